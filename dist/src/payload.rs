@@ -21,6 +21,8 @@ const CHANGELOG: &str = "CHANGELOG.md";
 const NOTICES: &str = "THIRD-PARTY.txt";
 /// Install directory of the systemd units from `dist/units`. Packages neither enable nor start them.
 const UNITS: &str = "usr/lib/systemd/system";
+/// Install directory of the files for Prometheus and Grafana from `dist/monitoring`.
+const MONITORING: &str = "usr/share/plateau/monitoring";
 
 /// The program and all files that ship with it.
 pub struct Payload {
@@ -30,6 +32,8 @@ pub struct Payload {
     notices: String,
     /// Name and text of each systemd unit.
     units: Vec<(String, Vec<u8>)>,
+    /// Name and text of each file for Prometheus and Grafana.
+    monitoring: Vec<(String, Vec<u8>)>,
 }
 
 impl Payload {
@@ -40,7 +44,8 @@ impl Payload {
             program,
             texts: TEXTS.into_iter().map(read).collect::<anyhow::Result<_>>()?,
             notices: notices(root, packages)?,
-            units: units(&root.join("dist/units"))?,
+            units: folder(&root.join("dist/units"))?,
+            monitoring: folder(&root.join("dist/monitoring"))?,
         })
     }
 
@@ -61,9 +66,11 @@ impl Payload {
         for (name, page) in &program.man {
             entries.push(Entry::file(format!("usr/share/man/man1/{name}.gz"), gzip(page)?));
         }
-        entries.extend(
-            self.units.iter().map(|(name, text)| Entry::file(format!("{UNITS}/{name}"), text.clone())),
-        );
+        for (place, files) in [(UNITS, &self.units), (MONITORING, &self.monitoring)] {
+            entries.extend(
+                files.iter().map(|(name, text)| Entry::file(format!("{place}/{name}"), text.clone())),
+            );
+        }
         Ok(entries)
     }
 
@@ -112,9 +119,11 @@ impl Payload {
         ];
         entries
             .extend(program.man.iter().map(|(name, page)| Entry::file(format!("man/{name}"), page.clone())));
-        entries.extend(
-            self.units.iter().map(|(name, text)| Entry::file(format!("systemd/{name}"), text.clone())),
-        );
+        for (place, files) in [("systemd", &self.units), ("monitoring", &self.monitoring)] {
+            entries.extend(
+                files.iter().map(|(name, text)| Entry::file(format!("{place}/{name}"), text.clone())),
+            );
+        }
         entries.extend(self.licences(""));
         entries.extend(self.documents(""));
         entries
@@ -131,18 +140,18 @@ impl Payload {
     }
 }
 
-/// Returns the units in a directory, which need not exist.
-fn units(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+/// Returns name and content of the files in a directory, which need not exist.
+fn folder(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let mut units = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let entry = entry?;
-        units.push((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?));
+        files.push((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?));
     }
-    units.sort();
-    Ok(units)
+    files.sort();
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -164,6 +173,7 @@ pub mod tests {
             texts: TEXTS.into_iter().map(|name| (name, format!("text of {name}\n").into_bytes())).collect(),
             notices: "notices\n".into(),
             units: vec![("plateau.service".into(), b"[Unit]".into())],
+            monitoring: vec![("alerts.yml".into(), b"groups: []".into())],
         }
     }
 
@@ -198,6 +208,7 @@ pub mod tests {
             "usr/share/bash-completion/completions/plateau",
             "usr/share/fish/vendor_completions.d/plateau.fish",
             "usr/lib/systemd/system/plateau.service",
+            "usr/share/plateau/monitoring/alerts.yml",
         ] {
             assert!(both.iter().all(|paths| paths.iter().any(|have| have == path)), "{path}");
         }
@@ -207,11 +218,11 @@ pub mod tests {
 
     #[test]
     fn units_come_from_their_folder_if_there_is_one() {
-        let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(units(&folder.path().join("units")).expect("none"), []);
-        std::fs::write(folder.path().join("b.timer"), "b").expect("a file");
-        std::fs::write(folder.path().join("a.service"), "a").expect("a file");
-        let names: Vec<_> = units(folder.path()).expect("units").into_iter().map(|(name, _)| name).collect();
+        let place = tempfile::tempdir().expect("a folder");
+        assert_eq!(folder(&place.path().join("units")).expect("none"), []);
+        std::fs::write(place.path().join("b.timer"), "b").expect("a file");
+        std::fs::write(place.path().join("a.service"), "a").expect("a file");
+        let names: Vec<_> = folder(place.path()).expect("units").into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a.service", "b.timer"]);
     }
 }

@@ -51,6 +51,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/browser",
     "plateau/serve",
     "plateau/units",
+    "plateau/monitoring",
     "plateau/lab",
     "plateau/outcomes",
     "plateau/watched",

@@ -249,14 +249,27 @@ impl Gate {
         name: &str,
         password: &str,
     ) -> Result<Result<String, Refusal>, ServeError> {
-        let Some(account) = self.users.verify(name, password) else { return Ok(Err(Refusal::WrongPassword)) };
-        {
-            let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(position) = attempts.iter().position(|at| *at == attempt.0) {
-                attempts.swap_remove(position);
-            }
+        match self.checked(attempt, name, password) {
+            Some(account) => self.admit(Some(account)).map(Ok),
+            None => Ok(Err(Refusal::WrongPassword)),
         }
-        self.admit(Some(account)).map(Ok)
+    }
+
+    /// The sender of a request with a name and a password of its own, who may only read.
+    pub fn reader(&self, attempt: Attempt, name: &str, password: &str) -> Result<Visitor, Refusal> {
+        let account = self.checked(attempt, name, password).ok_or(Refusal::WrongPassword)?;
+        // There is no session, so there is no token that would permit a change.
+        Ok(Visitor { user: Some(account.name), role: Role::Viewer, csrf: String::new() })
+    }
+
+    /// The account with this name and password; the attempt then no longer counts.
+    fn checked(&self, attempt: Attempt, name: &str, password: &str) -> Option<Account> {
+        let account = self.users.verify(name, password)?;
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(position) = attempts.iter().position(|at| *at == attempt.0) {
+            attempts.swap_remove(position);
+        }
+        Some(account)
     }
 
     fn admit(&self, account: Option<Account>) -> Result<String, ServeError> {

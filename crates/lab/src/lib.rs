@@ -9,6 +9,7 @@ mod api;
 mod app;
 mod assets;
 mod audit;
+mod basic;
 mod catalogue;
 mod drives;
 mod error;

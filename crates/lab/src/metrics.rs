@@ -1,12 +1,42 @@
-//! `/metrics`: the runs in progress for Prometheus, in the OpenMetrics text format.
+//! `/metrics`: the library, its runs in progress and the queue of starts for Prometheus, in the OpenMetrics text format.
+//!
+//! Labels are bounded: identity, path and tests of a run are labels of `plateau_run_info` only. `docs/guide/monitoring.md`
+//! describes every family.
 
 use pts::Standing;
+use record::gap_ns;
 
 use crate::app::{Answer, App, Call};
-use crate::catalogue::State;
+use crate::catalogue::{Row, State};
 use crate::live::Live;
+use crate::starts::Stage;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// A family of metrics, all of which are gauges.
+struct Family {
+    name: &'static str,
+    help: &'static str,
+    samples: String,
+}
+
+impl Family {
+    const fn of(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, samples: String::new() }
+    }
+
+    fn add(&mut self, labels: &[(&str, &str)], value: f64) {
+        let pairs: Vec<String> =
+            labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escaped(text))).collect();
+        let labels = if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) };
+        self.samples.push_str(&format!("{}{labels} {value}\n", self.name));
+    }
+
+    fn text(&self) -> String {
+        let Self { name, help, samples } = self;
+        format!("# TYPE {name} gauge\n# HELP {name} {help}\n{samples}")
+    }
+}
 
 /// `/metrics`
 pub fn metrics(app: &App, _: &Call) -> Answer {
@@ -14,50 +44,121 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
         Ok(rows) => rows,
         Err(why) => return Answer::error(500, why),
     };
-    let mut out =
-        String::from("# TYPE plateau_runs gauge\n# HELP plateau_runs Runs in the library by state.\n");
+    let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
     for word in State::WORDS {
         let count = rows.iter().filter(|row| row.state.word() == word).count();
-        out.push_str(&format!("plateau_runs{{state=\"{word}\"}} {count}\n"));
+        runs.add(&[("state", word)], count as f64);
     }
-    let now = record::wall_now();
-    let mut families: [(&str, &str, String); 4] = [
-        ("plateau_run_info", "gauge", String::new()),
-        ("plateau_run_record_age_seconds", "gauge", String::new()),
-        ("plateau_run_latest_iops", "gauge", String::new()),
-        ("plateau_run_temperature_celsius", "gauge", String::new()),
-    ];
-    for row in rows.iter().filter(|row| row.state == State::Known(Standing::Running)) {
-        let id = &row.file.id;
-        let mut add = |index: usize, labels: &str, value: f64| {
-            let name = families[index].0;
-            families[index].2.push_str(&format!("{name}{{run=\"{id}\"{labels}}} {value}\n"));
-        };
-        let labels = format!(
-            ",drive=\"{}\",target=\"{}\",tests=\"{}\"",
-            label(&row.drive()),
-            label(&row.file.target.path),
-            label(&row.file.tests.join(","))
-        );
-        add(0, &labels, 1.0);
+    let mut starts =
+        Family::of("plateau_starts", "Runs that were planned, wait or were started here, by stage.");
+    let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
+    for word in Stage::WORDS {
+        starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
+    }
+    let mut free =
+        Family::of("plateau_library_free_bytes", "Space available on the file system of the library.");
+    if let Ok(volume) = rustix::fs::statvfs(app.catalogue.root()) {
+        free.add(&[], volume.f_bavail.saturating_mul(volume.f_frsize) as f64);
+    }
+    let mut running = Running::new();
+    rows.iter()
+        .filter(|row| row.state == State::Known(Standing::Running))
+        .for_each(|row| running.add(app, row));
+    let families = [runs, starts, free].into_iter().chain(running.families());
+    Answer::of(TEXT, families.map(|family| family.text()).collect::<String>() + "# EOF\n")
+}
+
+/// The families of runs in progress.
+struct Running {
+    info: Family,
+    record_age: Family,
+    report_age: Family,
+    left: Family,
+    iops: Family,
+    throughput: Family,
+    written: Family,
+    expected: Family,
+    temperature: Family,
+    wear: Family,
+}
+
+impl Running {
+    fn new() -> Self {
+        Self {
+            info: Family::of("plateau_run_info", "A run in progress; always 1."),
+            record_age: Family::of(
+                "plateau_run_record_age_seconds",
+                "Time since the latest record of the journal.",
+            ),
+            report_age: Family::of(
+                "plateau_run_report_age_seconds",
+                "Time since the run last reported what it does.",
+            ),
+            left: Family::of("plateau_run_left_seconds", "Longest expected time until the run ends."),
+            iops: Family::of(
+                "plateau_run_latest_iops",
+                "IOPS of the current second, or of the latest workload.",
+            ),
+            throughput: Family::of(
+                "plateau_run_latest_bytes_per_second",
+                "Throughput of the current second, or of the latest workload.",
+            ),
+            written: Family::of("plateau_run_written_bytes", "Bytes that the run has written."),
+            expected: Family::of("plateau_run_expected_written_bytes", "Largest expected amount of writes."),
+            temperature: Family::of("plateau_run_temperature_celsius", "Latest temperature of the drive."),
+            wear: Family::of(
+                "plateau_run_used_endurance_ratio",
+                "Part of the rated endurance used, as the drive reports.",
+            ),
+        }
+    }
+
+    fn add(&mut self, app: &App, row: &Row) {
+        let id = row.file.id.as_str();
+        let run = [("run", id)];
+        let (drive, tests) = (row.drive(), row.file.tests.join(","));
+        let about = [run[0], ("drive", drive.as_str()), ("target", &row.file.target.path), ("tests", &tests)];
+        self.info.add(&about, 1.0);
+        let now = record::wall_now();
         if let Some(last) = row.last_record {
-            add(1, "", now.duration_since(last).as_secs_f64().max(0.0));
+            self.record_age.add(&run, gap_ns(last, now) as f64 / 1e9);
         }
-        let snapshot = app.catalogue.run(id).and_then(|run| app.snapshots.of(run).ok());
-        if let Some(snapshot) = snapshot {
-            let live = Live::of(&snapshot);
-            live.latest.iter().for_each(|segment| add(2, "", segment.iops()));
-            let celsius = live.health.and_then(|health| health.temperature_celsius);
-            celsius.iter().for_each(|celsius| add(3, "", f64::from(*celsius)));
+        let Some(opened) = app.catalogue.run(id) else { return };
+        let present = opened.live().ok().flatten();
+        let Ok(snapshot) = app.snapshots.of(opened) else { return };
+        let live = Live::of(&snapshot);
+        let mut iops = live.latest.map(|segment| segment.iops());
+        let mut throughput = live.latest.map(|segment| segment.megabytes_per_second() * 1e6);
+        let mut celsius = live.health.and_then(|health| health.temperature_celsius);
+        if let Some(present) = present {
+            self.report_age.add(&run, present.age_ns(now) as f64 / 1e9);
+            if let Some(second) = present.seconds.last() {
+                (iops, throughput) = (Some(second.iops), Some(second.bytes_per_second));
+            }
+            celsius = present.temperature_celsius.or(celsius);
+        }
+        let of_drive = live.health.and_then(|health| health.percentage_used);
+        for (family, value) in [
+            (&mut self.left, live.left_ns.map(|(_, longest)| longest as f64 / 1e9)),
+            (&mut self.iops, iops),
+            (&mut self.throughput, throughput),
+            (&mut self.written, Some(live.written_bytes as f64)),
+            (&mut self.expected, live.expected_written_bytes.map(|(_, largest)| largest as f64)),
+            (&mut self.temperature, celsius.map(f64::from)),
+            (&mut self.wear, of_drive.map(|percent| f64::from(percent) / 100.0)),
+        ] {
+            value.into_iter().for_each(|value| family.add(&run, value));
         }
     }
-    for (name, kind, samples) in families {
-        out.push_str(&format!("# TYPE {name} {kind}\n{samples}"));
+
+    fn families(self) -> [Family; 10] {
+        let Self { info, record_age, report_age, left, iops, throughput, .. } = self;
+        let Self { written, expected, temperature, wear, .. } = self;
+        [info, record_age, report_age, left, iops, throughput, written, expected, temperature, wear]
     }
-    Answer::of(TEXT, out + "# EOF\n")
 }
 
 /// Escapes the value of a label.
-fn label(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -18,9 +18,10 @@ use futures_util::future::{Either, select};
 use tokio::sync::Semaphore;
 
 use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
+use crate::basic::Credentials;
 use crate::error::ServeError;
 use crate::events;
-use crate::gate::{Access, Facts, Gate, Refusal};
+use crate::gate::{Access, Facts, Gate, Refusal, Visitor};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
 use crate::routes::ROUTES;
@@ -212,7 +213,11 @@ async fn respond(
     }
     let facts = facts(&headers);
     let csrf = facts.csrf.or_else(|| Some(call.form("csrf")).filter(|token| !token.is_empty()));
-    match shared.app.gate.judge(&Facts { csrf, is_change, ..facts }, route.access) {
+    let judged = match credentials(route, &headers) {
+        Some(credentials) => reader(&shared, &facts, credentials).await.map(Some),
+        None => shared.app.gate.judge(&Facts { csrf, is_change, ..facts }, route.access),
+    };
+    match judged {
         Ok(visitor) => call.visitor = visitor,
         Err(refusal) => return refused(refusal),
     }
@@ -234,6 +239,27 @@ async fn respond(
             answered.map_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response(), response)
         }
     }
+}
+
+/// Name and password of a request that only reads. Streams of events last longer than a request, so they need a
+/// session.
+fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
+    let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
+    let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
+    Credentials::parse(header.to_str().ok()?)
+}
+
+/// Judges host and origin of a request, and then its name and password.
+async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
+    shared.app.gate.judge(facts, Access::Public)?;
+    let attempt = shared.app.gate.attempt()?;
+    let permit = Arc::clone(&shared.checks).acquire_owned().await.map_err(|_| Refusal::NotSignedIn)?;
+    let app = Arc::clone(&shared.app);
+    let checked = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        app.gate.reader(attempt, &credentials.name, &credentials.password)
+    });
+    checked.await.unwrap_or(Err(Refusal::NotSignedIn))
 }
 
 /// Signs a browser in with a name and a password. Logins wait for their turn here, so that they do not occupy the

@@ -20,6 +20,8 @@ pub enum Stage {
 }
 
 impl Stage {
+    pub const WORDS: [&'static str; 5] = ["planned", "waiting", "starting", "begun", "failed"];
+
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Planned => "planned",

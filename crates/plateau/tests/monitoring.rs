@@ -1,0 +1,224 @@
+//! Monitoring: a real Prometheus scrapes `plateau serve` with the files of `dist/monitoring`.
+
+#[path = "support/lab_server.rs"]
+mod lab_server;
+mod support;
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lab_server::{Response, Server};
+use record::read_journal;
+use serde_json::Value;
+use support::{Bench, round, text};
+
+const USER: &str = "prometheus";
+const PASSWORD: &str = "a long password";
+/// Time within which Prometheus starts and scrapes on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn shipped(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/monitoring").join(name)
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        skips::without(program);
+    }
+    found.is_ok()
+}
+
+#[test]
+fn every_alert_fires_when_it_is_provoked() {
+    if !has("promtool") {
+        return;
+    }
+    for words in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]] {
+        let output = Command::new("promtool").args(words).current_dir(shipped("")).output();
+        let output = output.expect("promtool starts");
+        let (out, err) = support::texts(&output);
+        assert!(output.status.success(), "{out}{err}");
+    }
+    // The test names every alert, so that a new one is tested, too.
+    let (rules, tests) = (text(&shipped("alerts.yml")), text(&shipped("alerts_test.yml")));
+    let names = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
+    assert_eq!(
+        names.clone().filter(|name| !tests.contains(&format!("\"{name}\""))).collect::<Vec<_>>(),
+        [""; 0]
+    );
+    assert!(names.count() > 5);
+}
+
+/// A Prometheus that ends with the test.
+struct Prometheus {
+    child: Child,
+    address: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Prometheus {
+    /// Scrapes a server with the shipped files; only address and interval differ.
+    fn of(server: &Server) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = text(&shipped("prometheus.yml"));
+        assert!(config.contains("\"127.0.0.1:7070\"") && config.contains("scrape_interval: 15s"), "{config}");
+        let config =
+            config.replace("127.0.0.1:7070", &server.address).replace("interval: 15s", "interval: 1s");
+        std::fs::write(folder.path().join("prometheus.yml"), config).expect("writable");
+        std::fs::write(folder.path().join("alerts.yml"), text(&shipped("alerts.yml"))).expect("writable");
+        std::fs::write(folder.path().join("password"), PASSWORD).expect("writable");
+        let begun = Instant::now();
+        loop {
+            // Another process may take the port before Prometheus does.
+            let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+            let address = free.expect("a free port").to_string();
+            let mut command = Command::new("prometheus");
+            command
+                .current_dir(folder.path())
+                .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]);
+            command
+                .arg(format!("--web.listen-address={address}"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            let mut child = command.spawn().expect("prometheus starts");
+            while child.try_wait().expect("a child").is_none() {
+                if get(&address, "/-/ready").is_some_and(|response| response.status == 200) {
+                    return Self { child, address, _folder: folder };
+                }
+                assert!(begun.elapsed() < PATIENCE, "Prometheus is not ready");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            assert!(begun.elapsed() < PATIENCE, "Prometheus ends");
+        }
+    }
+
+    /// Returns the series that a query finds.
+    fn query(&self, query: &str) -> Vec<Value> {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let response = get(&self.address, &format!("/api/v1/query?query={encoded}")).expect("an answer");
+        let answer: Value = serde_json::from_str(&response.body).unwrap_or_else(|_| panic!("{response:?}"));
+        assert_eq!(answer["status"], "success", "{query}: {answer}");
+        answer["data"]["result"].as_array().expect("a result").clone()
+    }
+}
+
+/// Sends a request without compression or chunks.
+fn get(address: &str, path: &str) -> Option<Response> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    Some(Response::of(&answer))
+}
+
+/// Returns the queries of the dashboard, for all hosts.
+fn queries() -> Vec<String> {
+    let dashboard: Value = serde_json::from_str(&text(&shipped("grafana-dashboard.json"))).expect("JSON");
+    let panels = dashboard["panels"].as_array().expect("panels").iter();
+    let targets = panels.flat_map(|panel| panel["targets"].as_array().expect("targets").clone());
+    targets.map(|target| target["expr"].as_str().expect("a query").replace("$instance", ".*")).collect()
+}
+
+/// Returns the names of the metrics that the alert rules use.
+fn metrics_of_alerts() -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+    let rules = text(&shipped("alerts.yml"));
+    let queries = rules.lines().filter_map(|line| line.trim().strip_prefix("expr: "));
+    queries
+        .flat_map(|query| query.split(|c| !is_part(c)))
+        .filter(|word| word.starts_with("plateau_"))
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+/// Waits until this number of runs measure their first round.
+fn wait_for_rounds(bench: &Bench, runs: usize) {
+    let begun = Instant::now();
+    let measures =
+        |run: &PathBuf| read_journal(&run.join("journal")).is_ok_and(|journal| round(&journal) > 0);
+    while bench.runs().iter().filter(|run| measures(run)).count() < runs {
+        assert!(begun.elapsed() < PATIENCE, "{runs} runs do not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn add_user(bench: &Bench) {
+    let mut command = bench.command(&["user", "add", USER, "--role", "viewer"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plateau starts");
+    child.stdin.take().expect("piped").write_all(format!("{PASSWORD}\n").as_bytes()).expect("writable");
+    assert!(child.wait().expect("a child").success());
+}
+
+#[test]
+fn prometheus_finds_a_series_for_every_query() {
+    if !has("prometheus") {
+        return;
+    }
+    let bench = Bench::new();
+    add_user(&bench);
+    let server = Server::start(&bench);
+    // The run cannot end while it is stopped, and keeps its lock.
+    let mut run =
+        bench.start(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
+    bench.wait_for("the first round", |journal| round(journal) == 1);
+    let held = support::hold(run.id());
+    let prometheus = Prometheus::of(&server);
+    let begun = Instant::now();
+    while prometheus.query("plateau_run_latest_iops").is_empty() {
+        let up = prometheus.query("up");
+        assert!(begun.elapsed() < PATIENCE, "nothing is scraped: {up:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    for query in queries().into_iter().chain(metrics_of_alerts()) {
+        assert!(!prometheus.query(&query).is_empty(), "no series for {query}");
+    }
+    let running = prometheus.query("plateau_runs{state=\"running\"}");
+    assert_eq!(running[0]["value"][1], "2", "{running:?}");
+    drop(held);
+    for process in [&mut run, &mut on_file] {
+        drop(process.kill());
+        drop(process.wait());
+    }
+}
+
+#[test]
+fn programs_sign_in_with_each_request() {
+    let bench = Bench::new();
+    add_user(&bench);
+    let server = Server::start(&bench);
+    // `prometheus:a long password` and `prometheus:wrong` in base64.
+    let right = "Authorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n";
+    let wrong = "Authorization: Basic cHJvbWV0aGV1czp3cm9uZw==\r\n";
+    let metrics = server.get("/metrics", right);
+    assert_eq!(metrics.status, 200, "{metrics:?}");
+    assert!(metrics.body.ends_with("# EOF\n") && metrics.body.contains("plateau_runs{state=\"steady\"} 0"));
+    assert_eq!(metrics.header("set-cookie"), None, "no session begins");
+    assert_eq!(server.get("/api/runs", right).status, 200);
+    for (headers, status) in
+        [("", 401), (wrong, 401), ("Authorization: Basic !\r\n", 401), ("Authorization: Bearer x\r\n", 401)]
+    {
+        let response = server.get("/metrics", headers);
+        assert_eq!(response.status, status, "{headers}: {response:?}");
+        // A browser would ask for a name and a password, and send them with every request from then on.
+        assert_eq!(response.header("www-authenticate"), None);
+    }
+    let foreign = format!("{right}Origin: http://evil.example\r\n");
+    assert_eq!(server.get("/metrics", &foreign).status, 403);
+    let change = format!("{right}{}", server.origin());
+    assert_eq!(server.post("/leave", &change, &[]).status, 401, "a change needs a session");
+    assert_eq!(server.get("/api/runs/x/events", right).status, 401, "an open stream needs a session");
+    let answers: Vec<u16> = (0..12).map(|_| server.get("/metrics", wrong).status).collect();
+    assert_eq!(answers[11], 429, "{answers:?}");
+}
