@@ -2,7 +2,7 @@
 
 #[path = "lab/browser.rs"]
 mod browser;
-#[path = "support/lab_server.rs"]
+#[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
 

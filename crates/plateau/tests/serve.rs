@@ -1,6 +1,6 @@
 //! `plateau serve`: access control, and agreement of pages and events with the journal.
 
-#[path = "support/lab_server.rs"]
+#[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
 

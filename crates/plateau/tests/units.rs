@@ -1,7 +1,7 @@
 //! The systemd units of the packages: `systemd-analyze` accepts them, and what they permit is sufficient for starts, tags
 //! and notes. systemd is not needed for that: a script does what it would do for each directive.
 
-#[path = "support/lab_server.rs"]
+#[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
 

@@ -46,7 +46,7 @@ pub struct Job {
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     /// How long to wait for another process that is working on the run or its target
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = numbers::seconds)]
     pub wait: Duration,
     /// If the run was interrupted, restart the interrupted test from its purge
     #[arg(long)]
@@ -59,11 +59,6 @@ pub struct Job {
     pub labels: Labelling,
     #[command(flatten)]
     pub handling: ResumableSettings,
-}
-
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    let number = numbers::whole::<u32>(text)?;
-    Ok(Duration::from_secs(number.into()))
 }
 
 #[derive(Debug, Subcommand)]

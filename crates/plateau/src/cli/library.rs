@@ -124,7 +124,7 @@ pub struct Query {
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// Interrupt the query after this time
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::fleet::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::numbers::seconds)]
     pub time_limit: Duration,
 }
 

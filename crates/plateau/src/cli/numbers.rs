@@ -1,5 +1,7 @@
 //! Values of numeric options that are not settings of a run; error messages state what is valid.
 
+use std::time::Duration;
+
 pub use plans::settings::typed_whole as whole;
 
 /// A whole number above 0.
@@ -8,6 +10,11 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) => Err("use 1 or more".into()),
         number => number,
     }
+}
+
+/// Parses a whole number of seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    whole::<u32>(text).map(|number| Duration::from_secs(number.into()))
 }
 
 #[cfg(test)]
