@@ -54,28 +54,32 @@ fn every_alert_fires_when_it_is_provoked() {
     assert!(names.count() > 5);
 }
 
+/// A process that ends with the test, whatever its result.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
 /// A Prometheus that ends with the test.
 struct Prometheus {
-    child: Child,
+    _process: Process,
     address: String,
     _folder: tempfile::TempDir,
 }
 
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
 impl Prometheus {
-    /// Scrapes a server with the shipped files; only address and interval differ.
+    /// Scrapes a server with the shipped files; only address and interval differ. The interval also limits the time of
+    /// a scrape, which checks a password.
     fn of(server: &Server) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = text(&shipped("prometheus.yml"));
         assert!(config.contains("\"127.0.0.1:7070\"") && config.contains("scrape_interval: 15s"), "{config}");
         let config =
-            config.replace("127.0.0.1:7070", &server.address).replace("interval: 15s", "interval: 1s");
+            config.replace("127.0.0.1:7070", &server.address).replace("interval: 15s", "interval: 5s");
         std::fs::write(folder.path().join("prometheus.yml"), config).expect("writable");
         std::fs::write(folder.path().join("alerts.yml"), text(&shipped("alerts.yml"))).expect("writable");
         std::fs::write(folder.path().join("password"), PASSWORD).expect("writable");
@@ -92,10 +96,10 @@ impl Prometheus {
                 .arg(format!("--web.listen-address={address}"))
                 .stdout(Stdio::null())
                 .stderr(Stdio::null());
-            let mut child = command.spawn().expect("prometheus starts");
-            while child.try_wait().expect("a child").is_none() {
+            let mut process = Process(command.spawn().expect("prometheus starts"));
+            while process.0.try_wait().expect("a child").is_none() {
                 if get(&address, "/-/ready").is_some_and(|response| response.status == 200) {
-                    return Self { child, address, _folder: folder };
+                    return Self { _process: process, address, _folder: folder };
                 }
                 assert!(begun.elapsed() < PATIENCE, "Prometheus is not ready");
                 std::thread::sleep(Duration::from_millis(50));
@@ -173,12 +177,13 @@ fn prometheus_finds_a_series_for_every_query() {
     // cannot end while it is stopped, and keeps its lock.
     let file = bench.path("target");
     let long = ["--cell-seconds", "600", "--size", "16MiB", "--profile", "pts-e-1.0"];
-    let mut on_file = bench.start(&[&["run", "iops", file.to_str().expect("text")], &long[..]].concat());
+    let _on_file =
+        Process(bench.start(&[&["run", "iops", file.to_str().expect("text")], &long[..]].concat()));
     wait_for_rounds(&bench, 1);
     let simulated = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
-    let mut run = bench.start(&simulated);
+    let run = Process(bench.start(&simulated));
     wait_for_rounds(&bench, 2);
-    let held = support::hold(run.id());
+    let held = support::hold(run.0.id());
     let prometheus = Prometheus::of(&server);
     let begun = Instant::now();
     while prometheus.query("plateau_run_latest_iops").is_empty() {
@@ -192,10 +197,6 @@ fn prometheus_finds_a_series_for_every_query() {
     let running = prometheus.query("plateau_runs{state=\"running\"}");
     assert_eq!(running[0]["value"][1], "2", "{running:?}");
     drop(held);
-    for process in [&mut run, &mut on_file] {
-        drop(process.kill());
-        drop(process.wait());
-    }
 }
 
 #[test]
