@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(labels(&["refusals"]), ["device/refusals"]);
         assert_eq!(
             labels(&["raid", "unit"]),
-            ["plateau/hardware_raid", "device/unit", "engine/unit", "plateau/unit"]
+            ["plateau/hardware_raid", "device/unit", "engine/unit", "plateau/unit", "plateau/units"]
         );
         assert_eq!(labels(&[]).len(), SUBJECTS.len());
         assert_eq!(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Union
 from urllib.parse import quote
 
-_VERSION = 2
+_VERSION = 3
 
 
 class Index:
