@@ -185,8 +185,9 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, LibraryJournalError> {
     };
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').peekable();
     let first = lines.next().unwrap_or_default();
-    // The first writer may have been killed before its header was complete.
-    if lines.peek().is_none() && header().as_bytes().starts_with(first) && first != header().as_bytes() {
+    // The first writer may have been killed before its header was complete; a power cut leaves zeros in its place.
+    let written = &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)];
+    if header().as_bytes().starts_with(written) && written != header().as_bytes() {
         return Ok(loaded);
     }
     match version_in(first, MAGIC) {
