@@ -75,7 +75,7 @@ fn checks_report_what_could_skew_results_and_tuning_is_undone() {
 }
 
 #[test]
-fn devices_in_use_are_not_tuned() {
+fn devices_with_swap_space_are_not_tuned() {
     let bench = Bench::on_build_disk();
     let Some(device) = Untuned::attach(&bench.path("image")) else { return };
     let made = Command::new("mkswap").arg(device.path()).output();
