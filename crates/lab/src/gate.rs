@@ -1,6 +1,7 @@
 //! Decides which requests are answered. Everything is denied unless the request names an allowed host and, except for
-//! public routes, carries the cookie of a browser that has signed in with a link or a password. A change also needs the
-//! token of the session, which only pages of this server contain, and the role of an operator.
+//! public routes, carries the cookie of a browser that has signed in with a link or a password. A request that only
+//! reads may carry name and password instead. A change also needs the token of the session, which only pages of this
+//! server contain, and the role of an operator.
 //!
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
 //! origin can use it; the check of `Host` keeps names that resolve to this server (DNS rebinding) out.
