@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import math
 import shutil
 import tempfile
 from pathlib import Path
@@ -56,7 +57,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
-    """The report with one number changed by a millionth, or by one if it is whole."""
+    """The report with one number changed by a millionth of its scale, or by one if it is whole."""
     for number, test in enumerate(report["tests"]):
         for key in FIGURE_KEYS:
             paths = [path for path in leaves(test[key]) if key != "charts" or is_recomputed(test[key][path[0]])]
@@ -68,7 +69,7 @@ def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
                 for step in path[:-1]:
                     place = place[step]
                 old = place[path[-1]]
-                place[path[-1]] = old * (1 + 1e-6) if isinstance(old, float) and old else old + 1
+                place[path[-1]] = _another(place, path[-1])
                 yield f"{test['test']}: {key}: {path}: {old} -> {place[path[-1]]}", altered
     removed = copy.deepcopy(report)
     removed["tests"][0]["tables"].pop()
@@ -76,6 +77,21 @@ def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
     removed = copy.deepcopy(report)
     removed["tests"].pop()
     yield "a test removed", removed
+
+
+def _another(values: Any, name: Any) -> float:
+    """A value that differs from the one of this name by more than rounding can explain."""
+    old: float = values[name]
+    if not isinstance(old, float) or not old:
+        return old + 1
+    if name in ("slope_per_round", "slope_excursion"):
+        # A slope of nearly nothing is the difference of large numbers, so its scale is the mean.
+        return old + 1e-6 * abs(values["mean"])
+    if name == "correlation":
+        # It has no unit, and rounding of nearly equal values moves it by more than a millionth.
+        return old - math.copysign(0.01, old)
+    # Below a millionth, the smallest difference that counts is an absolute one.
+    return old + math.copysign(max(1e-6 * abs(old), 1e-9), old)
 
 
 def altered_runs(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:
