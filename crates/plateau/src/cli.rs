@@ -10,6 +10,7 @@ mod load;
 pub(crate) mod models;
 mod numbers;
 mod parse;
+mod plan;
 pub(crate) mod plan_file;
 pub(crate) mod positional;
 mod progress;
@@ -17,6 +18,7 @@ pub(crate) mod rejected;
 mod request;
 mod serve;
 mod settings;
+mod sim;
 mod since;
 mod tests_argument;
 mod watch;
@@ -33,11 +35,13 @@ pub use library::{
 };
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
+pub use plan::{Assumptions, PlanCommand};
 pub use progress::ProgressChoice;
 pub use request::RequestOptions;
 use request::profiles;
 pub use serve::{LauncherOptions, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
+pub use sim::{Sim, SimFit};
 pub use watch::Watch;
 
 use crate::output::options::Outputs;
@@ -202,59 +206,6 @@ pub struct Run {
     pub labels: Labelling,
     #[command(flatten)]
     pub handling: ResumableSettings,
-}
-
-#[derive(Debug, Args, Default)]
-#[command(
-    override_usage = "plateau plan [OPTIONS] TESTS TARGET\n       plateau plan [OPTIONS] PRESET TARGET\n       plateau plan [OPTIONS] --plan FILE TARGET\n       plateau plan --list\n       plateau plan --check FILE"
-)]
-pub struct PlanCommand {
-    /// List the presets: plans that ship with Plateau
-    #[arg(long, conflicts_with_all = ["words", "check"])]
-    pub list: bool,
-    /// Report every mistake in a plan file with line, column and key
-    #[arg(long, value_name = "FILE", conflicts_with = "words")]
-    pub check: Option<PathBuf>,
-    #[command(flatten)]
-    pub request: RequestOptions,
-    #[command(flatten)]
-    pub assumptions: Assumptions,
-    /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; the
-    /// default for a simulated target is its own model
-    #[arg(long, value_name = "MODEL", add = completion::model())]
-    pub rehearse: Option<String>,
-    /// Simulated drives: estimate only, do not rehearse
-    #[arg(long, conflicts_with = "rehearse")]
-    pub no_rehearsal: bool,
-    /// Rated endurance of the drive in terabytes written (TBW); the plan states the share that a run uses
-    #[arg(long, value_name = "TB")]
-    pub tbw: Option<f64>,
-}
-
-/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated drive's model, or
-/// from what is typical of the interface.
-#[derive(Debug, Clone, Args, Default, PartialEq)]
-pub struct Assumptions {
-    /// Sequential writes, such as 500MB/s
-    #[arg(long, value_name = "RATE")]
-    pub assume_write: Option<String>,
-    /// Sequential reads, such as 550MB/s
-    #[arg(long, value_name = "RATE")]
-    pub assume_read: Option<String>,
-    /// Random 4 KiB writes to a full drive
-    #[arg(long, value_name = "IOPS", value_parser = positive)]
-    pub assume_random_write: Option<f64>,
-    /// Random 4 KiB reads
-    #[arg(long, value_name = "IOPS", value_parser = positive)]
-    pub assume_random_read: Option<f64>,
-    /// Response time of one I/O at a time
-    #[arg(long, value_name = "MS", value_parser = positive)]
-    pub assume_latency: Option<f64>,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "use a number above 0".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -440,48 +391,6 @@ pub struct Purge {
     /// Simulated drives: scale of capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Sim {
-    /// List the models
-    List,
-    /// Show a model: its parameters, how well it fits, and where it is known to be off
-    Show {
-        /// Model, or FILE.toml
-        #[arg(add = completion::model())]
-        model: String,
-        /// Print the model as TOML, as a starting point for a model of your own
-        #[arg(long)]
-        toml: bool,
-    },
-    /// Fit a model to the IOPS test of a run and write it as a TOML file
-    Fit(SimFit),
-}
-
-#[derive(Debug, Args)]
-pub struct SimFit {
-    /// The run, with an IOPS test
-    #[arg(add = completion::run())]
-    pub run: String,
-    /// Model or FILE.toml to start from [default: the built-in model closest to the run]
-    #[arg(long, value_name = "MODEL", add = completion::model())]
-    pub from: Option<String>,
-    /// File to write [default: fit-RUN.toml]
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Number of trials
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
-    pub steps: u32,
-    /// Scale of the simulated drive [default: one that leaves about 2.5 GB]
-    #[arg(long, value_name = "1/N")]
-    pub scale: Option<String>,
-    /// Seed of the trials
-    #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
-    pub seed: u64,
-    /// Key of the model to leave unchanged because its value is known, such as geometry.effective_op_percent; repeatable
-    #[arg(long, value_name = "KEY")]
-    pub keep: Vec<String>,
 }
 
 #[derive(Debug, Args)]
