@@ -21,10 +21,13 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     if now.length_bytes < written_bytes {
         return Some(format!("it has {} B, but had at least {written_bytes} B", now.length_bytes));
     }
+    // Includes changes of the name, because tools such as `cp -p` set the time of the content back.
     let modified = Timestamp::try_from(now.modified).ok()?;
     let stopped = stopped(entries)?;
     (modified > stopped + TIME_STEP).then(|| {
-        format!("it was changed at {modified:.0}, after the interruption of the run at {stopped:.0}")
+        format!(
+            "it was changed or renamed at {modified:.0}, after the interruption of the run at {stopped:.0}"
+        )
     })
 }
 
