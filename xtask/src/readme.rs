@@ -3,12 +3,15 @@
 //! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in
 //! which `...` matches any number of lines. Blocks fenced as `console hardware` need a drive and are skipped.
 
+mod fresh;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
+use fresh::Fresh;
 
 use crate::chore::Chore;
 
@@ -51,22 +54,19 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 /// Runs the commands of the pages whose path contains `filter`.
 fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
-    let clone = place.path().join("plateau");
-    let status = Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone).status();
-    if !status.is_ok_and(|status| status.success()) {
-        println!("{} is not a repository that git can clone; its files are copied instead", root.display());
-        copy(root, &clone)?;
-    }
+    // The path is the same in each run, because cargo builds the crates of another path anew.
+    let fresh = Fresh::new(root, &root.join("target/readme/clone"))?;
+    let clone = &fresh.folder;
     let user = User::new(root, place.path());
     let mut failed = 0;
-    for page in pages(&clone)? {
+    for page in pages(clone)? {
         // Later pages need the program that the first page installs.
         if page != FIRST && !page.contains(filter) {
             continue;
         }
         for typed in commands(&fs::read_to_string(clone.join(&page))?) {
             let begun = Instant::now();
-            let wrong = user.types(&typed, &clone)?;
+            let wrong = user.types(&typed, clone)?;
             let seconds = begun.elapsed().as_secs_f64();
             println!("{:4} {seconds:6.1} s  {page}:{}: {}", verdict(&wrong), typed.line, typed.command);
             if let Some(text) = wrong {
@@ -76,23 +76,6 @@ fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
         }
     }
     if failed == 0 { Ok(()) } else { bail!("{failed} commands of the documents do not behave as documented") }
-}
-
-/// Copies a tree without its build directory.
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
-        if name == "target" || name == ".git" {
-            continue;
-        }
-        if entry.is_dir() {
-            copy(&entry, &to.join(name))?;
-        } else {
-            fs::copy(&entry, to.join(name)).with_context(|| entry.display().to_string())?;
-        }
-    }
-    Ok(())
 }
 
 fn verdict(wrong: &Option<String>) -> &'static str {
