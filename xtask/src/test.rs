@@ -1,7 +1,8 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
 //! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a
-//! browser. Running two at a time takes little more than half the time. No test may depend on having the
+//! browser. Running two at a time takes little more than half the time. A third runs next to them if it does hardly
+//! anything but wait ([`WAITING`]). No test may depend on having the
 //! machine to itself, which `cargo xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run
 //! one at a time after the others have ended. All binaries run even after a failure, so that the output lists
 //! all failures on a machine.
@@ -23,6 +24,10 @@ const LANES: usize = 2;
 /// Binaries that are started first because they take longest: otherwise, they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
+
+/// Test binaries that mostly wait, for another program or a timer. They run one at a time next to the others,
+/// because a lane of their own costs hardly any processor time, and each would leave a core idle in another lane.
+pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
 /// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
 /// no process can see) makes Plateau refuse the targets of every other test.
@@ -79,8 +84,9 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
         command.current_dir(&binary.home).env("CARGO_MANIFEST_DIR", &binary.home).env(skips::FILE, &skips);
         (binary.label(), command)
     });
-    let (alone, others) = jobs.partition(|(label, _)| ALONE.contains(&label.as_str()));
-    run_all(others, alone, |ran| println!("{}", line(ran)))?;
+    let (alone, others): (Vec<Job>, Vec<Job>) = jobs.partition(|(label, _)| ALONE.contains(&label.as_str()));
+    let (waiting, busy) = others.into_iter().partition(|(label, _)| WAITING.contains(&label.as_str()));
+    run_all([(busy, LANES), (waiting, 1)], alone, |ran| println!("{}", line(ran)))?;
     if !filters.is_empty() {
         return Ok(());
     }
@@ -97,31 +103,21 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
 /// A label and its command.
 type Job = (String, Command);
 
-/// Runs the first commands in order, `LANES` at a time, and then those that run alone.
-fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
+/// Commands that run in order, this many at a time.
+type Queue = (Vec<Job>, usize);
+
+/// Runs the queues at the same time, and then the commands that run alone.
+fn run_all(queues: [Queue; 2], alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
     let failed: Mutex<Vec<Ran>> = Mutex::default();
-    for (jobs, lanes) in [(others, LANES), (alone, 1)] {
-        let jobs = Mutex::new(VecDeque::from(jobs));
-        let lane = || -> anyhow::Result<()> {
-            loop {
-                let Some((label, mut command)) = jobs.lock().expect("no lane panics").pop_front() else {
-                    return Ok(());
-                };
-                let begun = Instant::now();
-                let output = command.output().with_context(|| format!("cannot run {label}"))?;
-                let ran = Ran { label, output, took: begun.elapsed() };
-                if ran.output.status.success() {
-                    passed(&ran);
-                } else {
-                    failed.lock().expect("no lane panics").push(ran);
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-            lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
-        })?;
-    }
+    let note = |ran: Ran| {
+        if ran.output.status.success() {
+            passed(&ran);
+        } else {
+            failed.lock().expect("no lane panics").push(ran);
+        }
+    };
+    run_queues(queues, &note)?;
+    run_queues([(alone, 1)], &note)?;
     let failed = failed.into_inner().expect("no lane panics");
     for ran in &failed {
         println!("--- {} ended with {}", ran.label, ran.output.status);
@@ -135,6 +131,27 @@ fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> a
     // Do not suggest `cargo test -p`: it selects fewer packages, so cargo would build them again with other
     // features.
     bail!("{} failed; to run it again: cargo xtask test {}", labels.join(", "), labels.join(" "))
+}
+
+/// Runs the queues at the same time.
+fn run_queues<const N: usize>(queues: [Queue; N], note: &(impl Fn(Ran) + Sync)) -> anyhow::Result<()> {
+    let queues = queues.map(|(jobs, lanes)| (Mutex::new(VecDeque::from(jobs)), lanes));
+    let lane = |jobs: &Mutex<VecDeque<Job>>| -> anyhow::Result<()> {
+        loop {
+            let Some((label, mut command)) = jobs.lock().expect("no lane panics").pop_front() else {
+                return Ok(());
+            };
+            let begun = Instant::now();
+            let output = command.output().with_context(|| format!("cannot run {label}"))?;
+            note(Ran { label, output, took: begun.elapsed() });
+        }
+    };
+    std::thread::scope(|scope| {
+        let lane = &lane;
+        let lanes = queues.iter().flat_map(|(jobs, lanes)| std::iter::repeat_n(jobs, *lanes));
+        let lanes: Vec<_> = lanes.map(|jobs| scope.spawn(move || lane(jobs))).collect();
+        lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
+    })
 }
 
 /// Returns a line for a binary that passed: `device/load  12 passed in 14.2 s`.
@@ -157,6 +174,24 @@ mod tests {
         (label.to_owned(), command)
     }
 
+    /// All jobs are in the first queue.
+    fn two(jobs: Vec<Job>) -> [Queue; 2] {
+        [(jobs, LANES), (Vec::new(), 1)]
+    }
+
+    #[test]
+    fn what_waits_occupies_no_other_lane() {
+        let dir = tempfile::tempdir().unwrap();
+        // Each job ends only when all three are running.
+        let meet = |name: &str| {
+            let mut job =
+                job(name, &format!("touch $D/{name}; until test $(ls $D | wc -l) = 3; do sleep 0.01; done"));
+            job.1.env("D", dir.path());
+            job
+        };
+        run_all([(vec![meet("a"), meet("b")], LANES), (vec![meet("c")], 1)], Vec::new(), |_| ()).unwrap();
+    }
+
     #[test]
     fn every_failure_is_named() {
         let passed = Mutex::new(Vec::new());
@@ -164,7 +199,7 @@ mod tests {
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
         // The other lane has nothing else to do in the meantime.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
-        let error = run_all(jobs, Vec::new(), note).unwrap_err().to_string();
+        let error = run_all(two(jobs), Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");
         let passed = passed.into_inner().unwrap();
         assert!(passed.len() == 1 && passed[0].starts_with("a/good") && passed[0].contains("   3 passed"));
@@ -174,11 +209,11 @@ mod tests {
     fn every_job_is_run() {
         let count = Mutex::new(0);
         let jobs = (0..9).map(|i| job(&format!("a/{i}"), "true")).collect();
-        run_all(jobs, Vec::new(), |_| *count.lock().unwrap() += 1).unwrap();
+        run_all(two(jobs), Vec::new(), |_| *count.lock().unwrap() += 1).unwrap();
         assert_eq!(count.into_inner().unwrap(), 9);
         let missing = || vec![("a/b".into(), Command::new("/no/such"))];
-        assert!(run_all(missing(), Vec::new(), |_| ()).is_err());
-        assert!(run_all(Vec::new(), missing(), |_| ()).is_err());
+        assert!(run_all(two(missing()), Vec::new(), |_| ()).is_err());
+        assert!(run_all(two(Vec::new()), missing(), |_| ()).is_err());
     }
 
     #[test]
@@ -196,6 +231,8 @@ mod tests {
             job.1.env("D", dir.path());
             job
         };
-        run_all(vec![other("a"), other("b")], vec![alone("c"), alone("d"), alone("e")], |_| ()).unwrap();
+        let waiting = (vec![other("b")], 1);
+        run_all([(vec![other("a")], LANES), waiting], vec![alone("c"), alone("d"), alone("e")], |_| ())
+            .unwrap();
     }
 }
