@@ -1,4 +1,4 @@
-//! Trends: drift, control limits, changes of firmware, and the page.
+//! Trends: drift, control limits, firmware changes, and the page.
 
 use compare::{Point, Trend, trend_html, trend_text};
 use jiff::Timestamp;

@@ -62,7 +62,7 @@ fn a_path_that_a_host_reports_cannot_add_lines_or_devices_to_the_configuration()
     }
 }
 
-/// `slurmd` ends if drives with and without a device node have the same GRES name.
+/// `slurmd` exits if drives with and without a device node have the same GRES name.
 #[test]
 fn simulated_drives_have_a_separate_gres_name() {
     let list = r#"[{"path": "/dev/sda", "kind": "SATA", "identity": "A1"},

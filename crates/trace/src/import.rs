@@ -38,7 +38,7 @@ pub struct Choice<'a> {
 pub struct Complaint {
     /// Number of the line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The defect.
     pub bad: Bad,
     /// The beginning of the line.
     pub text: String,

@@ -49,7 +49,7 @@ impl Facts {
 pub(super) fn any_below(roots: &Roots, facts: &Facts, target: Thing) -> bool {
     let is_claimed = |number: DeviceNumber| {
         let Ok(device) = SysDevice::find(roots, number) else { return false };
-        // A claim for reading changes nothing.
+        // Claiming a device for reading has no side effects.
         let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
         claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
     };

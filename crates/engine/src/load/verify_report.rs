@@ -47,7 +47,7 @@ pub struct WrongPlace {
     pub offset_bytes: u64,
     /// Length of the block.
     pub length_bytes: u32,
-    /// What is wrong.
+    /// The defect.
     pub wrong: Wrong,
 }
 
