@@ -72,7 +72,7 @@ fn round_and_cell_are_stated_once() {
     items[0].shown.as_mut().expect("it can be read").live = Some(live);
     let text = plain(&items, 80);
     assert!(text.contains("cell 29 of 56") && !text.contains("cell 31"), "{text}");
-    assert!(text.contains("Steady state is judged over 5 rounds"), "{text}");
+    assert!(text.contains("Steady state is evaluated over 5 rounds"), "{text}");
 }
 
 #[test]

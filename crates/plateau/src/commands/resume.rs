@@ -290,7 +290,7 @@ mod tests {
         let (stored, journal) = Library::at(dir.path()).create(file).expect("a run");
         drop(journal);
         let refused = || Failure::text(Exit::Held, "ask");
-        assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "a person must decide");
+        assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "the operator must decide");
         let (mut journal, loaded) = reopen(&stored, |_, _| Ok(())).expect("free").expect("incomplete");
         assert_eq!(loaded.entries.len(), 1);
         // Another process completes the run after this one has found it incomplete.
