@@ -88,7 +88,7 @@ pub struct PassedOver {
     pub why: WhyNot,
 }
 
-/// Why a namespace cannot have an LBA format.
+/// The reason why a namespace cannot be formatted with an LBA format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LbaFormatError {
     /// The device is not an NVMe namespace.
