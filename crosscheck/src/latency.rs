@@ -19,7 +19,7 @@ pub fn percentiles(segment: &Segment, fios: &fio::FioRun) -> [(f64, f64); 2] {
 }
 
 /// Prints the percentiles and returns the number of disagreements: percentiles that are repeatable with both
-/// tools but differ by more than is allowed.
+/// tools but differ by more than allowed.
 pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
     println!();
     println!(

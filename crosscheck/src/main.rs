@@ -1,8 +1,8 @@
 //! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
 //! The real test (`pts`) runs on the real engine (`engine`), and before or after every cell, fio runs the same
-//! workload. Both tools therefore find the drive in the same state and under the same disturbances, and the
-//! compared figures are those that a report would contain.
+//! workload. Both tools therefore see the drive in the same state and under the same disturbances, and the compared
+//! figures are those that a report would contain.
 #![forbid(unsafe_code)]
 
 mod fio;

@@ -117,8 +117,7 @@ impl fmt::Display for Tally {
         let loose = self.count(|finding| *finding == Finding::DoesNotRepeat);
         write!(
             f,
-            "  {limited} differ, but left the CPUs no idle time; {loose} are not repeatable, so they prove \
-              nothing"
+            "  {limited} differ, but left the CPUs no idle time; {loose} are not repeatable, so they are inconclusive"
         )
     }
 }

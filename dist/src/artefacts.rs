@@ -1,4 +1,4 @@
-//! The files of a release. To add a kind, add a file to `artefacts/` and a line to [`ARTEFACTS`].
+//! The files of a release. To add one, add a file to `artefacts/` and a line to [`ARTEFACTS`].
 
 pub mod archive;
 mod artefact;
@@ -34,7 +34,7 @@ fn checksums(files: &[(String, Vec<u8>)]) -> String {
 pub mod tests {
     use super::*;
 
-    /// Calls `call` with made-up parts.
+    /// Calls `call` with fake parts.
     pub fn with_parts<T>(call: impl FnOnce(&Parts<'_>) -> T) -> T {
         let release = crate::release::tests::example();
         let (payload, packages) = (crate::payload::tests::example(), crate::packages::tests::example());

@@ -51,9 +51,7 @@ fn written(
     without: &[&Package],
     fonts: &str,
 ) -> anyhow::Result<String> {
-    let mut out =
-        "Plateau is linked with the packages below. Each is followed by the licences that come with it.\n"
-            .to_owned();
+    let mut out = "Plateau is linked with the packages below. Each is followed by its licences.\n".to_owned();
     let mut sorted: Vec<_> = texts.iter().collect();
     sorted.sort_by_key(|(text, packages)| (packages.iter().map(|p| (&p.name, &p.version)).min(), *text));
     for (text, packages) in sorted {
@@ -67,7 +65,7 @@ fn written(
         // Apache-2.0 requires no copyright notice of the package, and its text ships with Plateau.
         if !package.licence.split(" OR ").any(|licence| licence == "Apache-2.0") {
             bail!(
-                "{} {} comes without the text of its licence, {}",
+                "{} {} does not include the text of its licence, {}",
                 package.name,
                 package.version,
                 package.licence

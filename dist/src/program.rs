@@ -133,7 +133,7 @@ pub fn check_static(elf: &[u8]) -> anyhow::Result<()> {
     for i in 0..usize::from(u16_at(56).context(short)?) {
         let row = table + i * 56;
         let kind = u32_at(row).context(short)?;
-        ensure!(kind != INTERPRETER, "asks for a dynamic loader, so it is not static");
+        ensure!(kind != INTERPRETER, "requires a dynamic loader, so it is not static");
         if kind == DYNAMIC {
             let from = usize::try_from(u64_at(row + 8).context(short)?)?;
             let length = usize::try_from(u64_at(row + 32).context(short)?)?;

@@ -39,7 +39,7 @@ impl Release {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()[..]
         else {
-            bail!("the output of git show has an unexpected form")
+            bail!("the output of git show has an unexpected format")
         };
         Ok(Self {
             root: root.into(),
@@ -69,7 +69,7 @@ fn check_clean(changed: &str) -> anyhow::Result<()> {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     ensure!(
         changed.is_empty(),
-        "the tree differs from its commit ({first}{more}), so nobody else could make the same files; commit the \
+        "the tree differs from its commit ({first}{more}), so nobody else could reproduce the files; commit the \
          changes or stash them with `git stash --include-untracked`, or add --allow-dirty for a trial"
     );
     Ok(())
@@ -86,7 +86,7 @@ fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
 pub mod tests {
     use super::*;
 
-    /// A made-up release.
+    /// A fake release.
     pub fn example() -> Release {
         Release {
             root: "/nowhere".into(),

@@ -1,5 +1,5 @@
-//! Tests the files of a release the way a user would after downloading them. To add a trial, add a file to `tried/`
-//! and a line to [`TRIALS`].
+//! Tests the files of a release as a user would after downloading them. To add a trial, add a file to `tried/` and a
+//! line to [`TRIALS`].
 
 mod apt;
 mod archive;

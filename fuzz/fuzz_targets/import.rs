@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-// Dependencies of other targets in this directory.
+// Dependencies used only by other targets in this directory.
 use {device as _, stdx as _};
 
 fuzz_target!(|bytes: &[u8]| {

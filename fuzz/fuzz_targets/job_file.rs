@@ -31,6 +31,6 @@ fn check(job: &fio::Job, position: u64, capacity_bytes: u64) {
     for workload in streams.iter().filter(|load| load.validate(capacity_bytes, SECTOR_BYTES).is_ok()) {
         let range = &workload.range;
         assert!(range.start_bytes + range.segment_bytes <= capacity_bytes, "a load beyond the end of its target");
-        assert_eq!(workload.read_percent < 100, job.writes(), "a load that writes where the job does not");
+        assert_eq!(workload.read_percent < 100, job.writes(), "a load that writes although the job does not");
     }
 }

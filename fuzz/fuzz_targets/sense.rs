@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use source::wire::sense::{Sense, descriptors};
 
 /// The parsers are private to their crate, so this target compiles them in.
-#[expect(dead_code, reason = "each target uses a part of it")]
+#[expect(dead_code, reason = "each target uses only part of it")]
 #[path = "../../crates/admin/src"]
 mod source {
     pub mod wire;

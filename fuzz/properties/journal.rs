@@ -14,7 +14,7 @@ pub fn check(bytes: &[u8]) {
     let Some(read) = loaded(records) else { return };
     let written = |entry: &Entry| serde_json::to_string(entry).expect("an entry is JSON");
     let written: Vec<String> = read.entries.iter().map(written).collect();
-    let again = loaded(written.iter().map(String::as_str)).expect("what was written is read");
+    let again = loaded(written.iter().map(String::as_str)).expect("written data is read back unchanged");
     assert_eq!(again.entries, read.entries);
     assert!(again.torn.is_none());
 }

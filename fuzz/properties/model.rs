@@ -4,6 +4,6 @@
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(model) = nandsim::Model::from_toml(text) else { return };
-    let again = nandsim::Model::from_toml(&model.to_toml()).expect("what was written is read");
+    let again = nandsim::Model::from_toml(&model.to_toml()).expect("written data is read back unchanged");
     assert_eq!(again, model);
 }

@@ -8,8 +8,8 @@ pub fn check(bytes: &[u8]) {
             assert!(!plan.tests.is_empty(), "a plan without tests");
             for test in &plan.custom_tests {
                 let json = serde_json::to_string(test).expect("a custom test is JSON");
-                let again =
-                    serde_json::from_str::<record::CustomTest>(&json).expect("what was written is read");
+                let again = serde_json::from_str::<record::CustomTest>(&json)
+                    .expect("written data is read back unchanged");
                 assert_eq!(again, *test);
             }
         }

@@ -1,4 +1,4 @@
-//! Traces: any bytes yield I/Os in the order of time or an error, and what was read completely can be written and read
+//! Traces: any bytes yield I/Os in chronological order or an error, and a completely read trace can be written and read
 //! again.
 
 pub fn check(bytes: &[u8]) {
@@ -15,8 +15,8 @@ pub fn check(bytes: &[u8]) {
     ios.iter().for_each(|io| writer.push(*io).expect("memory"));
     let summary = reader.summary().expect("the end was reached");
     let (again, _) = writer.finish(summary.lost_events, summary.moved).expect("memory");
-    let mut reader = trace::Reader::new(&again[..]).expect("what was written is read");
+    let mut reader = trace::Reader::new(&again[..]).expect("written data is read back unchanged");
     for io in ios {
-        assert_eq!(reader.next_io().expect("what was written is read"), Some(io));
+        assert_eq!(reader.next_io().expect("written data is read back unchanged"), Some(io));
     }
 }

@@ -1,4 +1,4 @@
-//! Traces of other tools: any text yields a trace that can be read, or an error.
+//! Traces of other tools: any text yields a readable trace or an error.
 
 use stdx::Flow;
 
@@ -8,8 +8,8 @@ pub fn check(bytes: &[u8]) {
         let Ok((out, imported)) = trace::import(bytes, Vec::new(), &choice, &mut |_| Flow::Continue) else {
             continue;
         };
-        let mut reader = trace::Reader::new(&out[..]).expect("what was written is read");
-        while reader.next_io().expect("what was written is read").is_some() {}
+        let mut reader = trace::Reader::new(&out[..]).expect("written data is read back unchanged");
+        while reader.next_io().expect("written data is read back unchanged").is_some() {}
         assert_eq!(reader.summary(), Some(imported.summary));
     }
 }

@@ -83,7 +83,7 @@ impl Facts {
     }
 }
 
-/// Adds what the device reports about itself.
+/// Adds the properties that the device reports.
 pub fn describe(facts: &mut Facts, can: &Capabilities) {
     match &can.protocol {
         Protocol::Nvme(drive) => nvme(facts, drive),

@@ -1,5 +1,4 @@
-//! Errors of administrative commands, as data. Messages say what happened; the caller adds advice on what to
-//! type next.
+//! Errors of administrative commands, as data. Messages say what happened; the caller adds what to type next.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ use crate::wire::sense::Sense;
 /// A command or a sequence of commands failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one that was to be erased, or it is now in use.
+    /// The device is no longer the one to be erased, or is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
     /// There is no method of this name.
@@ -26,7 +25,7 @@ pub enum AdminError {
     /// The device supports no method that Plateau implements.
     #[error("no purge available: the drive supports no purge method that Plateau implements")]
     NoMethod {
-        /// Methods that the device may support, and why each was passed over.
+        /// Methods that the device may support, and why each was skipped.
         passed_over: Vec<PassedOver>,
     },
     /// The device does not support this method.
@@ -51,7 +50,7 @@ pub enum AdminError {
     /// A command failed.
     #[error("{step} failed: {fault}")]
     Command {
-        /// What was attempted.
+        /// The attempted step.
         step: Step,
         /// Why it failed.
         fault: Fault,
@@ -89,7 +88,7 @@ pub struct PassedOver {
     pub why: WhyNot,
 }
 
-/// Why a namespace cannot have an LBA format.
+/// The reason why a namespace cannot be formatted with an LBA format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LbaFormatError {
     /// The device is not an NVMe namespace.

@@ -1,5 +1,5 @@
-//! Administrative commands for NVMe, ATA and SCSI drives: what is sent, how responses are decoded, and what
-//! is derived from them.
+//! Administrative commands for NVMe, ATA and SCSI drives: requests, decoded responses, and the information derived from
+//! them.
 //!
 //! A device is anything that accepts commands ([`Admin`]). Another crate implements it for real drives; tests
 //! use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports

@@ -133,7 +133,7 @@ pub fn unknown(name: &str) -> AdminError {
     AdminError::UnknownMethod { name: name.to_owned(), meant }
 }
 
-/// The chosen method, and why better ones were passed over.
+/// The chosen method, and why better ones were skipped.
 struct Choice {
     method: &'static Method,
     passed_over: Vec<PassedOver>,

@@ -1,4 +1,4 @@
-//! Decodes responses of devices into facts. Performs no I/O and never panics, whatever the input.
+//! Decodes responses of devices into facts. Performs no I/O and never panics, regardless of the input.
 //!
 //! Each size and offset is that of the cited figure or table; all are checked at compile time. Values that
 //! are 0's based in the standards are converted only here.

@@ -1,4 +1,4 @@
-//! The capture: reads the buffers of all CPUs, puts the events in order, and writes the trace.
+//! The capture: reads the buffers of all CPUs, sorts the events, and writes the trace.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write};
@@ -12,16 +12,16 @@ use crate::error::CaptureError;
 use crate::instance::Instance;
 use crate::subject::{Kind, Subject};
 
-/// Events older than this when the buffers are read have arrived from all CPUs.
+/// Events older than this have arrived from all CPUs when the buffers are read.
 const SETTLED_NS: u64 = 2_000_000;
 
 /// Counters of lost events in the statistics of a buffer.
 const LOSSES: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
 
-/// What was captured.
+/// Result of a capture.
 #[derive(Debug, Clone, Copy)]
 pub struct Captured {
-    /// Totals of the trace; `lost_events` are those that a full buffer dropped.
+    /// Totals of the trace; `lost_events` counts events dropped because a buffer was full.
     pub summary: Summary,
     /// Completions of I/Os that were issued before the capture, or whose issue was lost.
     pub unmatched: u64,
@@ -36,7 +36,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Reads everything that is in the buffers.
+    /// Drains the buffers.
     fn drain(&mut self) -> Result<(), CaptureError> {
         for file in &mut self.files {
             loop {

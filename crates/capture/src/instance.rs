@@ -12,7 +12,7 @@ use crate::error::CaptureError;
 
 /// Prefix of the names of instances, which is followed by the process id.
 const PREFIX: &str = "plateau-";
-/// Largest file of the tracer that is read as text.
+/// Maximum size of a tracer file that is read as text.
 const LONGEST_TEXT: u64 = 1 << 16;
 
 /// An instance; it is removed when dropped.

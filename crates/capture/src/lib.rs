@@ -1,8 +1,8 @@
 //! Records the I/Os of a block device while it is in use, with the kernel's own tracer: a private instance of tracefs, in which only two
 //! events are enabled, for one device.
 //!
-//! The device itself is never opened. tracefs need not be mounted: it is opened detached from the file tree, so nothing
-//! has to be set up or cleaned up. The instance is removed on every exit path; if a process is killed, the next capture
+//! The device itself is never opened. tracefs need not be mounted: it is opened as a detached mount, so nothing has to
+//! be set up or cleaned up. The instance is removed on every exit path; if a process is killed, the next capture
 //! removes its instance.
 #![forbid(unsafe_code)]
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::CaptureError;
 
-/// How a device receives its I/Os, which decides the events.
+/// How a device receives its I/Os, which determines the events to trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// As requests, like real drives: an I/O begins when it is passed to the driver.
@@ -17,9 +17,9 @@ pub enum Kind {
 /// A block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// Name of the kernel.
+    /// Kernel name.
     pub name: String,
-    /// Number in the events.
+    /// Device number in the events.
     pub number: u64,
     /// How it receives its I/Os.
     pub kind: Kind,

@@ -24,7 +24,7 @@ impl From<String> for PageKey {
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Key of its content; None if the page shows how steady state was reached, which is not compared between runs.
+    /// Key of its content; None if the page shows the approach to steady state, which is not compared between runs.
     pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,
@@ -134,7 +134,7 @@ pub enum Scale {
     LinearZoomed,
     /// Integers.
     Integer,
-    /// Rounds of a test: integers. A chart over rounds shows the way to steady state rather than a result.
+    /// Rounds of a test: integers. A chart over rounds shows the approach to steady state rather than a result.
     Rounds,
     /// Logarithmic, base 10.
     Log10,
@@ -142,7 +142,7 @@ pub enum Scale {
     Log2,
     /// Linear, from the smallest to the largest value without margins (times of a part of a test).
     Fitted,
-    /// Shares of I/Os with equal space for each further nine: a value of 1,000 means that one I/O out of 1,000 is
+    /// Fractions of I/Os with equal space for each additional nine: a value of 1,000 means that one in 1,000 I/Os lies
     /// beyond, so its tick is 99.9.
     Nines,
 }
@@ -272,7 +272,7 @@ pub struct Facts {
     pub heading: String,
     /// Pairs of label and value as printed.
     pub items: Vec<(String, String)>,
-    /// Whether any value has the mark of host-limited numbers, which the page must then explain.
+    /// Whether any value is marked as host-limited; the page must then explain the mark.
     pub host_limited: bool,
 }
 
@@ -311,7 +311,7 @@ pub struct Bars {
 /// A response-time histogram with confidence levels (PTS 2.0).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResponseTimes {
-    /// Describes the measurement, and contains the figures that may lie outside of the plot.
+    /// Describes the measurement, including figures that may lie outside the plot.
     pub caption: String,
     /// I/Os per bin in ascending order; empty bins are omitted.
     pub bins: Vec<Bin>,

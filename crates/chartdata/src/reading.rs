@@ -1,4 +1,4 @@
-//! The content of each kind of chart. The crate `charts` has a sentence that explains how to read each.
+//! The content of each chart type. The crate `charts` contains a sentence that explains how to read each.
 
 use serde::{Deserialize, Serialize};
 

@@ -173,7 +173,7 @@ impl Canvas {
         );
     }
 
-    /// An invisible area that belongs to the surrounding group when it is clicked.
+    /// An invisible area that receives clicks for the surrounding group.
     pub fn touchable(&mut self, corner: Point, width: f64, height: f64) {
         let _ = write!(
             self.out,
@@ -224,7 +224,7 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
-    /// Draws what moves when a script changes the range of the axes in `attributes`.
+    /// Draws the content that moves when a script changes the range of the axes in `attributes`.
     pub fn plot(&mut self, attributes: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g class=\"plot\" {attributes}>");
         draw(self);

@@ -7,11 +7,11 @@ use crate::style::Size;
 /// Colours of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark letters on white.
+    /// Dark text on white.
     Light,
-    /// Light letters on a dark background.
+    /// Light text on a dark background.
     Dark,
-    /// Dark letters without a background.
+    /// Dark text without a background.
     Transparent,
 }
 
@@ -124,7 +124,7 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
     let text = |size: f64| Lettering::new(size, Anchor::Start).colour(colours.ink);
     let room = layout.width - 2.0 * MARGIN;
     let device = shortened(&card.device, 44);
-    // A long name is set in smaller letters rather than cut off.
+    // A long name is set in a smaller font rather than truncated.
     let letters = 44.0_f64.min(room / text_width(&device, 1.0));
     canvas.text((MARGIN, top + 52.0), &device, text(letters).bold());
     canvas.text((MARGIN, top + 84.0), &fitted(&card.about, 20.0, room), text(20.0).colour(colours.soft));
@@ -152,7 +152,7 @@ fn fitted(text: &str, size: f64, width: f64) -> String {
 
 /// Breaks `text` into at most two lines of `width`.
 fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
-    // The estimate of widths is generous for text in sentences.
+    // The width estimate is generous for running text.
     let most = (width / text_width("x", size * 0.88)).max(1.0) as usize;
     if text.chars().count() <= most {
         return vec![text.to_owned()];

@@ -48,7 +48,7 @@ pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: S
     draw(lines, &Surroundings { others: &[], panels }, title, size)
 }
 
-/// Charts that a chart has to match.
+/// Charts that a chart must match.
 #[derive(Clone, Copy, Default)]
 struct Surroundings<'a> {
     /// Side by side with it: both axes include their values.
@@ -259,10 +259,10 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     draw_axis_titles(canvas, &lines.x, &lines.y, plot);
 }
 
-/// Draws the sign of an axis that does not begin at zero.
+/// Draws the break mark of an axis that does not start at zero.
 fn draw_break(canvas: &mut Canvas, plot: &LinePlot) {
     let (x, y) = (plot.left, plot.bottom - 7.0);
-    canvas.hinted("this axis does not begin at zero", |canvas| {
+    canvas.hinted("this axis does not start at zero", |canvas| {
         canvas.line((x, y - 4.0), (x, y + 4.0), Stroke::solid("#ffffff", 3.0));
         let points = [(x, y + 5.0), (x - 4.0, y + 2.0), (x + 4.0, y - 2.0), (x, y - 5.0)];
         canvas.polyline(&points, Stroke::solid(FRAME, 1.2));
@@ -351,7 +351,7 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) 
     }
 }
 
-/// States if the plot is empty or lacks some points.
+/// States whether the plot is empty or lacks some points.
 fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: usize) {
     if is_empty {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);

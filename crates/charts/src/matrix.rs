@@ -11,13 +11,13 @@ use crate::style::{FRAME, INK, SOFT_INK, Size, hinted};
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// From small to large. Letters on the first half are dark, on the second half light.
+/// From small to large. Text on the first half is dark, on the second half light.
 const SHADES: [&str; 8] =
     ["#f1f6fb", "#d8e7f4", "#bcd6eb", "#97c0e0", "#4f8fc4", "#3577b1", "#1f5d97", "#0f3f70"];
 const LIGHT_LETTERS: &str = "#ffffff";
 /// Values that span a larger factor are shaded by their logarithms.
 const WIDE: f64 = 20.0;
-/// Largest letters of a value.
+/// Largest font size of a value.
 const LETTERS: f64 = 13.0;
 const SMALLEST_LETTERS: f64 = 8.0;
 
@@ -77,7 +77,7 @@ pub fn matrix(grid: &Columns3d, title: &str, size: Size) -> String {
     canvas.finish()
 }
 
-/// Draws a cell at (corner, extent); `looks` gives shade, size of the letters and tooltip of a value.
+/// Draws a cell at (corner, extent); `looks` returns shade, font size and tooltip of a value.
 fn draw_cell(
     canvas: &mut Canvas,
     value: Option<f64>,
@@ -98,14 +98,14 @@ fn draw_cell(
     });
 }
 
-/// Size of the letters at which every value fits into its cell.
+/// Font size at which every value fits into its cell.
 fn letters(grid: &Columns3d, width: f64, height: f64) -> f64 {
     let values = grid.heights.iter().flatten().flatten();
     let widest = values.map(|value| text_width(&printed(*value), 1.0)).fold(1.0, f64::max);
     LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
 }
 
-/// A value with at least three digits, and a unit of thousands from a million on.
+/// A value with at least three digits, in thousands from one million upwards.
 fn printed(value: f64) -> String {
     match value.abs() {
         size if size >= 1e9 => grouped(value / 1e9, 2) + "G",

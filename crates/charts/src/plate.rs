@@ -19,7 +19,7 @@ const MARK_ROW: f64 = 26.0;
 const MARK_BOX: f64 = 21.0;
 /// Space between two boxes, and between a box and its text.
 const GAP: f64 = 8.0;
-/// Line height relative to the size of the letters.
+/// Line height relative to the font size.
 const LEADING: f64 = 1.35;
 
 /// The context of a chart.
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn text_wraps_between_words_and_loses_none() {
-        let text = "Each line is one workload, round by round: where it runs level, the drive has settled.";
+        let text = "Each line is one workload, round by round: where it is flat, the drive has settled.";
         let lines = wrapped(text, 12.0, 200.0);
         assert!(lines.len() > 2 && lines.iter().all(|line| text_width(line, 12.0) <= 200.0), "{lines:?}");
         assert_eq!(lines.join(" "), text);

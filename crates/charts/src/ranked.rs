@@ -12,7 +12,7 @@ const VALUE: Lettering = Lettering::new(12.5, Anchor::Start);
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(14.0, Anchor::Start).bold();
 const NAME_CHARACTERS: usize = 22;
-/// Width of bold letters as a multiple of regular ones.
+/// Width of bold text as a multiple of regular text.
 const BOLD: f64 = 1.14;
 const ROW: f64 = 21.0;
 const HEAD: f64 = 30.0;
@@ -65,7 +65,7 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     let description = "Bars are means; whiskers are 95 % confidence intervals. Outlines are values of runs \
                        without a valid result.";
     let mut canvas = Canvas::new(size, &ranked.title, description);
-    // Bold letters are wider.
+    // Bold text is wider.
     let room = (width / (TITLE.size * 0.64)) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
     let name_width = |bar: &RankedBar| {

@@ -402,8 +402,8 @@ fn series_of_one_name_share_colour_and_legend_entry() {
     let svg = charts::lines(&states(), "", SMALL);
     assert_eq!((svg.matches("class=\"key s").count(), svg.matches("class=\"series s0\"").count()), (2, 2));
     assert!(svg.contains(">5/5</text>") && svg.contains(">5/10</text>"));
-    assert!(svg.contains("this axis does not begin at zero"));
-    assert!(!charts::lines(&convergence(), "", SMALL).contains("does not begin at zero"));
+    assert!(svg.contains("this axis does not start at zero"));
+    assert!(!charts::lines(&convergence(), "", SMALL).contains("does not start at zero"));
 }
 
 #[test]

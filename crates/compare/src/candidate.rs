@@ -14,7 +14,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Judges a run with this version of Plateau and extracts its figures.
+    /// Evaluates a run with this version of Plateau and extracts its figures.
     ///
     /// # Errors
     /// As for [`report::fold()`].
@@ -58,7 +58,7 @@ impl Candidate {
         !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
     }
 
-    /// What distinguishes the drive from others.
+    /// Distinguishes the drive from others.
     pub(crate) fn drive(&self) -> String {
         self.document.run.target.drive()
     }

@@ -56,8 +56,8 @@ fn about(comparison: &Comparison) -> String {
     let baseline = format!("Baseline: {}", named(&comparison.runs, 0));
     match comparison.warnings.len() {
         0 => baseline,
-        1 => format!("{baseline} · 1 mark or difference to know before comparing"),
-        count => format!("{baseline} · {count} marks and differences to know before comparing"),
+        1 => format!("{baseline} · 1 caveat to note before comparing"),
+        count => format!("{baseline} · {count} caveats to note before comparing"),
     }
 }
 

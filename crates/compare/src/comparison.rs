@@ -60,7 +60,7 @@ impl Comparison {
                 let id = &run.document.run.id;
                 return Err(format!(
                     "{id} has no figures to compare, because it has no complete round. `plateau show {id}` \
-                     shows how far it came, and `plateau resume {id}` continues it"
+                     shows how far it got, and `plateau resume {id}` continues it"
                 ));
             }
             let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();

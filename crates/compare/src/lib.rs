@@ -2,7 +2,7 @@
 //! formats for comparisons. The first run is the baseline; no run is called better unless the spread of both runs
 //! is considered.
 //!
-//! The crate `report` defines what a run is, and how it is judged, drawn and described.
+//! The crate `report` defines what a run is, and how it is evaluated, drawn and described.
 #![forbid(unsafe_code)]
 
 mod address;

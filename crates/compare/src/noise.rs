@@ -11,7 +11,7 @@ pub enum Finding {
     Worse,
     /// The confidence interval contains zero.
     WithinNoise,
-    /// Either figure has only one value, so its spread is unknown.
+    /// At least one of the figures has only one value, so the spread is unknown.
     SpreadUnknown,
 }
 

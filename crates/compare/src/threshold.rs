@@ -4,7 +4,7 @@ use crate::comparison::Comparison;
 use crate::noise::Finding;
 use report::parts::Figure;
 
-/// Beginning of the keys whose values may be negative: temperatures of a drive.
+/// Prefix of the keys whose values may be negative: temperatures of a drive.
 const MAY_BE_NEGATIVE: &str = "health.";
 
 /// How a value is compared with a limit.
@@ -49,7 +49,7 @@ pub enum Limit {
 /// A condition: a figure, or several matched by `*`, above or below a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    /// Key of the figure, in which `*` stands for any text.
+    /// Key of the figure, in which `*` matches any text.
     pub key: String,
     /// The side of the limit.
     pub operator: Operator,
@@ -215,7 +215,7 @@ fn matched(run: &str, figure: &Figure, percent: Option<f64>) -> Option<Threshold
     Some(ThresholdMatch { key: figure.key.clone(), percent, value, unit, run: run.to_owned() })
 }
 
-/// Whether `key` matches `pattern`, in which `*` stands for any text.
+/// Whether `key` matches `pattern`, in which `*` matches any text.
 fn is_match(pattern: &str, key: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == key };
     let Some(key) = key.strip_prefix(start) else { return false };

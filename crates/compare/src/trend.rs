@@ -17,7 +17,7 @@ const MOVING_RANGE: f64 = 1.128;
 /// One figure of several runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trend {
-    /// Drive or model, as it was requested.
+    /// Drive or model, as requested.
     pub subject: String,
     /// Key of the figure.
     pub figure: String,
@@ -38,7 +38,7 @@ pub struct Point {
     pub run: String,
     /// Start of the run.
     pub created: Timestamp,
-    /// What distinguishes the drive from others.
+    /// Distinguishes the drive from others.
     pub drive: String,
     /// Firmware revision, if known.
     pub firmware: Option<String>,
@@ -50,7 +50,7 @@ pub struct Point {
     pub simulated: Option<String>,
     /// The value.
     pub value: f64,
-    /// The values of which it is the mean.
+    /// The values that it averages.
     pub rounds: Vec<f64>,
     /// Whether it may reflect the host instead of the drive.
     pub host_limited: bool,
@@ -76,7 +76,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Whether the change is beyond the scatter of the values.
+    /// Whether the change exceeds the scatter of the values.
     #[must_use]
     pub fn is_beyond_noise(&self) -> bool {
         let (low, high) = self.interval_percent;
@@ -95,18 +95,18 @@ pub struct Control {
     pub is_newest_outside: bool,
 }
 
-/// A change of the firmware of a drive.
+/// A firmware change of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirmwareChange {
-    /// What distinguishes the drive from others.
+    /// Distinguishes the drive from others.
     pub drive: String,
     /// First run with the new firmware.
     pub run: String,
     /// Start of that run.
     pub at: Timestamp,
-    /// Earlier and new revision.
+    /// Old and new revision.
     pub revisions: (String, String),
-    /// Difference between the runs of the drive with the new and with the earlier revision.
+    /// Difference between the drive's runs with the new and the old revision.
     pub difference: Option<Difference>,
 }
 
@@ -213,7 +213,7 @@ impl Trend {
         drives
     }
 
-    /// Returns the remarks that a reader needs to judge the values.
+    /// Returns the remarks needed to interpret the values.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let distinct = |of: fn(&Point) -> Option<&str>| {
@@ -223,9 +223,8 @@ impl Trend {
             found
         };
         let settings = distinct(|point| Some(&*point.settings));
-        let differ = (settings.len() > 1).then(|| {
-            format!("the runs differ in their settings, which changes results: {}", settings.join("; "))
-        });
+        let differ = (settings.len() > 1)
+            .then(|| format!("the runs differ in settings that affect results: {}", settings.join("; ")));
         let simulated = distinct(|point| point.simulated.as_deref());
         let simulated = (!simulated.is_empty()).then(|| simulated.join("; "));
         let limited = self.points.iter().filter(|point| point.host_limited).count();
@@ -237,7 +236,7 @@ impl Trend {
         [simulated, differ, limited, unsteady].into_iter().flatten().collect()
     }
 
-    /// Returns one sentence each about mean, drift and changes of firmware.
+    /// Returns one sentence each about the mean, the drift and firmware changes.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let Some((mean, spread)) = self.mean() else { return Vec::new() };
@@ -250,7 +249,7 @@ impl Trend {
             count_of(self.drives().len(), "drive"),
         )];
         findings.push(match self.drift() {
-            None => "drift unknown: it takes at least three runs at different times".into(),
+            None => "drift unknown: at least three runs at different times are required".into(),
             Some(drift) => {
                 let (low, high) = drift.interval_percent;
                 let word = if drift.is_beyond_noise() { "beyond noise" } else { "within noise" };
@@ -320,7 +319,7 @@ impl Trend {
         let mut rows = vec![head];
         for point in &self.points {
             let mut cells = row(point);
-            // Marks a change of firmware, so that readers need not compare revisions.
+            // Marks a firmware change, so that readers need not compare revisions.
             if let Some(firmware) = point.firmware.as_deref() {
                 let earlier = known.iter_mut().find(|(drive, _)| *drive == point.drive);
                 let has_changed = earlier.as_ref().is_some_and(|(_, earlier)| *earlier != firmware);

@@ -1,4 +1,5 @@
-//! Comparisons of 2, 4, 8 and 20 runs: nothing is split or cut, and the script changes exactly the expected elements.
+//! Comparisons of 2, 4, 8 and 20 runs: nothing is split or truncated, and the script changes exactly the expected
+//! elements.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -145,7 +146,7 @@ fn cards_have_figures_differences_marks_and_bars_for_any_number_of_runs() {
         for part in ["A: IOPS RND 4KiB W", note, "SIMULATED: B", "Baseline: A Drive 1", "B: "] {
             assert!(svg.contains(part), "{count} runs: {part}");
         }
-        // A card of a run that is not steady must not look like one of valid results.
+        // The card of a run that is not steady must not look like one with valid results.
         assert_eq!(svg.contains("NOT STEADY"), count > 3, "{count}");
         assert_eq!(svg.contains("stroke-dasharray=\"6 4\""), count > 3, "{count}");
         let bars = svg.matches("class=\"run r").count();

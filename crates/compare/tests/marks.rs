@@ -65,7 +65,7 @@ fn a_comparison_warns_of_host_limited_runs() {
         let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
         assert!(marked.len() >= 2, "{pages:?}");
     }
-    // Busy hosts cause warnings; idle ones do not.
+    // Busy hosts cause warnings; idle hosts do not.
     let both = self::comparison(&[busy("a"), busy("b")]);
     assert!(
         both.warnings.iter().any(|warning| warning.values == [(vec![0, 1], "IOPS RND 4KiB R".to_owned())]),

@@ -1,4 +1,4 @@
-//! Trends: drift, control limits, changes of firmware, and the page.
+//! Trends: drift, control limits, firmware changes, and the page.
 
 use compare::{Point, Trend, trend_html, trend_text};
 use jiff::Timestamp;
@@ -114,7 +114,8 @@ fn different_settings_and_limits_of_the_host_are_reported() {
     odd.points[1].host_limited = true;
     let text = trend_text(&odd, None);
     assert!(
-        text.contains("the runs differ in their settings") && text.contains("* 1 value may reflect"),
+        text.contains("the runs differ in settings that affect results")
+            && text.contains("* 1 value may reflect"),
         "{text}"
     );
     assert!(text.contains("101.0*"), "{text}");

@@ -36,7 +36,7 @@ pub struct Progress {
     run: Option<String>,
     /// Prefix of the run's lines if there are several runs.
     name: String,
-    /// The latest line.
+    /// The most recent line.
     last: String,
     /// Writes the file `live` of the run.
     live: Option<LiveThread>,

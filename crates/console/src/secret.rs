@@ -9,7 +9,7 @@ use crate::printer;
 /// Size limit of the line.
 const MOST_BYTES: u64 = 4096;
 
-/// Reads a line from standard input. On a terminal, prints the question first and hides what is typed.
+/// Reads a line from standard input. On a terminal, prints the question first and does not echo the input.
 ///
 /// # Errors
 /// Returns an error if a system call fails or the line is not text.

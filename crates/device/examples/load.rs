@@ -1,4 +1,4 @@
-//! Runs one workload on a target and prints what it measured, to compare the engine with other tools:
+//! Runs one workload on a target and prints the measurements, to compare the engine with other tools:
 //! `load TARGET ERASE SIZE rnd|seq READ% BLOCK THREADS DEPTH SECONDS auto|io_uring|threads`
 //! (ERASE and SIZE may be `-`).
 
@@ -10,7 +10,7 @@ use stdx::units::{SECOND_NS, parse_size};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, erase, size, order, read, block, threads, depth, seconds, engine] = &arguments[..] else {
-        return Err("ten arguments are needed; see the head of this example".into());
+        return Err("ten arguments are required; see the top of this example".into());
     };
     let some = |text: &String| (text != "-").then(|| text.clone());
     let engine = match engine.as_str() {

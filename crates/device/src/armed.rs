@@ -1,4 +1,4 @@
-//! A target that may be written, and the loads on it.
+//! A target that may be written to, and the loads on it.
 
 use std::time::Duration;
 
@@ -47,14 +47,14 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks. A workload with verification is read back at its end; what was found, and a failed
+    /// rounded down to whole blocks. A workload with verification is read back at its end; the findings, and any failed
     /// I/O, are then part of its segment.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, or when somebody
-    /// has moved a loop device to other bytes or built something on the target,
-    /// [`crate::ErrorKind::Disturbed`] when the host was suspended or lost its clock during the run,
-    /// [`crate::ErrorKind::Unusable`] when the host lacks the threads or memory.
+    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, or when a loop
+    /// device was remapped or something was built on the target, [`crate::ErrorKind::Disturbed`] when the host was
+    /// suspended or lost its clock during the run, [`crate::ErrorKind::Unusable`] when the host lacks the threads or
+    /// memory.
     pub fn run(
         &mut self,
         workload: &Workload,
@@ -75,7 +75,7 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // The measurement is invalid if a member failed or the device was moved to other bytes meanwhile.
+        // The measurement is invalid if a member failed or the device was remapped in the meantime.
         self.check_in_between()?;
         if let LoadOutcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());

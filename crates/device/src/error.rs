@@ -95,7 +95,7 @@ pub enum DriveError {
         /// Its error.
         error: Box<DriveError>,
     },
-    /// A setting of the host could not be changed or restored.
+    /// A host setting could not be changed or restored.
     #[error(transparent)]
     Tuning(#[from] TuningError),
     /// Another user started to use the target during a test.

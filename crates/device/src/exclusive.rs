@@ -1,4 +1,4 @@
-//! A single target that may be written: held exclusively, after its erasure was confirmed.
+//! A single target that may be written: held exclusively, after erasing it was confirmed.
 
 use admin::purge::{self, PurgeOptions, Purging};
 use engine::{Clock, Flow, LoadOptions};

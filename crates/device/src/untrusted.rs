@@ -1,5 +1,5 @@
-//! The parsers for on-disk data that others may have crafted, exposed for fuzz targets and for the test of
-//! their corpora. The rest of this crate uses the same parsers.
+//! Parsers for untrusted on-disk data, exposed for fuzz targets and for the tests on their corpora. The rest of this
+//! crate uses the same parsers.
 
 use std::io;
 use std::os::unix::fs::FileExt;

@@ -1,5 +1,5 @@
-//! Users of a file that cannot be found through any process: mounts in namespaces without processes or in no
-//! namespace at all, and loop devices whose file system does not answer.
+//! Users of a file that do not appear in any process: mounts in namespaces without processes or in no namespace at all,
+//! and loop devices whose file system does not answer.
 //!
 //! While one of these users exists, nearly every device over a file is refused, including those of other
 //! tests. Therefore, this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each
@@ -68,7 +68,7 @@ def elsewhere(then):
     return thread
 keeps = False";
 
-/// Ways to hide a mount, each with whether the mount is found.
+/// Ways to hide a mount, each with the expected result of the search.
 const HIDDEN: &[(&str, &str, bool)] = &[
     (
         "detached, with an open file",
@@ -167,14 +167,14 @@ fn a_loop_device_whose_file_server_has_stopped() {
     };
     assert!(found.iter().any(named), "{found:?}");
     assert!(ended.is_ok_and(|status| status.success()));
-    // The answers arrive in any order.
+    // Responses may arrive in any order.
     let begun = Instant::now();
     while !built_on_file(file.path()).is_empty() {
         assert!(begun.elapsed() < NO_HANG, "it has answered");
     }
 }
 
-/// Far longer than the deadline takes on any machine.
+/// Far longer than the deadline on any machine.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 /// Returns a process that waits for the server of a file.

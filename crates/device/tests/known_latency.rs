@@ -1,4 +1,4 @@
-//! The engine's results are accurate: it measures a device with a known rate.
+//! The engine's results are accurate: it measures a device whose rate is known.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
 //! outstanding I/Os, each I/O takes this number divided by the rate (Little's law). This applies to the mean

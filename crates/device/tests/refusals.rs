@@ -1,4 +1,4 @@
-//! Wrong targets: each one is refused with a helpful message, and not one byte of it changes.
+//! Wrong targets: each is refused with a helpful message, and not a single byte of it changes.
 
 mod support;
 
@@ -261,7 +261,7 @@ fn symbolic_links_are_followed_to_the_device() {
     assert_eq!(drive.facts().path, link.to_str().expect("a path"));
 }
 
-/// The drive is only inspected: no test may ever arm a drive of the machine itself.
+/// The drive is only inspected: no test may ever arm one of the machine's own drives.
 #[test]
 fn the_drive_under_the_root_directory() {
     let Ok(source) = command("findmnt", &["--noheadings", "--output", "SOURCE", "/"]) else {

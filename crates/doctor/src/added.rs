@@ -29,7 +29,8 @@ pub enum AddedProblem {
     Newer,
     /// The last record is incomplete.
     #[error(
-        "the last record is incomplete ({bytes} B) and is ignored; unless a process is writing it now, its writer died"
+        "the last record is incomplete ({bytes} B) and is ignored; unless a process is currently writing it, \
+         its writer has died"
     )]
     Torn {
         /// Length of its existing part.
@@ -47,8 +48,8 @@ pub enum AddedProblem {
         /// Its permissions.
         mode: u32,
     },
-    /// It is about runs that are not in the library.
-    #[error("is about {} not in the library: {}", are(runs.len()), some(runs))]
+    /// It refers to runs that are not in the library.
+    #[error("refers to {} not in the library: {}", are(runs.len()), some(runs))]
     NoSuchRuns {
         /// Ids of the runs.
         runs: Vec<String>,
@@ -78,7 +79,7 @@ impl AddedProblem {
         }
     }
 
-    /// Its name in documents; it never changes.
+    /// Its name in documents, which never changes.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -99,11 +100,11 @@ impl AddedProblem {
             }
             Self::Newer => "use the version of Plateau that wrote it, or a newer one".into(),
             Self::Torn { .. } => {
-                "nothing is lost but that record; the next `plateau tag`, `note` or `name` removes its remains"
+                "only that record is lost; the next `plateau tag`, `note` or `name` removes its remains"
                     .into()
             }
             Self::OtherOwner { uid } => format!(
-                "if you trust user {uid}, nothing; to replace it by a copy of your own: \
+                "if you trust user {uid}, nothing; to replace it with a copy of your own: \
                  cp {path} {path}.own && mv {path}.own {path}"
             ),
             Self::OthersCanWrite { .. } => format!("chmod go-w {path}"),

@@ -1,4 +1,4 @@
-//! The result of an examination with what to type, as text and as a document. Doc comments in this file are part of the
+//! The result of an examination with remedies, as text and as a document. Doc comments in this file are part of the
 //! schema.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::examine::Examined;
 use crate::problem::{Finding, Problem};
 use crate::severity::Severity;
 
-/// What is wrong in a library.
+/// The problems of a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "Doctor")]
 pub struct Diagnosis {
@@ -30,12 +30,12 @@ pub struct Diagnosis {
     pub findings: Vec<Diagnosed>,
 }
 
-/// Something that is wrong, and what to type.
+/// A problem and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosed {
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// What kind of problem it is; these words never change.
+    /// Kind of problem; these words never change.
     pub kind: &'static str,
     /// Id of the run; null for other files.
     pub run: Option<String>,
@@ -43,13 +43,13 @@ pub struct Diagnosed {
     pub path: String,
     /// The problem in words.
     pub text: String,
-    /// What to do about it.
+    /// The remedy.
     pub advice: String,
 }
 
 impl Diagnosis {
-    /// Sorts the findings by severity and adds what to do about each. `options` are the words that make a command use
-    /// this library; empty if that is the default.
+    /// Sorts the findings by severity and adds a remedy to each. `options` are the arguments that make a command use
+    /// this library; empty if it is the default.
     #[must_use]
     pub fn of(library: &Path, examined: &Examined, options: &str) -> Self {
         let options = if options.is_empty() { String::new() } else { format!(" {options}") };
@@ -103,7 +103,7 @@ impl Diagnosis {
             number => format!(", {number} in progress"),
         };
         let result = match self.findings.len() {
-            0 => "nothing is wrong".to_owned(),
+            0 => "no problems found".to_owned(),
             number => count(number, "finding"),
         };
         let library = on_one_line(&self.library).into_owned();
@@ -112,7 +112,7 @@ impl Diagnosis {
     }
 }
 
-/// What to do about a problem. `options` follow commands that use the library.
+/// The remedy for a problem. `options` are appended to commands that use the library.
 fn advice(finding: &Finding, options: &str) -> String {
     // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
@@ -125,13 +125,13 @@ fn advice(finding: &Finding, options: &str) -> String {
         Problem::NoJournal => format!("copy it again, or remove it: rm -r {path}"),
         Problem::Torn { .. } => {
             let run = shell_word(run);
-            format!("nothing is lost but that record; continue the run: plateau resume {run}{options}")
+            format!("only that record is lost; continue the run: plateau resume {run}{options}")
         }
         Problem::Unjudged { .. } => {
             "use the version of Plateau that wrote it (plateau_version in its run.json), or a newer one"
                 .into()
         }
-        Problem::JudgedDifferently { .. } => format!("see where: plateau verify {path}"),
+        Problem::JudgedDifferently { .. } => format!("show the differences: plateau verify {path}"),
         Problem::ImportedFileChanged => {
             format!("restore the file from a copy, or import it again: plateau import FILE{options}")
         }
@@ -143,16 +143,16 @@ fn advice(finding: &Finding, options: &str) -> String {
         }
         Problem::Renamed { .. } => {
             let own = word(&finding.path.with_file_name(run));
-            format!("give it its name, if no other folder has it: mv -n {path} {own}")
+            format!("restore its name, if no other folder has it: mv -n {path} {own}")
         }
         Problem::OtherOwner { uid } => {
             format!("if you trust user {uid}, nothing; otherwise move it out of the library")
         }
-        Problem::Link => format!("copy the run instead of the link, then remove the link: rm {path}"),
+        Problem::Link => format!("copy the run itself instead of the link, then remove the link: rm {path}"),
         Problem::LeftOverRun => format!("the next run removes it; or: rm -r {path}"),
         Problem::LeftOverFile => format!("rm {path}"),
         Problem::Rescued => format!(
-            "compare it with the journal; if the journal is its beginning, keep the longer one: ls -l {}",
+            "compare it with the journal; if the journal is a prefix of it, keep the longer file: ls -l {}",
             word(finding.path.parent().unwrap_or(&finding.path))
         ),
         Problem::StaleSettings => {
@@ -164,7 +164,7 @@ fn advice(finding: &Finding, options: &str) -> String {
         }
         Problem::StaleIndex { .. } => format!("plateau index{options}"),
         Problem::UnusableIndex { .. } => {
-            format!("remove it; `plateau index{options}` creates it anew from the runs")
+            format!("remove it; `plateau index{options}` recreates it from the runs")
         }
         Problem::Added(problem) => problem.advice(&path),
         Problem::LittleSpace { .. } => {

@@ -78,7 +78,7 @@ impl Examination<'_> {
     fn entry(&mut self, path: &Path, name: &str) {
         let Ok(found) = std::fs::symlink_metadata(path) else { return };
         if name.starts_with(NASCENT) {
-            // A locked one is being created or removed right now.
+            // A locked one is currently being created or removed.
             let is_locked = real().open_folder(path).and_then(|held| held.is_locked()).unwrap_or(false);
             if !is_locked {
                 self.report(None, path, Problem::LeftOverRun);

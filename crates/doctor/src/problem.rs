@@ -41,22 +41,22 @@ pub enum Problem {
         /// Length of its existing part.
         bytes: u64,
     },
-    /// The records are in an order that no run writes.
+    /// The records are in an order that no run produces.
     #[error("record {record}: {why}; the journal was changed, and its hashes were recomputed")]
     Disordered {
         /// Number of the record.
         record: u64,
-        /// What is wrong with it.
+        /// The problem with it.
         why: String,
     },
-    /// This version cannot judge the run.
-    #[error("cannot be judged by this version: {why}")]
+    /// This version cannot evaluate the run.
+    #[error("cannot be evaluated by this version: {why}")]
     Unjudged {
         /// The error.
         why: String,
     },
     /// This version reaches different conclusions.
-    #[error("judged differently by this version in {places} places")]
+    #[error("evaluated differently by this version in {places} places")]
     JudgedDifferently {
         /// Number of differences.
         places: usize,
@@ -73,7 +73,7 @@ pub enum Problem {
         folders: Vec<String>,
     },
     /// The name of the folder differs from the id of the run.
-    #[error("the folder is called {folder}: it was renamed, or is a copy")]
+    #[error("the folder is named {folder}: it was renamed or is a copy")]
     Renamed {
         /// Its name.
         folder: String,
@@ -91,7 +91,7 @@ pub enum Problem {
     #[error("is left over from a run whose creation or removal was interrupted")]
     LeftOverRun,
     /// A temporary file.
-    #[error("is a temporary file; unless a process is writing it now, it is left over")]
+    #[error("is a temporary file; unless a process is currently writing it, it is left over")]
     LeftOverFile,
     /// A copy of records that could not be appended to the journal.
     #[error(
@@ -163,7 +163,7 @@ impl Problem {
         }
     }
 
-    /// Its name in documents; it never changes.
+    /// Its name in documents, which never changes.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -7,9 +7,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Not a problem, but it explains what commands show.
+    /// Not a problem, but explains the output of commands.
     Note,
-    /// Something should be done, but no result is affected.
+    /// Action is needed, but no result is affected.
     Warning,
     /// Results are missing, damaged or ambiguous.
     Error,

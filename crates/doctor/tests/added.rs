@@ -50,7 +50,7 @@ impl Bench {
         self.found_by(self.uid)
     }
 
-    /// The only finding, as it is printed.
+    /// The only finding, as printed.
     fn diagnosed(&self) -> Diagnosed {
         fs::create_dir_all(self.folder.path().join("lost")).expect("a folder");
         let caller = Caller { uid: self.uid, imported_file: "imported", most_imported_bytes: 1 };
@@ -94,7 +94,7 @@ fn an_incomplete_last_record_is_found_at_every_length() {
     }
     let found = bench.diagnosed();
     assert_eq!((found.severity, found.kind), (Severity::Warning, "library_journal_torn"));
-    // The advice is correct: the next writer removes it.
+    // The remedy is correct: the next writer removes it.
     let tagged = Change::Tagged { run: "kept".into(), tag: "fw1".into() };
     bench.library.annotate::<LibraryJournalError>("alice", |_| Ok(vec![tagged])).expect("written");
     assert_eq!(bench.found(), []);

@@ -17,7 +17,7 @@ pub struct Tick {
     pub bytes: u64,
     /// Mean response time of reads and writes; 0 if there were no I/Os.
     pub latency_mean_ns: u64,
-    /// Longest response time.
+    /// Maximum response time.
     pub latency_max_ns: u64,
     /// Completed fraction of the workload, 0 to 1.
     pub share_done: f64,

@@ -42,8 +42,7 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Returns the cost of each started test. Counts from the latest restart and excludes the purge, as the
-/// estimate does.
+/// Returns the cost of each started test. Counts from the last restart and excludes the purge, as the estimate does.
 #[must_use]
 pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {

@@ -1,5 +1,5 @@
-//! Runs a test without a drive to estimate its duration and bytes written. The code of the test is the real one;
-//! only the drive is replaced ([`Assumed`]).
+//! Runs a test without a drive to estimate its duration and bytes written. The test code is the real one; only the
+//! drive is replaced ([`Assumed`]).
 
 use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
@@ -56,7 +56,7 @@ pub fn estimate<'a>(
     estimate_after(context, test.into(), assumed, &mut Conditions::default())
 }
 
-/// Estimates consecutive tests: a test without a purge finds the drive as its predecessor left it.
+/// Estimates consecutive tests: a test without a purge starts with the drive as its predecessor left it.
 ///
 /// # Errors
 /// Returns an error if a workload of a test is impossible on the target.

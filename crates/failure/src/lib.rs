@@ -20,8 +20,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (
         Exit::Device,
-        "the device failed in use, was moved to other bytes or came into use by others during a run, or (load --verify) \
-         does not contain what was written; completed steps are kept",
+        "the device failed during use, now maps to different blocks, or came into use by others during a run, \
+         or (load --verify) does not contain the written data; completed steps are kept",
     ),
     (
         Exit::Run,
@@ -69,7 +69,7 @@ pub enum Exit {
     InProgress = 8,
     /// A burn-in rejects the drive.
     Rejected = 9,
-    /// A person must decide how a run continues.
+    /// The operator must decide how a run continues.
     Held = 10,
     /// Another process is working on the run or its target.
     Busy = 75,
@@ -84,7 +84,7 @@ impl Exit {
         self as u8
     }
 
-    /// Rank among several failures, of which the highest decides: a failed device matters more than an
+    /// Rank among several failures; the highest one determines the exit code: a failed device matters more than an
     /// interruption.
     #[must_use]
     pub const fn gravity(self) -> u8 {
@@ -109,7 +109,7 @@ pub struct Failure {
     pub exit: Exit,
     /// The run to which it belongs.
     pub run: Option<String>,
-    /// Results obtained before the failure, which are printed with the error in one JSON document.
+    /// Results obtained before the failure; printed together with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
     /// Whether the document on standard output already contains the error.
     already_printed: bool,
@@ -168,8 +168,7 @@ impl Failure {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// Returns the whole chain of causes on one line, without the numbers of system errors, whose text it
-    /// contains.
+    /// Returns the chain of causes on one line; system errors appear as text without their numbers.
     #[must_use]
     pub fn message(&self) -> String {
         let text = format!("{:#}", self.error);
@@ -213,7 +212,7 @@ impl From<DriveError> for Failure {
             DriveKind::Disturbed | DriveKind::Stopped => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
-        // Its text already contains the causes.
+        // The text already contains the causes.
         Self::text(exit, message::of_drive(&error))
     }
 }
@@ -299,7 +298,7 @@ impl From<WriteError> for Failure {
             WriteError::Replaced { .. } => Self::text(
                 Exit::Run,
                 format!(
-                    "cannot write: {error} after the run was read; find out what changed it, then try again"
+                    "cannot write: {error} after the run was read; find out what changed the target, then try again"
                 ),
             ),
             WriteError::NoName { .. } => Self::text(Exit::Usage, format!("cannot write: {error}")),

@@ -73,9 +73,9 @@ const fn of_purge(error: &PurgeError) -> Option<&'static str> {
     match error {
         PurgeError::OptionsForFile => Some("omit the purge options"),
         PurgeError::NoHoles { .. } => Some("run without a purge step"),
-        PurgeError::SimulatedVerification => {
-            Some("omit --verify-purge. A purge named with --method reports what is left in the drive's map")
-        }
+        PurgeError::SimulatedVerification => Some(
+            "omit --verify-purge. A purge selected with --method reports what is left in the drive's map",
+        ),
         PurgeError::OptionsForController => Some("omit --purge-method and --verify-purge"),
         PurgeError::Hole { .. } | PurgeError::NotSimulated { .. } | PurgeError::NotRecorded(_) => None,
     }

@@ -20,7 +20,7 @@ pub fn conflict(job: &[(&'static str, String)]) -> Option<[&'static str; 2]> {
 }
 
 /// Returns the jobs of a command line. As in fio, each name starts a job, and options before the first one apply to all.
-/// `target` is the target of jobs that name none.
+/// `target` is the target of jobs that specify none.
 ///
 /// # Errors
 /// Returns all problems, each on a line with its option.
@@ -54,7 +54,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
 /// Returns the jobs with these names; all if there are no names.
 ///
 /// # Errors
-/// Returns an error that contains a name that no job has.
+/// Returns an error with the first name that does not match any job.
 pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
     if let Some(missing) = names.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
         return Err(format!("section {missing}: no job has this name"));

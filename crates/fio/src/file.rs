@@ -3,23 +3,23 @@
 use super::variables::expanded;
 use super::{Job, set};
 
-/// A file with more jobs is assumed to be a mistake.
+/// A file with more jobs is assumed to be an error.
 const MOST_JOBS: usize = 256;
 /// Maximum depth of files that include each other.
 const DEEPEST: usize = 8;
-/// Maximum number of complaints: a file with more is probably not a job file.
+/// Maximum number of errors: a file with more is probably not a job file.
 const MOST_COMPLAINTS: usize = 50;
 const GLOBAL: &str = "global";
 
-/// Name and text of a file that is included, or why it cannot be read.
+/// Name and text of an included file, or why it cannot be read.
 pub type Included = Result<(String, String), String>;
 
 /// The environment of a job file: variables and included files.
 pub struct Surroundings<'a> {
     /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Returns the text of a file that is included, by the names of the including file and of the included one, with
-    /// the name under which it was found.
+    /// Returns the text and the resolved name of an included file, given the names of the including and the included
+    /// file.
     pub include: &'a dyn Fn(&str, &str) -> Included,
 }
 

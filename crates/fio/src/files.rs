@@ -9,7 +9,7 @@ const FORMAT: &str = "$jobname.$jobnum.$filenum";
 const MOST_FILES: u32 = 512;
 
 impl Job {
-    /// Returns whether the job names no target, so that it uses files named after the job.
+    /// Returns whether the job specifies no target, so that it uses files named after the job.
     pub fn names_no_target(&self) -> bool {
         self.files.names.is_empty() && self.filename.is_none()
     }
@@ -36,7 +36,8 @@ impl Job {
     fn with_own_files(self) -> Result<Vec<Self>, String> {
         if self.size.is_none() && self.files.size_bytes.is_none() {
             return Err(
-                "neither filename nor size is set: name a target, or the size of the files to create".into(),
+                "neither filename nor size is set: specify a target, or the size of the files to create"
+                    .into(),
             );
         }
         let (clones, files) = (self.numjobs, self.files.count);

@@ -87,11 +87,11 @@ pub struct Job {
     pub stonewall: bool,
     /// The job that must have ended before this one starts.
     pub wait_for: Option<String>,
-    /// Whether this is a further target of the preceding job: it starts with it, and has a common result.
+    /// Whether this is another target of the preceding job: both start together and share a result.
     pub continues: bool,
     /// Options that were set but have no effect.
     pub(crate) ignored: Vec<&'static str>,
-    /// Further remarks for readers of the results.
+    /// Other remarks for readers of the results.
     pub(crate) remarks: Vec<String>,
     /// The options that were set, with their values.
     pub(crate) given: Vec<(&'static str, String)>,

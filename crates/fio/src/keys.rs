@@ -16,7 +16,7 @@ use ignored::IGNORED;
 
 use super::Job;
 
-/// Returns every option that is accepted.
+/// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
     EFFECTIVE.iter().chain(IGNORED)
 }
@@ -26,7 +26,7 @@ fn all_names() -> impl Iterator<Item = &'static str> {
     keys().flat_map(Key::names).chain(REFUSED.iter().flat_map(|refused| refused.names.iter().copied()))
 }
 
-/// Returns the entry of an option that is refused.
+/// Returns the entry of a refused option.
 #[must_use]
 pub fn refused(name: &str) -> Option<&'static Refused> {
     REFUSED.iter().find(|refused| refused.names.contains(&name))
@@ -47,7 +47,7 @@ pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String>
     }
     if value.contains('$') && name != "filename_format" {
         return Err(problem(
-            "only ${NAME}, $pagesize and $ncpus in job files are expanded; write the value".into(),
+            "only ${NAME}, $pagesize and $ncpus are expanded in job files; write the value".into(),
         ));
     }
     (key.set)(job, value).map_err(problem)?;
@@ -59,7 +59,7 @@ pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the reason why an option of a job or of the program fio is refused; dashes and underscores are the same.
+/// Returns the reason why a job option or command-line option of fio is refused; dashes and underscores are equivalent.
 #[must_use]
 pub fn why_refused(option: &str) -> Option<&'static str> {
     let hyphened = option.replace('_', "-");

@@ -53,7 +53,9 @@ impl Job {
             return Err("zero_buffers cannot be combined with other data options".into());
         }
         if self.verify && self.dedupe_percent > 0 {
-            return Err("verify stamps every block, so none can be a copy: omit dedupe_percentage".into());
+            return Err(
+                "verify stamps every block, so none can be a duplicate: omit dedupe_percentage".into()
+            );
         }
         if self.verify && self.numjobs > 1 && self.offset_increment == 0 {
             return Err(
@@ -104,7 +106,7 @@ impl Job {
                  {capacity_bytes} B"
             ));
         }
-        // As in fio, a percentage is one of `size`, and `number_ios` only shortens a job.
+        // As in fio, a percentage refers to `size`, and `number_ios` only shortens a job.
         let amount = self.io_size.map_or(size, |amount| amount.of(size));
         let amount = match self.number_ios {
             Some(ios) => self.bytes_of(ios)?.min(amount),

@@ -14,7 +14,7 @@ pub use self::document::Document;
 pub use self::part::Part;
 
 impl Part {
-    /// Formats the results for people; `clock` is the clock with which response times were measured.
+    /// Formats the results for people; `clock` is the clock used to measure response times.
     #[must_use]
     pub fn text(&self, clock: Option<&ClockFacts>) -> String {
         let mut out = String::new();
@@ -158,7 +158,7 @@ mod tests {
         (0..1000).for_each(|_| shallow.segments[0].read.latency.record(812_000));
         let text = shallow.text(None);
         assert!(
-            text.contains("note   QUEUE DEPTH NOT MAINTAINED: on average only 81 % of the requested depth"),
+            text.contains("note   QUEUE DEPTH NOT MAINTAINED: on average, only 81 % of the requested depth"),
             "{text}"
         );
         let mut repeated = part(400_000_000, None, false);

@@ -13,7 +13,7 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// Accepts the values with which fio does not flush.
+/// Accepts the values for which fio does not flush.
 pub fn only_none(_: &mut Job, text: &str) -> Result<(), String> {
     match text {
         "0" | "none" => Ok(()),
@@ -25,7 +25,7 @@ pub fn only_zero(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Err("only 0 is supported".into()) } else { Ok(()) }
 }
 
-/// The page cache is bypassed whatever the job requests.
+/// The page cache is bypassed regardless of the job's request.
 pub fn unbuffered(job: &mut Job, direct: bool) {
     const REMARK: &str =
         "the page cache is bypassed if the file system permits it, although the job requests buffered I/O";

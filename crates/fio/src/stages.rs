@@ -5,7 +5,7 @@ use super::Job;
 /// Returns the positions of concurrent jobs, one list per consecutive stage.
 ///
 /// # Errors
-/// Returns the position of a job that waits for one that is not before it, with the problem.
+/// Returns the position of a job that waits for one that does not precede it, with the problem.
 pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
     let mut stages: Vec<Vec<usize>> = Vec::new();
     let mut stage_of: Vec<usize> = Vec::with_capacity(jobs.len());
@@ -20,7 +20,7 @@ pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
                 let named = jobs[..index].iter().zip(&stage_of).filter(|(other, _)| other.name == *name);
                 let after = named.map(|(_, stage)| stage + 1).max();
                 after.ok_or_else(|| {
-                    (index, format!("wait_for={name}: no job with this name is before this one"))
+                    (index, format!("wait_for={name}: no job with this name precedes this one"))
                 })?
             }
         };

@@ -133,7 +133,7 @@ pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     let rest = 100 - sum;
     if blanks > 0 && (!rest.is_multiple_of(blanks) || rest == 0) {
         return Err(format!(
-            "the remaining {rest} % cannot be divided evenly among {blanks} shares; write integer percentages"
+            "the remaining {rest} % cannot be divided evenly among {blanks} shares; specify integer percentages"
         ));
     }
     Ok(given.iter().map(|share| share.unwrap_or((rest / blanks.max(1)) as u8)).collect())
@@ -143,7 +143,7 @@ fn split(text: &str) -> Result<(u64, &str), String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number = text[..digits].parse::<u64>().map_err(|_| "not an integer".to_owned())?;
     if text[digits..].starts_with('.') {
-        return Err("fio ignores decimal places here; write an integer".into());
+        return Err("fio ignores decimal places here; specify an integer".into());
     }
     Ok((number, &text[digits..]))
 }

@@ -1,4 +1,4 @@
-//! Variables in job files: `${NAME}` of the environment, and two of fio's keywords.
+//! Variables in job files: `${NAME}` for environment variables, and two of fio's keywords.
 
 /// Determines a property of the host.
 type Property = fn() -> Option<u64>;

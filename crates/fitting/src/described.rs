@@ -1,4 +1,4 @@
-//! A fitted model described, and compared with the measurement cell by cell.
+//! Describes a fitted model, and compares it with the measurement cell by cell.
 
 use nandsim::fit::{Cell, FITTED_MIXES, HELD_OUT_MIXES, Measured, Row, Score, Simulated};
 use nandsim::{Calibration, Model};
@@ -51,7 +51,7 @@ pub fn describe(
     model.misfits = worst.into_iter().take(10).map(|(_, text)| text).collect();
     model.misfits.push(
         "Only the IOPS test was fitted: fresh writes, sequential rates and latencies come from the original \
-         model or follow from the fit."
+         model or result from the fit."
             .into(),
     );
 }

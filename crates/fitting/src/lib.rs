@@ -1,5 +1,5 @@
-//! Fitting a drive model to a run (`plateau sim fit`): what the run measured, how well the model agrees, and its
-//! description. The search itself is part of the simulator.
+//! Fitting a drive model to a run (`plateau sim fit`): the measurements, the quality of the fit, and the description of
+//! the model. The search itself is part of the simulator.
 #![forbid(unsafe_code)]
 
 mod described;

@@ -1,4 +1,4 @@
-//! What the IOPS test of a run measured, as input of a fit.
+//! Results of a run's IOPS test, as input of a fit.
 
 use nandsim::fit::{ActiveRange, Cell, Demand, Measured};
 use pts::Outcome;
@@ -15,7 +15,7 @@ pub fn measured(file: &RunFile, entries: &[Entry], outcomes: &[Outcome]) -> Resu
     let settings = pts::Context::of(file)?.settings;
     if settings.test_range_percent != 100 {
         return Err(format!(
-            "run {} touched {} % of the drive; a fit needs a run over the whole drive",
+            "run {} accessed {} % of the drive; a fit needs a run over the whole drive",
             file.id, settings.test_range_percent
         ));
     }

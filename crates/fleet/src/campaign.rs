@@ -1,4 +1,4 @@
-//! Campaigns: which drives are tested, how, and how often.
+//! Campaigns: the drives to test, the plans, and the number of repetitions.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ const MOST_JOBS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Campaign {
-    /// Its name, which is the prefix of each run's id.
+    /// Its name, the prefix of each run's id.
     pub name: String,
     /// Number of times that each plan is run on each drive.
     #[serde(default = "one")]
@@ -47,7 +47,7 @@ pub struct Selection {
     /// These drives.
     #[serde(default)]
     pub identities: Vec<String>,
-    /// Drives whose model contains this.
+    /// Drives whose model contains this text.
     pub model: Option<String>,
     /// Drives with this firmware.
     pub firmware: Option<String>,
@@ -69,7 +69,7 @@ pub struct Work {
     pub preset: Option<String>,
     /// A plan file, by its path on the hosts.
     pub plan: Option<String>,
-    /// Further options of `plateau job`.
+    /// Additional options of `plateau job`.
     #[serde(default)]
     pub options: Vec<String>,
 }
@@ -94,7 +94,7 @@ impl Campaign {
     /// Parses a campaign.
     ///
     /// # Errors
-    /// Returns an error that says what is wrong and where.
+    /// Returns an error that states the problem and its location.
     pub fn parse(text: &str) -> Result<Self, FleetError> {
         let campaign: Self =
             toml::from_str(text).map_err(|error| invalid("the campaign", error.to_string().trim()))?;
@@ -110,7 +110,9 @@ impl Campaign {
             .chain(self.plans.iter().map(|plan| &plan.name))
             .find(|name| !is_name(name))
         {
-            return Err(format!("'{bad}' is not a name: use up to 60 letters, digits, '-', '_' and '.'"));
+            return Err(format!(
+                "'{bad}' is not a valid name: use up to 60 letters, digits, '-', '_' and '.'"
+            ));
         }
         if self.drives.is_empty() || self.plans.is_empty() || self.repetitions == 0 {
             return Err("it needs [[drives]], [[plans]] and at least one repetition".into());
@@ -127,7 +129,7 @@ impl Campaign {
             if let Some(option) = plan.options.iter().find(is_own) {
                 return Err(format!("plan '{}': {option} is set by `plateau fleet submit`", plan.name));
             }
-            // Each time Slurm requeued the job, it would purge the drive again.
+            // The job would purge the drive again each time Slurm requeues it.
             if let Some(option) = plan.options.iter().find(|option| option.starts_with("--restart-test")) {
                 return Err(format!(
                     "plan '{}': {option} would repeat the purge at every requeue",

@@ -8,7 +8,7 @@ use stdx::units::grouped;
 
 /// Utilization of a link or of the processors above which it may limit results.
 const SATURATED: f64 = 0.7;
-/// Purge methods that affect a single namespace and no other namespace of the controller.
+/// Purge methods that affect only a single namespace of the controller.
 const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 
 /// Facts about a target that is tested at the same time as others.
@@ -59,7 +59,7 @@ fn same_serial(a: &Target, b: &Target) -> bool {
             == (&b.facts.serial, &b.facts.model, &b.facts.identity)
 }
 
-/// Returns for each target the resources that it shares with others and that they may saturate together.
+/// Returns for each target the shared resources that the targets may saturate.
 #[must_use]
 pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new(); targets.len()];

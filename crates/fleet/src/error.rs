@@ -6,9 +6,9 @@ pub enum FleetError {
     /// A list of drives, an inventory or a campaign is malformed.
     #[error("{what}: {problem}")]
     Invalid {
-        /// What was read.
+        /// The input.
         what: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// Two drives cannot be distinguished.
@@ -23,10 +23,10 @@ pub enum FleetError {
         /// Their identity.
         identity: String,
     },
-    /// A campaign selects drives that the inventory does not have.
+    /// A campaign selects drives that are not in the inventory.
     #[error("no drive of the inventory {problem}")]
     NoSuchDrive {
-        /// What was selected.
+        /// The selection.
         problem: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::words::name;
 
 const VERSION: u32 = 1;
 
-/// A block device as `plateau list --json` prints it.
+/// A block device as printed by `plateau list --json`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Listed {
     /// Device node, or a simulated drive.
@@ -38,9 +38,9 @@ pub struct Listed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
-    /// The host that has it.
+    /// Its host.
     pub host: String,
-    /// Device node there, or a simulated drive.
+    /// Device node on that host, or a simulated drive.
     pub path: String,
     /// Kind, such as `NVMe`.
     pub kind: String,
@@ -75,7 +75,7 @@ impl Drive {
         self.path.starts_with("sim:")
     }
 
-    /// Returns the licenses that stand for the links that it shares with other drives of `all`.
+    /// Returns the licenses for the links that it shares with other drives in `all`.
     #[must_use]
     pub fn licenses(&self, all: &[Self]) -> Vec<String> {
         let shares = |link: &&String| {
@@ -91,9 +91,9 @@ impl Drive {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unusable {
-    /// The host that has it.
+    /// Its host.
     pub host: String,
-    /// Device node there.
+    /// Device node on that host.
     pub path: String,
     /// Identity, if it could be read.
     pub identity: Option<String>,
@@ -151,8 +151,8 @@ fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
 }
 
-/// Whether Slurm accepts the name of a host as `NodeName`. A space or line break in a name would add parameters or lines
-/// to Slurm's files.
+/// Whether Slurm accepts a host name as `NodeName`. A space or line break in a name would add parameters or lines to
+/// Slurm's files.
 fn is_node_name(host: &str) -> bool {
     !host.is_empty()
         && host.len() <= 63
@@ -165,7 +165,7 @@ fn check_host(host: &str) -> Result<(), FleetError> {
         return Ok(());
     }
     let host = host.escape_debug();
-    let problem = format!("'{host}' is not the name of a node: use letters, digits, '-', '_' and '.'");
+    let problem = format!("'{host}' is not a valid node name: use letters, digits, '-', '_' and '.'");
     Err(invalid("the inventory", problem))
 }
 
@@ -216,10 +216,10 @@ impl Inventory {
         Ok(inventory)
     }
 
-    /// Parses what `plateau list --json` printed on `host`.
+    /// Parses the output of `plateau list --json` on `host`.
     ///
     /// # Errors
-    /// Returns an error if it is something else.
+    /// Returns an error if the output is malformed.
     pub fn parse_list(host: &str, json: &str) -> Result<Vec<Listed>, FleetError> {
         serde_json::from_str(json).map_err(|error| invalid(&format!("the list of drives of {host}"), error))
     }
@@ -227,7 +227,7 @@ impl Inventory {
     /// Parses an inventory.
     ///
     /// # Errors
-    /// Returns an error if it is not one, or of a newer version, or contains a name that no host has.
+    /// Returns an error if it is malformed, of a newer version, or contains an invalid name.
     pub fn parse(json: &str) -> Result<Self, FleetError> {
         let inventory: Self = serde_json::from_str(json).map_err(|error| invalid("the inventory", error))?;
         if inventory.version != VERSION {
@@ -249,7 +249,7 @@ impl Inventory {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Returns what differs from an earlier inventory.
+    /// Returns the differences from an earlier inventory.
     #[must_use]
     pub fn changes(&self, earlier: &Self) -> Vec<Change> {
         let mut changes = Vec::new();

@@ -55,7 +55,7 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
 /// Returns the script of a job for `sbatch`.
 ///
 /// # Errors
-/// Returns an error if the folder of the logs, or another option, does not fit on a line.
+/// Returns an error if the log folder or another option contains a line break.
 pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<String, FleetError> {
     let drive = &job.drive;
     let mut options = vec![
@@ -74,7 +74,8 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<S
         let each: Vec<String> = job.licenses.iter().map(|license| format!("{license}:1")).collect();
         options.push(format!("--licenses={}", each.join(",")));
     }
-    // Quotes do not keep a line break from ending the comment that has the option. A shell would execute the rest.
+    // Even in quotes, a line break would end the comment that contains the option, and the shell would execute the
+    // rest.
     if let Some(option) = options.iter().find(|option| option.chars().any(char::is_control)) {
         let problem = format!("the option '{}' contains a control character", option.escape_debug());
         return Err(invalid("the script of a job", problem));

@@ -41,11 +41,11 @@ pub struct OfDrive<'a> {
     pub drive: &'a Drive,
     /// Number of its jobs.
     pub runs: u32,
-    /// All of them together.
+    /// The total over all jobs.
     pub expected: Expected,
 }
 
-/// Sums up the jobs of each drive, in the order of the jobs.
+/// Adds up the jobs of each drive, in job order.
 #[must_use]
 pub fn by_drive<'a>(jobs: &'a [Job], each: &[Expected]) -> Vec<OfDrive<'a>> {
     let mut drives: Vec<OfDrive<'a>> = Vec::new();

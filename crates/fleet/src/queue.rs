@@ -18,7 +18,7 @@ pub struct Queued {
     pub place: String,
 }
 
-/// Where a job is.
+/// State of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// It runs on these nodes.
@@ -27,7 +27,7 @@ pub enum Place {
     Waiting(String),
     /// It is held until someone releases it.
     Held,
-    /// It is ending.
+    /// It is completing.
     Ending,
 }
 
@@ -48,7 +48,7 @@ pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
     text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
 }
 
-/// Returns where a job is.
+/// Returns the state of a job.
 #[must_use]
 pub fn at(queued: &Queued) -> Place {
     let place = queued.place.trim_matches(['(', ')']);

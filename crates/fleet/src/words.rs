@@ -1,4 +1,4 @@
-//! Names in the Slurm configuration, and words of a shell script.
+//! Names in the Slurm configuration, and quoting for shell scripts.
 
 /// Returns `text` as a name that Slurm accepts as the type of a GRES, as a feature or as a license.
 pub fn name(text: &str) -> String {

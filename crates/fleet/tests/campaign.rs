@@ -62,7 +62,7 @@ fn a_path_that_a_host_reports_cannot_add_lines_or_devices_to_the_configuration()
     }
 }
 
-/// `slurmd` ends if drives with and without a device node have the same GRES name.
+/// `slurmd` exits if drives with and without a device node have the same GRES name.
 #[test]
 fn simulated_drives_have_a_separate_gres_name() {
     let list = r#"[{"path": "/dev/sda", "kind": "SATA", "identity": "A1"},
@@ -113,7 +113,7 @@ fn hosts_have_names_that_slurm_accepts() {
     for host in ["", "a b", "a\nNodeName=b", "a[1-3]", "a,b", "#a", "-a", "a=b"] {
         let error = Inventory::of(&BTreeMap::from([(host.to_owned(), Vec::new())]));
         let error = error.expect_err("a name that no node has").to_string();
-        assert!(error.contains("is not the name of a node"), "{error}");
+        assert!(error.contains("is not a valid node name"), "{error}");
     }
     let listed = Inventory::parse_list("lab-1.example_2", &list("S1")).expect("a list");
     let inventory = Inventory::of(&BTreeMap::from([("lab-1.example_2".to_owned(), listed)]));
@@ -123,7 +123,7 @@ fn hosts_have_names_that_slurm_accepts() {
     for host in ["a\\nNodeName=b", "a b", "", "-oProxyCommand=x"] {
         let edited = json.replace("lab-1.example_2", host);
         let error = Inventory::parse(&edited).expect_err("a name that no node has").to_string();
-        assert!(error.contains("is not the name of a node"), "{error}");
+        assert!(error.contains("is not a valid node name"), "{error}");
         let unusable = format!(
             r#"{{"version": 1, "drives": [], "unusable": [{{"host": "{host}", "path": "/dev/sda", "identity": null, "reason": "r"}}]}}"#
         );

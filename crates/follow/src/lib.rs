@@ -1,6 +1,6 @@
 //! The state of a run in progress, folded from its journal and shared by web pages (`lab`) and terminals (`watch`).
 //!
-//! Only reads: it opens no device, writes no file and takes no lock, so it does not affect runs.
+//! Read-only: it opens no device, writes no file and takes no lock, so it does not affect runs.
 #![forbid(unsafe_code)]
 
 pub mod live;

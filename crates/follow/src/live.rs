@@ -1,5 +1,5 @@
-//! What a page shows about a run in progress, folded from its journal: its position, the state of the steady-state
-//! window, and the results of the latest cell. Pure.
+//! The displayed state of a run in progress, folded from its journal: its position, the state of the steady-state
+//! window, and the results of the last cell. Pure.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::snapshot::Snapshot;
 pub struct Step {
     /// Its name.
     pub name: String,
-    /// Where the run is, relative to it.
+    /// The position of the run relative to it.
     pub place: Place,
 }
 
-/// Where the run is, relative to a step.
+/// The position of the run relative to a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// It is complete.
@@ -40,23 +40,23 @@ pub struct Variable {
     pub name: String,
     /// Round and value, since the window last restarted.
     pub values: Vec<(u32, f64)>,
-    /// Range and slope of the latest window as fractions of its mean; None before five rounds.
+    /// Range and slope of the last window as fractions of its mean; None until there are five rounds.
     pub shares: Option<(f64, f64)>,
     /// Whether it is steady.
     pub steady: bool,
-    /// Why it is not steady, or when that is expected.
+    /// Why it is not steady, or when steady state is expected.
     pub text: String,
     /// Round in which it is expected to be steady.
     pub forecast: Option<u32>,
 }
 
 impl Variable {
-    /// How far the window is from being steady: 1 at the limit of range or slope.
+    /// How far the window is from steady state: 1 at the limit of range or slope.
     pub fn excess(&self) -> f64 {
         self.shares.map_or(0.0, |(range, slope)| (range / RANGE_LIMIT).max(slope / SLOPE_LIMIT))
     }
 
-    /// The values in the latest window.
+    /// The values in the last window.
     #[must_use]
     pub fn window(&self) -> &[(u32, f64)] {
         &self.values[self.values.len().saturating_sub(WINDOW_ROUNDS)..]
@@ -68,7 +68,7 @@ impl Variable {
 pub struct Live<'a> {
     /// The phase that follows the latest record.
     pub phase: Phase,
-    /// One sentence that describes the position of the run and what it means.
+    /// One sentence that describes the position of the run and its significance.
     pub sentence: String,
     /// The part of the sentence that does not repeat round and cell; None if the run is not in a round.
     pub meaning: Option<String>,
@@ -76,7 +76,7 @@ pub struct Live<'a> {
     pub steps: Vec<Step>,
     /// The tracking variables of the current test.
     pub variables: Vec<Variable>,
-    /// The latest completed workload.
+    /// The last completed workload.
     pub latest: Option<&'a Segment>,
     /// The latest reading of the drive's health.
     pub health: Option<&'a Health>,
@@ -261,11 +261,11 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
         Phase::Starting => "The run is starting.".into(),
         Phase::Purge { test } => {
             format!(
-                "{test}: the drive is being purged, so that the test starts from the state of a new drive."
+                "{test}: the drive is being purged, so that the test starts with the drive in a fresh state."
             )
         }
         Phase::Preconditioning { test } => {
-            format!("{test}: preconditioning writes the drive full before anything is measured.")
+            format!("{test}: preconditioning fills the drive before anything is measured.")
         }
         Phase::Round { test, round, cell, cells } => {
             let place = format!("{test}: round {round}, cell {cell} of {cells}.");
@@ -286,7 +286,7 @@ fn window_sentence(variables: &[Variable]) -> String {
         let missing = window - u32::try_from(rounds).unwrap_or(0);
         let rounds = if missing == 1 { "round" } else { "rounds" };
         return format!(
-            "Steady state is judged over {window} rounds; {missing} more {rounds} must be completed."
+            "Steady state is evaluated over {window} rounds; {missing} more {rounds} must be completed."
         );
     }
     let percent = |share: f64| grouped(share * 100.0, 1);

@@ -79,7 +79,7 @@ impl Snapshot {
         self.loaded.entries.iter().any(|entry| matches!(entry.event, record::Event::Closed))
     }
 
-    /// Number of the latest record.
+    /// Number of the last record.
     #[must_use]
     pub fn last_record(&self) -> Option<u64> {
         self.loaded.entries.last().map(|entry| entry.seq)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What a journal looked like when it was read.
+/// State of a journal file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     len_bytes: u64,
@@ -11,7 +11,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Looks at a journal; `None` if it does not exist.
+    /// Returns the state of a journal file; `None` if it does not exist.
     #[must_use]
     pub fn of(journal: &Path) -> Option<Self> {
         let found = std::fs::symlink_metadata(journal).ok()?;

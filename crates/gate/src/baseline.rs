@@ -1,4 +1,4 @@
-//! The run that differences are relative to.
+//! The run to which differences are relative.
 
 use compare::{Comparison, Difference};
 
@@ -21,8 +21,8 @@ pub(crate) struct Compared {
 }
 
 impl Baseline {
-    /// Takes the differences from a comparison of the baseline with the run; without one, the runs have no figure in
-    /// common.
+    /// Extracts the differences from a comparison of the baseline with the run; without one, the runs have no common
+    /// figures.
     #[must_use]
     pub fn of(facts: Facts, comparison: Option<&Comparison>) -> Self {
         let lines = comparison.iter().flat_map(|comparison| &comparison.lines);

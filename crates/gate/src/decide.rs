@@ -11,7 +11,7 @@ use crate::rules::{Condition, Rule, Rules, SpreadUnknown};
 use crate::verdict::{List, Reason, RuleOutcome, RuleVerdict, SCHEMA_VERSION, Verdict};
 use crate::words::Check;
 
-/// Judges a run by rules.
+/// Evaluates a run against rules.
 ///
 /// # Errors
 /// Returns every rule that refers to a figure that does not exist, or to a baseline that is missing.
@@ -77,7 +77,7 @@ impl Judge<'_> {
         Reason { key: None, value: None, unit: None, difference_percent: None, outcome, text }
     }
 
-    /// Judges every matching value; `must_hold` says whether the condition must hold, or must not.
+    /// Evaluates every matching value; `must_hold` states whether the condition must hold or must not.
     fn values(&self, threshold: &Threshold, must_hold: bool) -> Result<Vec<Reason>, String> {
         let Limit::Value(limit, _) = threshold.limit else { return Ok(Vec::new()) };
         let matching: Vec<&Value> =
@@ -124,7 +124,7 @@ impl Judge<'_> {
         self.facts.values.iter().find(|value| value.key == key)
     }
 
-    /// Decides whether a key without figures is mistyped, or belongs to a test that the run does not contain.
+    /// Determines whether a key without figures is mistyped or belongs to a test that the run does not contain.
     fn without_figures(&self, threshold: &Threshold) -> Result<Reason, String> {
         let key = threshold.key.as_str();
         let all = || {
@@ -158,7 +158,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Says which of the two runs has no matching figure.
+    /// States which of the two runs has no matching figure.
     fn lacking(&self, threshold: &Threshold) -> String {
         let key = &threshold.key;
         if self.facts.values.iter().any(|value| value.value.is_some() && threshold.is_about(&value.key)) {

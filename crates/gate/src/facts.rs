@@ -16,7 +16,7 @@ pub struct Facts {
     pub(crate) values: Vec<Value>,
     /// Whether each condition without a number holds.
     pub(crate) words: Vec<(&'static str, Check)>,
-    /// The first parts of all possible keys of figures, including those that the run does not have.
+    /// The first components of all possible figure keys, including those that the run does not have.
     pub(crate) families: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Values of a drive's health over a run, to which limits apply.
+//! Values of a drive's health over a run that can be limited.
 
 use record::{Entry, Event, Health};
 use stdx::nearest;
@@ -6,7 +6,7 @@ use stdx::units::CELSIUS;
 
 const PREFIX: &str = "health.";
 
-/// A value that the readings of a run yield.
+/// A value derived from the readings of a run.
 pub(crate) struct HealthValue {
     pub key: &'static str,
     pub name: &'static str,

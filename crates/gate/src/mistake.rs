@@ -1,6 +1,6 @@
-//! Mistakes in a rules file.
+//! Errors in a rules file.
 
-/// A mistake in a rules file, with its position.
+/// An error in a rules file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{file}:{line}:{column}: {problem}")]
 pub struct Mistake {
@@ -10,6 +10,6 @@ pub struct Mistake {
     pub line: usize,
     /// Column number in characters, starting at 1.
     pub column: usize,
-    /// What is wrong, and how to correct it.
+    /// The problem, and how to fix it.
     pub problem: String,
 }

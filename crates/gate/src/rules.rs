@@ -1,4 +1,4 @@
-//! A rules file: TOML with the lists `require` and `fail-if`. All mistakes are found at once.
+//! A rules file: TOML with the lists `require` and `fail-if`. All errors are found at once.
 
 use compare::{Limit, Threshold};
 use stdx::nearest;
@@ -24,10 +24,10 @@ pub struct Rules {
 /// The verdict if a difference exceeds its limit but its spread is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpreadUnknown {
-    /// The gate is closed, as if the difference were beyond noise.
+    /// The gate fails, as if the difference were beyond noise.
     #[default]
     Fail,
-    /// The gate remains open; the outputs contain a warning.
+    /// The gate passes; the outputs contain a warning.
     Warn,
 }
 
@@ -52,11 +52,11 @@ pub(crate) enum Condition {
 }
 
 const KEYS: [&str; 4] = ["baseline", "spread-unknown", "require", "fail-if"];
-/// More than any sensible file contains.
+/// More than any reasonable file contains.
 const MOST_RULES: usize = 1000;
 
 impl Rules {
-    /// Reads a rules file with this path and text. Valid rules are returned along with the mistakes, so that they can
+    /// Reads a rules file with this path and text. Valid rules are returned along with the errors, so that they can
     /// still be checked.
     #[must_use]
     pub fn read(file: &str, text: &str) -> (Self, Vec<Mistake>) {

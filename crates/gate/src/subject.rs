@@ -1,4 +1,4 @@
-//! A run that is judged, or that serves as the baseline.
+//! A run to evaluate, or one that serves as the baseline.
 
 use compare::{Candidate, Comparison};
 use record::{Loaded, RunFile};
@@ -10,7 +10,7 @@ use crate::mistake::Mistake;
 use crate::rules::Rules;
 use crate::verdict::Verdict;
 
-/// A run as rules see it.
+/// A run as seen by rules.
 #[derive(Debug)]
 pub struct Subject {
     candidate: Candidate,
@@ -20,7 +20,7 @@ pub struct Subject {
 /// Why there is no verdict.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The rules are wrong, or do not fit the run.
+    /// The rules are invalid or do not fit the run.
     #[error("the rules cannot be used:\n{}", lines(.0))]
     Mistakes(Vec<Mistake>),
     /// The baseline has no figures.
@@ -36,7 +36,7 @@ fn lines(mistakes: &[Mistake]) -> String {
 }
 
 impl Subject {
-    /// Judges a run with this version of Plateau and extracts its facts.
+    /// Evaluates a run with this version of Plateau and extracts its facts.
     ///
     /// # Errors
     /// As for [`report::fold()`].
@@ -47,7 +47,7 @@ impl Subject {
     }
 }
 
-/// Judges a run by rules, of which `mistakes` could not be read.
+/// Evaluates a run against rules, of which `mistakes` could not be read.
 ///
 /// # Errors
 /// Returns an error if a rule cannot be used, or the baseline has no figures.

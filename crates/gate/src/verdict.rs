@@ -38,7 +38,7 @@ pub struct RuleVerdict {
     pub line: usize,
     /// Whether it is met.
     pub outcome: RuleOutcome,
-    /// What was found. A rule that is met has one reason; one that is not has one for each figure that violates it.
+    /// The findings. A rule that is met has one; a rule that is not met has one for each violating figure.
     pub reasons: Vec<Reason>,
 }
 
@@ -69,10 +69,10 @@ impl List {
 pub enum RuleOutcome {
     /// The rule is met.
     Passed,
-    /// A difference exceeds its limit, but one of the figures has a single value, so that it is not known whether the
+    /// A difference exceeds its limit, but one of the figures has a single value, so it is unknown whether the
     /// difference is beyond noise.
     SpreadUnknown,
-    /// The run does not contain what the rule is about, so that it cannot be checked.
+    /// The run does not contain the data that the rule refers to, so the rule cannot be checked.
     NoValue,
     /// The rule is violated.
     Failed,
@@ -102,7 +102,7 @@ pub struct Reason {
     pub unit: Option<String>,
     /// Difference from the baseline in percent.
     pub difference_percent: Option<f64>,
-    /// What it means for the rule.
+    /// Its effect on the rule.
     pub outcome: RuleOutcome,
     /// The finding in words.
     pub text: String,

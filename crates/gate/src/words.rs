@@ -18,7 +18,7 @@ pub(crate) struct Word {
 pub(crate) enum Check {
     Holds(String),
     Fails(String),
-    /// The run lacks the data that the condition needs.
+    /// The run lacks the data required by the condition.
     Absent(String),
 }
 

@@ -1,5 +1,4 @@
-//! Facts about the host, from the kernel; stored with every run, because results are of little value without
-//! them.
+//! Facts about the host, from the kernel; stored with every run, because results mean little without them.
 
 use std::path::{Path, PathBuf};
 

@@ -22,7 +22,7 @@ pub struct Changed {
     note: Note,
 }
 
-/// Before a new run: sets the requested format, or restores the format that an earlier run changed.
+/// Before a new run: sets the requested format, or restores the format changed by an earlier run.
 pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     let left = left_over(armed, state)?;
     let now = armed.lba_format();
@@ -73,7 +73,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     match armed.set_lba_format(changed.was) {
         Ok(()) => {
             changed.note.done();
-            // The run is over, and a failure of the journal has already been reported.
+            // The run is over, and a journal failure has already been reported.
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
         Err(error) => printer::print_line(&format!(

@@ -1,5 +1,5 @@
-//! The host and the drive's settings around a run: facts that are recorded, checks, and changes that are made for the
-//! duration of a run and restored afterwards. The measurements and their order are defined elsewhere.
+//! Host facts, checks, and changes to host and drive settings that are made for a run and restored afterwards. The
+//! measurements and their order are defined elsewhere.
 #![forbid(unsafe_code)]
 
 pub mod checks;

@@ -163,8 +163,8 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
 /// Returns the error for an unusable state folder, with its remedy.
 pub fn untrusted(error: Unowned) -> Failure {
     let text = format!(
-        "{}; a run records its changes where nobody else can write, so that they can be restored after a \
-         crash: specify such a directory with PLATEAU_STATE",
+        "{}; a run records its changes in a directory that nobody else can write to, so that they can be \
+         restored after a crash: specify one with PLATEAU_STATE",
         with_causes(&error)
     );
     Failure::text(Exit::Run, text)

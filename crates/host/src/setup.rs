@@ -21,7 +21,7 @@ pub struct HostSetup {
     format: Option<lba_format::Changed>,
 }
 
-/// Restores the settings that a crash left changed, checks the host, and applies the run's settings.
+/// Restores settings left changed by a crash, checks the host, and applies the run's settings.
 pub fn begin(
     armed: &mut Armed,
     state: &Path,
@@ -55,7 +55,7 @@ pub fn end(host_setup: HostSetup, armed: &mut Armed, journal: &mut Journal, is_c
 }
 
 fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
-    // The run is over, and a failure of the journal has already been reported.
+    // The run is over, and a journal failure has already been reported.
     tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
 }
 

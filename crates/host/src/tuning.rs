@@ -73,7 +73,7 @@ impl Tuner {
         match set {
             Ok((of_host, of_device)) => Ok(Tuned { shared, host, of_host, of_device }),
             Err(failure) => {
-                // Report the failure to change a setting, not a later one.
+                // Report the failure to change the setting, not a later failure.
                 drop(shared.leave());
                 Err(failure)
             }

@@ -123,7 +123,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     match put_back(armed, changed) {
         Ok(()) => {
             let event = Event::WriteCache { was_on: Some(!was_on), is_on: Some(was_on), restored: true };
-            // The run is over, and a failure of the journal has already been reported.
+            // The run is over, and a journal failure has already been reported.
             drop(journal.append(event));
         }
         Err(error) => printer::print_line(&format!(

@@ -1,4 +1,4 @@
-//! Published figures of real drives, which a new user can open and compare immediately.
+//! Published figures of real drives that a new user can open and compare immediately.
 
 /// A drive whose published figures are bundled with Plateau.
 #[derive(Debug)]
@@ -15,22 +15,22 @@ pub struct Example {
 pub const EXAMPLES: &[Example] = &[
     Example {
         name: "mlc-a",
-        about: "256 GB client SSD, PTS-C 1.0 report of 2011",
+        about: "256 GB client SSD, PTS-C 1.0 report from 2011",
         text: include_str!("../examples-data/mlc-a.toml"),
     },
     Example {
         name: "mlc-b",
-        about: "160 GB client SSD, PTS-C 1.0 report of 2011",
+        about: "160 GB client SSD, PTS-C 1.0 report from 2011",
         text: include_str!("../examples-data/mlc-b.toml"),
     },
     Example {
         name: "slc-a",
-        about: "100 GB enterprise SAS SSD, PTS-E 1.0 report of 2011",
+        about: "100 GB enterprise SAS SSD, PTS-E 1.0 report from 2011",
         text: include_str!("../examples-data/slc-a.toml"),
     },
     Example {
         name: "slc-b",
-        about: "100 GB enterprise SATA SSD, PTS-E 1.0 report of 2011",
+        about: "100 GB enterprise SATA SSD, PTS-E 1.0 report from 2011",
         text: include_str!("../examples-data/slc-b.toml"),
     },
     Example {
@@ -40,7 +40,7 @@ pub const EXAMPLES: &[Example] = &[
     },
     Example {
         name: "wd-sn720",
-        about: "WD CL SN720 256 GB, TKperf 2.2 report of 2019",
+        about: "WD CL SN720 256 GB, TKperf 2.2 report from 2019",
         text: include_str!("../examples-data/wd-sn720.toml"),
     },
 ];

@@ -1,4 +1,4 @@
-//! The content of a foreign file, in a form that does not depend on its format.
+//! The content of a foreign file, independent of its format.
 
 use record::{HostFacts, ImportedTest, Settings, Stated, StatedMark};
 
@@ -13,13 +13,13 @@ pub struct Imported {
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s.
     pub reports_mebibytes: bool,
-    /// Notes that a reader of the figures needs.
+    /// Notes for readers of the figures.
     pub remarks: Vec<String>,
     /// Provenance, from Plateau's own exports.
     pub exported: Provenance,
     /// Settings of the run; `None` if the file does not contain them.
     pub settings: Option<Settings>,
-    /// What the operator stated about tester and test platform.
+    /// The operator's statements about the tester and the test platform.
     pub stated: Stated,
     /// The drive.
     pub device: Device,

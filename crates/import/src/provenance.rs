@@ -20,7 +20,7 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// Name and version of the tool that measured.
+    /// Name and version of the measuring tool.
     pub fn tool(&self) -> String {
         format!("Plateau {}", self.version.as_deref().unwrap_or("of unknown version"))
     }
@@ -37,12 +37,12 @@ impl Stated {
     }
 }
 
-/// Returns the measuring tool that the label of an imported run names.
+/// Returns the measuring tool named in the label of an imported run.
 pub(crate) fn tool_of(label: String) -> String {
     label.strip_prefix(IMPORTED_FROM).map(str::to_owned).unwrap_or(label)
 }
 
-/// Reads the names of marks as data files separate them: `simulated;modified`.
+/// Reads the names of marks as separated in data files: `simulated;modified`.
 pub(crate) fn marks(keys: &str) -> Result<Vec<StatedMark>, String> {
     let known = |key: &str| MarkKind::ALL.into_iter().find(|kind| kind.key() == key);
     let keys = keys.split(';').filter(|key| !key.is_empty());

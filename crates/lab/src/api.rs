@@ -1,4 +1,4 @@
-//! What the pages show, as JSON, and the exports of a run.
+//! The content of the pages as JSON, and the exports of a run.
 
 use compare::{Authored, Candidate, Comparison};
 use report::formats::{FORMATS, Make, Source};
@@ -111,7 +111,7 @@ pub fn compare(app: &App, call: &Call) -> Answer {
             Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, page) }
         }
         Err(why) => {
-            let text = format!("{why}. Tick at least two complete runs in the list of runs.");
+            let text = format!("{why}. Select at least two complete runs in the list of runs.");
             Answer { status: 422, ..Answer::html(problem("These runs cannot be compared", &text)) }
         }
     }
@@ -124,10 +124,7 @@ pub fn export(app: &App, call: &Call) -> Answer {
         return Answer::error(404, format!("there is no export '{wanted}'"));
     };
     let Make::File(make) = format.make else {
-        return Answer::error(
-            404,
-            format!("'{wanted}' consists of several files, which `plateau report` writes"),
-        );
+        return Answer::error(404, format!("'{wanted}' consists of several files; use `plateau report`"));
     };
     with_snapshot(app, call, |snapshot| {
         let document = match report::fold(&snapshot.run.file, &snapshot.loaded) {

@@ -23,19 +23,19 @@ pub struct Options {
     pub behind_proxy: bool,
     /// Whether the server is read-only.
     pub read_only: bool,
-    /// Whether a person reads what the server prints. Otherwise it may be kept in a log, which others may read.
+    /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.
     pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
     /// Folder for users, queued plans and the journal of changes; only this user can write to it.
     pub folder: PathBuf,
-    /// Program that runs are started with.
+    /// Program used to start runs.
     pub program: PathBuf,
     /// Socket of a privileged launcher; None to start runs with the privileges of the server.
     pub launcher: Option<PathBuf>,
     /// Names of the models of simulated drives.
     pub models: Vec<&'static str>,
-    /// Lists the block devices of the host, or says why it cannot.
+    /// Lists the block devices of the host, or states why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
 }
 
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// The token of the link to print; None if it must not be printed, because others may read it in a log. Before there
+    /// The token of the link to print; None if it must not be printed, because others may read it in a log. Until there
     /// are users, a link is the only way in.
     pub fn invitation(&self) -> Option<String> {
         (self.is_terminal || !self.gate.users.may_exist()).then(|| self.gate.token())
@@ -104,7 +104,7 @@ impl App {
     }
 }
 
-/// A request that the gate has admitted.
+/// A request admitted by the gate.
 #[derive(Debug, Clone, Default)]
 pub struct Call {
     /// Values of the placeholders in the path, in order.
@@ -113,9 +113,9 @@ pub struct Call {
     pub query: Vec<(String, String)>,
     /// The fields of the form that was submitted, in order.
     pub form: Vec<(String, String)>,
-    /// Whether only the headers of the answer are wanted.
+    /// Whether only the response headers are requested.
     pub is_head: bool,
-    /// Who sent it; None on public routes.
+    /// The sender; None on public routes.
     pub visitor: Option<Visitor>,
 }
 
@@ -152,7 +152,7 @@ impl Call {
     }
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -160,7 +160,7 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Content security policy; None for the policy of ordinary pages.
     pub policy: Option<String>,
-    /// File name for browsers that save the answer; None to display it.
+    /// File name for browsers that save the response; None to display it.
     pub save_as: Option<String>,
     /// Address to redirect to.
     pub location: Option<String>,
@@ -225,7 +225,7 @@ pub enum Handler {
 pub enum Method {
     /// Reads.
     Get,
-    /// Changes something, so the gate requires the session's token.
+    /// Changes state, so the gate requires the session's token.
     Post,
 }
 
@@ -238,7 +238,7 @@ impl Method {
     }
 }
 
-/// What an address returns.
+/// The content that an address returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// For people.

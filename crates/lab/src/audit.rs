@@ -23,7 +23,7 @@ impl Audit {
         Self { folder: folder.into(), writing: Mutex::new(()) }
     }
 
-    /// Appends a line. A change that cannot be recorded must not be made.
+    /// Appends a line. A change that cannot be recorded must not be executed.
     pub fn record(&self, user: &str, what: &str, subject: &str, command: &str) -> Result<(), String> {
         let line = json!({
             "wall": record::wall_now().to_string(),

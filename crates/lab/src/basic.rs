@@ -1,5 +1,5 @@
 //! Name and password in the header `Authorization` (RFC 7617), for programs that send them with each request, such as
-//! Prometheus and curl. Such a request reads as a viewer and begins no session; changes need one.
+//! Prometheus and curl. Such a request has the rights of a viewer and starts no session; changes need one.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,7 +12,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Parses the value of the header; None for other schemes and values that are not of this form.
+    /// Parses the value of the header; None for other schemes and malformed values.
     pub fn parse(header: &str) -> Option<Self> {
         let (scheme, encoded) = header.split_once(' ')?;
         if !scheme.eq_ignore_ascii_case("basic") {

@@ -24,7 +24,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state as a word, which filters use as well.
+    /// The state as a word, also used by filters.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Known(Standing::Running) => "running",
@@ -66,7 +66,7 @@ pub struct Row {
     pub archived: bool,
 }
 
-/// What the folder of a library contains.
+/// The contents of a library's folder.
 #[derive(Default)]
 struct Scan {
     rows: Rows,
@@ -75,14 +75,14 @@ struct Scan {
 }
 
 impl Row {
-    /// What distinguishes the drive from others.
+    /// Distinguishes the drive from others.
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
-        // Results that others measured are not mixed with those of this library.
+        // Imported results are not mixed with those measured here.
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
-    /// Whether no process will work on it any more.
+    /// Whether no process will work on it any longer.
     const fn is_over(&self) -> bool {
         matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }
@@ -133,8 +133,8 @@ impl Catalogue {
         Ok(listed)
     }
 
-    /// Why a run may be using a target; None if no run of the library uses it. In doubt, the target is in use: whatever
-    /// cannot be read may be a run in progress on it.
+    /// Why a run may be using a target; None if no run of the library uses it. If in doubt, the target counts as in
+    /// use: anything that cannot be read may be a run in progress on it.
     pub fn used_by(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Option<String> {
         let scan = match self.scan() {
             Ok(scan) => scan,
@@ -169,7 +169,7 @@ impl Catalogue {
         for entry in names {
             let entry = entry.map_err(failed)?;
             let dir = entry.path();
-            // Runs that are being created or removed begin with a dot.
+            // The names of runs being created or removed begin with a dot.
             if entry.file_name().as_encoded_bytes().starts_with(b".") {
                 continue;
             }
@@ -188,7 +188,7 @@ impl Catalogue {
 
     /// Opens a run by its id.
     pub fn run(&self, id: &str) -> Option<Run> {
-        // An id is the name of a directory in the library; other text could be a path to a place outside of it.
+        // An id is the name of a directory in the library; other text could be a path outside the library.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
             return None;
@@ -225,7 +225,7 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
     Row { file: Arc::new(file), archived: added.archived(id).is_some(), ..row.clone() }
 }
 
-/// Whether a row is still valid although the journal is unchanged: the process that executes the run may have started
+/// Whether a row is still valid: even if the journal is unchanged, the process that executes the run may have started
 /// or ended.
 fn is_current(row: &Row, dir: &Path) -> bool {
     let is_running = || Run::open(dir).is_ok_and(|run| run.is_in_progress().unwrap_or(false));

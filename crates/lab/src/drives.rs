@@ -1,4 +1,4 @@
-//! Drives that runs of the library tested.
+//! Drives tested by runs of the library.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::catalogue::{Figure, Row, State};
 /// A drive with its runs, newest first.
 #[derive(Debug, Clone)]
 pub struct Drive {
-    /// What distinguishes it from others.
+    /// Distinguishes it from others.
     pub id: String,
     pub runs: Vec<Arc<Row>>,
 }
@@ -20,7 +20,7 @@ impl Drive {
         target.model.as_deref().unwrap_or(&target.path)
     }
 
-    /// Every figure that the runs of the drive have in common, by test and name, oldest value first.
+    /// Every figure common to the drive's runs, by test and name, oldest value first.
     pub fn histories(&self) -> Vec<History> {
         let mut histories: BTreeMap<(String, String), History> = BTreeMap::new();
         for row in self.runs.iter().rev().filter(|row| is_comparable(row)) {
@@ -39,7 +39,7 @@ impl Drive {
 /// Values of a figure over the runs of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// The latest value.
+    /// The most recent value.
     pub figure: Figure,
     /// Run and value, oldest first.
     pub values: Vec<(String, f64)>,

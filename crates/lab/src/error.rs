@@ -17,7 +17,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Error of the system.
+        /// System error.
         #[source]
         source: std::io::Error,
     },
@@ -28,16 +28,16 @@ pub enum ServeError {
     #[error("the server failed")]
     Io(#[from] std::io::Error),
     /// The file of users cannot be read or written.
-    #[error("cannot use the list of users {}, which only you may own and write to", path.display())]
+    #[error("cannot use the list of users {}, which must be owned by you and writable only by you", path.display())]
     Users {
         /// The file.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         #[source]
         source: std::io::Error,
     },
     /// A user name is not valid.
-    #[error("'{name}' cannot be the name of a user: use up to 64 letters, digits and -_.@")]
+    #[error("'{name}' is not a valid user name: use up to 64 letters, digits and -_.@")]
     UserName {
         /// The name.
         name: String,
@@ -45,9 +45,9 @@ pub enum ServeError {
     /// A password is too short or too long.
     #[error("a password has {least} to {most} bytes")]
     Password {
-        /// Shortest length in bytes.
+        /// Minimum length in bytes.
         least: usize,
-        /// Longest length in bytes.
+        /// Maximum length in bytes.
         most: usize,
     },
     /// There are too many users.

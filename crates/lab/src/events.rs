@@ -36,7 +36,7 @@ struct Reader {
     ended: bool,
 }
 
-/// The records of run `id` from number `next` on, as long as the session of the visitor lasts.
+/// The records of run `id`, starting with number `next`, for as long as the visitor's session lasts.
 pub fn events(
     app: Arc<App>,
     visitor: Visitor,
@@ -66,7 +66,7 @@ pub fn events(
 }
 
 impl Reader {
-    /// Collects the new events. The stream ends after the last record of a run that no process works on.
+    /// Collects the new events. The stream ends after the last record of a run that no process is working on.
     fn look(&mut self) {
         if !self.app.gate.lasts(&self.visitor) {
             self.waiting =
@@ -136,7 +136,7 @@ const fn kind(event: &Event) -> &'static str {
     }
 }
 
-/// The record in a few words; empty if its kind says enough.
+/// A short description of the record; empty if its kind is sufficient.
 fn text(entry: &Entry) -> String {
     if let Some(segment) = segment(entry) {
         return format!("{} {} IOPS", segment.workload, grouped(segment.iops(), 1));

@@ -1,10 +1,10 @@
-//! Decides which requests are answered. Everything is denied unless the request names an allowed host and, except for
-//! public routes, carries the cookie of a browser that has signed in with a link or a password. A request that only
-//! reads may carry name and password instead. A change also needs the token of the session, which only pages of this
-//! server contain, and the role of an operator.
+//! Decides which requests are served. Everything is denied unless the request names an allowed host and, except for
+//! public routes, carries the cookie of a browser that has signed in with a link or a password. A read-only request may
+//! carry name and password instead. A change also needs the token of the session, which only pages of this server
+//! contain, and the role of an operator.
 //!
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
-//! origin can use it; the check of `Host` keeps names that resolve to this server (DNS rebinding) out.
+//! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub enum Access {
     Operator,
 }
 
-/// What the gate needs to know about a request.
+/// The facts about a request that the gate needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
     pub host: Option<&'a str>,
@@ -44,7 +44,7 @@ pub struct Facts<'a> {
     pub is_change: bool,
 }
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visitor {
     /// Name of the user; None for someone who signed in with the link printed on the terminal.
@@ -61,7 +61,7 @@ impl Visitor {
     }
 }
 
-/// Why a request is not answered.
+/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     UnknownHost,
@@ -85,18 +85,16 @@ impl Refusal {
 
     pub const fn text(self) -> &'static str {
         match self {
-            Self::UnknownHost => "this server was not started for this name: its operator can allow it",
-            Self::ForeignOrigin => "requests of pages of another origin are refused",
+            Self::UnknownHost => "this server does not allow this host name; its operator can allow it",
+            Self::ForeignOrigin => "requests from pages of another origin are refused",
             Self::NotSignedIn => {
-                "not signed in: open the link that `plateau serve` printed, or sign in with a name and a password; each \
-                 link works once, and the server prints the next one when it has been used"
+                "not signed in: open the link that `plateau serve` printed, or sign in with a name and a \
+                 password; each link works once; after it is used, the server prints the next one"
             }
             Self::NotOperator => "only operators can do this, and you are signed in as a viewer",
-            Self::NoToken => {
-                "the form is not from this session; reload the page that contains it and submit it again"
-            }
-            Self::TooManyLogins => "too many logins failed or are being checked; wait a minute",
-            Self::WrongPassword => "there is no user with this name and password",
+            Self::NoToken => "the form is not from this session; reload its page and submit it again",
+            Self::TooManyLogins => "too many logins have failed or are being checked; wait a minute",
+            Self::WrongPassword => "unknown user name or wrong password",
         }
     }
 }
@@ -115,7 +113,7 @@ pub struct Gate {
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
     attempts: Mutex<Vec<Duration>>,
-    /// Time since some moment; it also advances while the host is suspended, and is never set back.
+    /// Time since a fixed point; it also advances while the host is suspended, and is never set back.
     clock: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
@@ -130,7 +128,7 @@ fn since_boot() -> Duration {
 
 #[derive(Default)]
 struct Secrets {
-    /// The token of the link that is valid now.
+    /// The token of the currently valid link.
     token: String,
     sessions: Sessions,
 }
@@ -163,7 +161,7 @@ impl Gate {
         Ok(Self { hosts, schemes, cookie, attributes, read_only, users, secrets, attempts, clock })
     }
 
-    /// Decides whether a request to a route with this `access` is answered; returns its sender, if known.
+    /// Decides whether a request to a route with this `access` is served; returns its sender, if known.
     pub fn judge(&self, facts: &Facts<'_>, access: Access) -> Result<Option<Visitor>, Refusal> {
         let host = facts.host.map(str::to_lowercase).ok_or(Refusal::UnknownHost)?;
         if !self.hosts.contains(&host) {
@@ -207,7 +205,7 @@ impl Gate {
         account.map_or(Some(Role::Operator), |account| self.users.role(account))
     }
 
-    /// Whether the session of a visitor still lasts. Asking does not prolong it.
+    /// Whether a visitor's session is still valid. This check does not extend it.
     pub fn lasts(&self, visitor: &Visitor) -> bool {
         let account = {
             let secrets = self.secrets();
@@ -230,8 +228,8 @@ impl Gate {
         self.admit(None).map(Some)
     }
 
-    /// Counts a login, until it succeeds or is long past. The number of logins that are checked at the same time is
-    /// therefore bounded as well.
+    /// Counts a login until it succeeds or expires. The number of logins that are checked at the same time is therefore
+    /// bounded as well.
     pub fn attempt(&self) -> Result<Attempt, Refusal> {
         let now = (self.clock)();
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,7 +254,7 @@ impl Gate {
         }
     }
 
-    /// The sender of a request with a name and a password of its own, who may only read.
+    /// The sender of a request with its own name and password, who has read-only access.
     pub fn reader(&self, attempt: Attempt, name: &str, password: &str) -> Result<Visitor, Refusal> {
         let account = self.checked(attempt, name, password).ok_or(Refusal::WrongPassword)?;
         // There is no session, so there is no token that would permit a change.
@@ -278,12 +276,12 @@ impl Gate {
         Ok(format!("{}={secret}; Path=/; HttpOnly; SameSite=Strict{}", self.cookie, self.attributes))
     }
 
-    /// Ends the session of a visitor.
+    /// Ends a visitor's session.
     pub fn leave(&self, visitor: &Visitor) {
         self.secrets().sessions.end(&visitor.csrf);
     }
 
-    /// The token of the link that is valid now.
+    /// The token of the currently valid link.
     pub fn token(&self) -> String {
         self.secrets().token.clone()
     }

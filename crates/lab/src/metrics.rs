@@ -50,7 +50,7 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
         runs.add(&[("state", word)], count as f64);
     }
     let mut starts =
-        Family::of("plateau_starts", "Runs that were planned, wait or were started here, by stage.");
+        Family::of("plateau_starts", "Runs that were planned, are waiting or were started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
     for word in Stage::WORDS {
         starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
@@ -86,29 +86,29 @@ impl Running {
     fn new() -> Self {
         Self {
             info: Family::of("plateau_run_info", "A run in progress; always 1."),
-            record_age: Family::of(
-                "plateau_run_record_age_seconds",
-                "Time since the latest record of the journal.",
-            ),
+            record_age: Family::of("plateau_run_record_age_seconds", "Time since the latest journal record."),
             report_age: Family::of(
                 "plateau_run_report_age_seconds",
-                "Time since the run last reported what it does.",
+                "Time since the run last reported its activity.",
             ),
             left: Family::of("plateau_run_left_seconds", "Longest expected time until the run ends."),
             iops: Family::of(
                 "plateau_run_latest_iops",
-                "IOPS of the current second, or of the latest workload.",
+                "IOPS of the current second, or of the last workload.",
             ),
             throughput: Family::of(
                 "plateau_run_latest_bytes_per_second",
-                "Throughput of the current second, or of the latest workload.",
+                "Throughput of the current second, or of the last workload.",
             ),
             written: Family::of("plateau_run_written_bytes", "Bytes that the run has written."),
-            expected: Family::of("plateau_run_expected_written_bytes", "Largest expected amount of writes."),
+            expected: Family::of(
+                "plateau_run_expected_written_bytes",
+                "Largest expected number of bytes written.",
+            ),
             temperature: Family::of("plateau_run_temperature_celsius", "Latest temperature of the drive."),
             wear: Family::of(
                 "plateau_run_used_endurance_ratio",
-                "Part of the rated endurance used, as the drive reports.",
+                "Fraction of the rated endurance used, as reported by the drive.",
             ),
         }
     }

@@ -59,13 +59,13 @@ pub const ROUTES: &[Route] = &[
     page("/account", "who is signed in", pages::account::page),
     Route { access: Access::Viewer, ..change("/leave", "ends the session", pages::account::leave) },
     page("/", "runs in progress and the library", pages::library::page),
-    page("/start", "the form to start a run, and the runs that wait", pages::start::form),
+    page("/start", "the form to start a run, and the waiting runs", pages::start::form),
     change("/start", "estimates a plan for a target", pages::start::plan),
     page("/start/{id}", "a planned, waiting or started run", pages::start::page),
     change("/start/{id}", "starts a planned run; the identity confirms it", pages::start::confirm),
-    change("/start/{id}/withdraw", "removes a run that waits", pages::start::withdraw),
+    change("/start/{id}/withdraw", "withdraws a waiting run", pages::start::withdraw),
     change("/runs/{id}/tag", "adds a tag to a run", pages::labels::tag),
-    change("/runs/{id}/untag", "removes a tag of a run", pages::labels::untag),
+    change("/runs/{id}/untag", "removes a tag from a run", pages::labels::untag),
     change("/runs/{id}/note", "adds a note to a run", pages::labels::note),
     change("/runs/{id}/archive", "hides a run from lists", pages::labels::archive),
     change("/runs/{id}/unarchive", "shows a run in lists again", pages::labels::unarchive),
@@ -73,7 +73,7 @@ pub const ROUTES: &[Route] = &[
     change("/runs/{id}/resume", "continues an interrupted run", pages::start::resume),
     change(
         "/runs/{id}/restart",
-        "restarts the interrupted test of a run at its purge",
+        "restarts the interrupted test of a run from its purge",
         pages::start::restart,
     ),
     page("/drives", "tested drives and block devices of the host", pages::drives::list),
@@ -101,7 +101,7 @@ pub const ROUTES: &[Route] = &[
         query: &["after"],
         handler: Handler::Events,
     },
-    json("/api/starts", "runs that were planned, wait or were started with this server", api::starts),
+    json("/api/starts", "runs that were planned, are waiting or were started with this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
     Route {
         content: Content::Metrics,
@@ -109,7 +109,7 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// Every address, as method, path with placeholders, and who may use it.
+/// Every address: method, path with placeholders, and required access.
 pub fn addresses() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     ROUTES.iter().map(|route| {
         let method = match route.method {

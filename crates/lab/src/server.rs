@@ -33,14 +33,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(1500);
 /// Size limit of a form, with room for the encoded text of a plan.
 const MOST_FORM_BYTES: usize = 256 << 10;
-/// Number of passwords that are checked at the same time: each check takes 19 MiB and most of a core.
+/// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
 const MOST_CHECKS: usize = 2;
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A server that listens but does not answer yet.
+/// A server that listens but does not yet serve requests.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -75,13 +75,13 @@ impl Server {
         self.address
     }
 
-    /// The link that admits the next browser; None if users must sign in, because what is printed may be kept in a log.
+    /// The link that admits the next browser; None if users must sign in, because the output may be kept in a log.
     #[must_use]
     pub fn link(&self) -> Option<String> {
         self.app.invitation().map(|token| link(self.address, &token))
     }
 
-    /// Answers requests until `stop` is set. Calls `announce` with the next link whenever one was used, unless it must
+    /// Serves requests until `stop` is set. Calls `announce` with the next link whenever one was used, unless it must
     /// not be printed.
     ///
     /// # Errors
@@ -139,12 +139,12 @@ fn link(address: SocketAddr, token: &str) -> String {
 /// Receives the token of the next link.
 type Announce = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What every request needs.
+/// The state that every request needs.
 #[derive(Clone)]
 struct Shared {
     app: Arc<App>,
     announce: Announce,
-    /// One permit for each password that may be checked now.
+    /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
 }
 
@@ -222,7 +222,7 @@ async fn respond(
         Err(refusal) => return refused(refusal),
     }
     match route.handler {
-        // Programs that preview links ask for the head first, which must not use up the link.
+        // Link previewers request the head first, which must not use up the link.
         Handler::Entrance if call.is_head => nothing_here(StatusCode::METHOD_NOT_ALLOWED),
         Handler::Entrance => enter(&shared, &call),
         Handler::Login => login(shared, call).await,
@@ -241,15 +241,14 @@ async fn respond(
     }
 }
 
-/// Name and password of a request that only reads. Streams of events last longer than a request, so they need a
-/// session.
+/// Name and password of a read-only request. Streams of events last longer than a request, so they need a session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
     Credentials::parse(header.to_str().ok()?)
 }
 
-/// Judges host and origin of a request, and then its name and password.
+/// Checks host and origin of a request, and then its name and password.
 async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
     shared.app.gate.judge(facts, Access::Public)?;
     let attempt = shared.app.gate.attempt()?;
@@ -273,7 +272,7 @@ async fn login(shared: Shared, call: Call) -> Response {
     let Ok(permit) = shared.checks.acquire_owned().await else { return failed() };
     let app = shared.app;
     let checked = tokio::task::spawn_blocking(move || {
-        // The check goes on even if the browser hangs up, so the permit is returned with its end.
+        // The check continues even if the browser disconnects, so the permit is released when it ends.
         let _permit = permit;
         app.gate.login(attempt, call.form("name"), call.form("password"))
     });
@@ -284,7 +283,7 @@ async fn login(shared: Shared, call: Call) -> Response {
     }
 }
 
-/// Signs a browser in and shows it the first page.
+/// Signs a browser in and shows the first page.
 fn enter(shared: &Shared, call: &Call) -> Response {
     match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
         Ok(Some(cookie)) => {
@@ -311,7 +310,9 @@ fn refused(refusal: Refusal) -> Response {
 /// Answers a request for an address that does not exist, or does not exist for this method.
 fn nothing_here(status: StatusCode) -> Response {
     let (title, text) = match status {
-        StatusCode::METHOD_NOT_ALLOWED => ("Not possible", "This address does not accept such a request."),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            ("Not possible", "This address does not support this request method.")
+        }
         _ => ("No such page", "This server has no page with this address."),
     };
     response(Answer { status: status.as_u16(), ..Answer::html(problem(title, text)) })

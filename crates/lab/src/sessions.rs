@@ -6,7 +6,7 @@ use crate::error::ServeError;
 use crate::secrets::{same, secret};
 use crate::users::Account;
 
-/// Number of browsers that can be signed in; the oldest is signed out.
+/// Maximum number of signed-in browsers; beyond it, the oldest is signed out.
 pub const MOST_SESSIONS: usize = 64;
 /// Time after which a session ends, even if it is in use.
 pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -18,7 +18,7 @@ pub struct Session {
     secret: String,
     /// The token that forms of this session must contain.
     pub csrf: String,
-    /// Who signed in; None for someone who came with a link.
+    /// The user; None for a visitor who used a link.
     pub account: Option<Account>,
     opened: Duration,
     used: Duration,
@@ -38,7 +38,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Begins a session; returns its secret.
+    /// Starts a session; returns its secret.
     pub fn open(&mut self, account: Option<Account>, now: Duration) -> Result<String, ServeError> {
         let own = secret()?;
         let session = Session { secret: own.clone(), csrf: secret()?, account, opened: now, used: now };
@@ -50,7 +50,7 @@ impl Sessions {
         Ok(own)
     }
 
-    /// The session of a request that carries these secrets, which counts as used.
+    /// The session of a request that carries these secrets; marks it as used.
     pub fn used<'a>(
         &mut self,
         mut secrets: impl Iterator<Item = &'a str>,

@@ -29,7 +29,7 @@ const NAME_BYTES: usize = 8;
 /// Interval at which a queued run checks whether its drive is free.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// All entries, oldest first, and the means to start them.
+/// All entries, oldest first, and the launcher that starts them.
 pub struct Starts {
     catalogue: Arc<Catalogue>,
     launcher: Launcher,
@@ -46,7 +46,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Also queues the entries again that were queued when the server ended.
+    /// Also requeues the entries that were queued when the server stopped.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -110,7 +110,7 @@ impl Starts {
         let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
         if let Some(problem) = document["error"].as_str() {
             let file = self.launcher.plan_file(&name).display().to_string();
-            // The path of this file means nothing to the user who typed the plan.
+            // The path of this file is meaningless to the user who entered the plan.
             return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
         }
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())
@@ -146,8 +146,8 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
-            // The run checks the identity again when it opens the drive, which may have been replaced since. A typing
-            // error is reported here, because the plan is kept.
+            // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
+            // reported here, so that the plan can be kept.
             if typed != entry.identity() {
                 return Err(mistyped(typed, entry.identity(), &start.target.path));
             }
@@ -165,7 +165,7 @@ impl Starts {
             let entry = entries.remove(position);
             entries.push(entry);
             self.store(&mut entries, |entries, why| {
-                // Nobody would follow an entry that waits, and every later run of its drive would wait for it.
+                // No thread would watch the waiting entry, and every later run on its drive would wait for it.
                 if let Some(entry) = entries.last_mut() {
                     entry.stage = Stage::Failed(why.into());
                 }
@@ -175,8 +175,8 @@ impl Starts {
         Ok(())
     }
 
-    /// Removes a run that waits. If this cannot be stored, the run still waits: it would otherwise start after the server
-    /// has been restarted.
+    /// Withdraws a waiting run. If this cannot be stored, the run keeps waiting: it would otherwise start after a
+    /// server restart.
     pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
         let mut entries = self.entries();
         let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
@@ -184,7 +184,7 @@ impl Starts {
         self.audit.record(user, "withdraw", name, "")?;
         entries[position].stage = Stage::Failed(format!("withdrawn by {user}"));
         let stored = self.store(&mut entries, |entries, _| entries[position].stage = Stage::Waiting);
-        stored.map_err(|why| format!("the run was not withdrawn and still waits: {why}"))
+        stored.map_err(|why| format!("the run was not withdrawn and is still waiting: {why}"))
     }
 
     /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
@@ -277,8 +277,8 @@ impl Starts {
 
     /// Whether an entry no longer needs to wait; if its drive is free, it is starting.
     fn take_if_free(&self, name: &str) -> bool {
-        // The library is read without the lock of the entries, because this can take long. A run ahead of this one is
-        // looked for before and after: what was read lacks a run that began in between.
+        // The library is read without the lock of the entries, because this can take long. Runs ahead of this one are
+        // checked before and after, because the data read lacks any run that began in between.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
@@ -290,7 +290,7 @@ impl Starts {
             return false;
         }
         entries[position].stage = Stage::Starting;
-        // It is removed from the file first: after a crash, a run is rather not started than started twice.
+        // It is removed from the file first: after a crash, not starting a run is better than starting it twice.
         self.store(&mut entries, |entries, why| {
             entries[position].stage = Stage::Waiting;
             entries[position].waits_for = Some(why.into());
@@ -298,7 +298,7 @@ impl Starts {
         .is_ok()
     }
 
-    /// Stores the entries that wait; if this fails, undoes a change to them.
+    /// Stores the waiting entries; if this fails, undoes the change to them.
     fn store(
         &self,
         entries: &mut Vec<Entry>,
@@ -324,14 +324,14 @@ impl Starts {
 
 fn mistyped(typed: &str, identity: &str, path: &str) -> String {
     let typed = match typed {
-        "" => "No identity was typed".to_owned(),
+        "" => "No identity was entered".to_owned(),
         typed => format!("'{}' is not the identity of {path}", typed.escape_debug()),
     };
     let identity = identity.escape_debug();
     format!("{typed}. Nothing was started, and the plan is unchanged: type {identity} to start it.")
 }
 
-/// Position and drive of an entry that waits, and what it waits for in the queue; None if it does not wait.
+/// Position and drive of a waiting entry, and what it waits for in the queue; None if it is not waiting.
 fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option<String>)> {
     let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
     let position = entries.iter().position(is_its)?;
@@ -342,17 +342,17 @@ fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option
     Some((position, drive, why))
 }
 
-/// Adds an entry, and forgets the oldest one that neither waits nor starts if there are too many.
+/// Adds an entry; if there are too many, drops the oldest one that is neither waiting nor starting.
 fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), String> {
     if entries.len() >= MOST_ENTRIES {
         let oldest = entries.iter().position(|entry| !entry.stage.is_active());
-        entries.remove(oldest.ok_or("too many runs wait or are starting; withdraw some of them")?);
+        entries.remove(oldest.ok_or("too many runs are waiting or starting; withdraw some of them")?);
     }
     entries.push(entry);
     Ok(())
 }
 
-/// What distinguishes a drive from others; None for a simulated one, because each run has its own.
+/// Identifies a drive; None for a simulated drive, because each run has its own.
 fn drive_of(target: &TargetFacts) -> Option<String> {
     match target.kind {
         TargetKind::Simulated | TargetKind::Imported => None,
@@ -383,7 +383,7 @@ mod tests {
             Self { dir, starts }
         }
 
-        /// Adds an entry that nobody follows.
+        /// Adds an entry that no thread watches.
         fn waiting(&self, name: &str) {
             let entry = Entry {
                 name: name.into(),
@@ -403,7 +403,7 @@ mod tests {
             self.starts.one(name).expect("an entry").stage
         }
 
-        /// Makes writing the queue fail, or possible again.
+        /// Makes writing the queue fail or succeed.
         fn block(&self, is_blocked: bool) {
             let path = self.dir.path().join("lab/queue.json.next");
             if is_blocked {
@@ -426,7 +426,7 @@ mod tests {
         place.starts.queue.write(&place.starts.entries()).expect("written");
         place.block(true);
         let why = place.starts.withdraw("ann", "a").expect_err("the queue cannot be written");
-        assert!(why.contains("still waits") && why.contains("queue.json"), "{why}");
+        assert!(why.contains("still waiting") && why.contains("queue.json"), "{why}");
         assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
         place.block(false);
         place.starts.withdraw("ann", "a").expect("withdrawn");

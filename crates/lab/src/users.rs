@@ -1,5 +1,5 @@
 //! Users who sign in with a name and a password. The file of users is readable by its owner only; it contains hashes,
-//! from which a password cannot be computed in a reasonable time (Argon2id).
+//! from which passwords cannot be recovered in a reasonable time (Argon2id).
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
@@ -25,7 +25,7 @@ const HASH_BYTES: usize = 32;
 /// Length limits of a password.
 const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 8..=1024;
 
-/// What a user may do.
+/// Permissions of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -63,11 +63,11 @@ struct User {
     hash: String,
 }
 
-/// A user with the password that was valid when the user signed in.
+/// A user with the password that was valid at sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: String,
-    /// Salt of its hash, which every new password changes.
+    /// Salt of its hash, which changes with every new password.
     salt: String,
 }
 
@@ -149,7 +149,7 @@ impl Users {
         users.into_iter().find(is_same).map(|user| user.role)
     }
 
-    /// The account of a user, if this is the password. Takes the same time if there is no such user.
+    /// The account of a user, if the password is correct. Takes the same time for unknown users.
     pub fn verify(&self, name: &str, password: &str) -> Option<Account> {
         let users = self.read().unwrap_or_default();
         let known = users.iter().find(|user| user.name == name);
@@ -188,7 +188,7 @@ impl Users {
     }
 }
 
-/// The hash of a password, with the parameters that OWASP recommends and the library has as its default.
+/// The hash of a password, with the parameters recommended by OWASP, which are the library's defaults.
 fn hash(password: &str, salt: &str) -> Option<String> {
     let mut hash = [0; HASH_BYTES];
     let hashed = Argon2::default().hash_password_into(password.as_bytes(), salt.as_bytes(), &mut hash);

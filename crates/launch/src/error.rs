@@ -16,7 +16,7 @@ pub enum LaunchError {
     Ended {
         /// Exit code; None if a signal ended it.
         code: Option<i32>,
-        /// What it printed.
+        /// Its output.
         text: String,
     },
     /// The library does not contain the run.
@@ -51,7 +51,7 @@ pub enum LaunchError {
     Io {
         /// File or program.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         #[source]
         source: io::Error,
     },
@@ -60,7 +60,7 @@ pub enum LaunchError {
     Refused(String),
 }
 
-/// Adds the path to an error of the system.
+/// Adds the path to a system error.
 pub fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> LaunchError {
     let path = path.into();
     move |source| LaunchError::Io { path, source }

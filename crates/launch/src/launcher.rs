@@ -22,11 +22,11 @@ use crate::request::{Invalid, Plan, Request, Target};
 
 /// Interval at which a started process is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often it is looked at after a minute.
+/// Polling interval after the first minute.
 const LOOK_LATER: Duration = Duration::from_secs(1);
-/// Number of looks in the first minute.
+/// Number of polls in the first minute.
 const LOOKS: u32 = 3000;
-/// Size limit of an answer.
+/// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
 /// Limit on the stored part of the output of a process.
 const MOST_OUTPUT_BYTES: u64 = 8 << 10;
@@ -42,7 +42,7 @@ pub struct Launcher {
     pub folder: PathBuf,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Debug)]
 pub struct Launched {
     /// The run.
@@ -95,7 +95,7 @@ impl Launcher {
     /// The document that `plateau --json WORDS` prints, which describes the problem if it fails.
     ///
     /// # Errors
-    /// If the process cannot be started, does not answer in time, or prints no document.
+    /// If the process cannot be started, does not respond in time, or prints no document.
     pub fn ask(&self, words: &[OsString]) -> Result<Value, LaunchError> {
         let failed = || at(&self.program);
         let mut command = self.command();
@@ -113,7 +113,7 @@ impl Launcher {
             if looks.next().is_none() {
                 drop(child.kill());
                 drop(child.wait());
-                return Err(failed()(broken("it did not answer within a minute")));
+                return Err(failed()(broken("it did not respond within a minute")));
             }
             pause(&child, LOOK_EVERY).map_err(failed())?;
         }
@@ -157,8 +157,8 @@ impl Launcher {
         command.arg("--quiet").args(words).stdout(out).stderr(err);
         let since = record::wall_now();
         let mut child = command.spawn().map_err(at(&self.program))?;
-        // There is no limit on the time: until the run begins, the process may be formatting the drive, and ending it would
-        // leave the drive half formatted. A process that hangs waits for a device, and no signal would end it.
+        // There is no limit on the time: until the run begins, the process may be formatting the drive, and killing it
+        // would leave the drive half formatted. A hung process is waiting for a device, and no signal would end it.
         let mut looks = 0..LOOKS;
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
@@ -197,7 +197,7 @@ impl Launcher {
         runs.max_by_key(|run| run.file.created).map(|run| run.file.id)
     }
 
-    /// Returns the journal of a run that no process is working on. In doubt, one is.
+    /// Returns the journal of a run that no process is working on. If in doubt, one is assumed to be.
     fn resumable(&self, run: &str) -> Result<PathBuf, LaunchError> {
         let opened = self.open(run)?;
         match opened.is_in_progress() {
@@ -230,7 +230,7 @@ impl Launcher {
     }
 }
 
-/// Waits until it is time for the next look, or the child has ended.
+/// Waits until the next poll, or until the child has ended.
 fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let process = pidfd_open(pid.ok_or_else(|| broken("no process"))?, PidfdFlags::empty())?;
@@ -241,7 +241,7 @@ fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     }
 }
 
-/// What a process has printed.
+/// The output of a process.
 fn printed(mut log: File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;

@@ -11,7 +11,7 @@ const MOST_TEXT_BYTES: usize = 4096;
 /// Number of tests.
 const MOST_TESTS: usize = 64;
 
-/// What a launcher can be asked to do.
+/// Requests that a launcher accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
@@ -26,7 +26,7 @@ pub enum Request {
     Resume {
         /// Its id.
         run: String,
-        /// The identity of the target, if it has to be typed again.
+        /// The identity of the target, if it must be typed again.
         #[serde(default)]
         identity: Option<String>,
     },
@@ -34,7 +34,7 @@ pub enum Request {
     Restart {
         /// Its id.
         run: String,
-        /// The identity of the target, if it has to be typed again.
+        /// The identity of the target, if it must be typed again.
         #[serde(default)]
         identity: Option<String>,
     },
@@ -112,12 +112,12 @@ pub enum Invalid {
         name: String,
     },
     /// More tests than exist.
-    #[error("there are not that many tests")]
+    #[error("more tests than exist")]
     TooMany,
 }
 
 impl Request {
-    /// Checks the limits of all values. What they mean is checked by the run itself.
+    /// Checks the limits of all values. The run itself checks their meaning.
     ///
     /// # Errors
     /// If a value is missing, too long, or not of its kind.

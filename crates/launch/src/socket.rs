@@ -1,5 +1,5 @@
-//! A launcher that serves a socket: one connection, one request, one answer. As a service with more privileges than its
-//! clients, it accepts only a [`Request`].
+//! A launcher that serves a socket: one connection, one request, one response. As a service with more privileges than
+//! its clients, it accepts only a [`Request`].
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -17,17 +17,17 @@ use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
 use crate::request::{MOST_REQUEST_BYTES, Request};
 
-/// Time that a client waits until a run was sent the signal to stop.
+/// Time that a client waits for a run to be sent the stop signal.
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 /// Time that a client has to send its request.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
-/// Size limit of an answer.
+/// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 64 << 10;
 
 /// Size limit of the list of users.
 const MOST_PASSWD_BYTES: u64 = 4 << 20;
 
-/// The answer of a launcher.
+/// The response of a launcher.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -59,10 +59,10 @@ pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
     Ok(peer.uid.as_raw())
 }
 
-/// Answers the one request that arrives on a connection, if its sender is one of `allowed`. Returns what was launched.
+/// Serves the single request on a connection, if its sender is one of `allowed`. Returns what was launched.
 ///
 /// # Errors
-/// If the connection fails. A request that is refused is an answer.
+/// If the connection fails. A refused request is not an error but a response.
 pub fn serve_one(
     connection: &UnixStream,
     allowed: &[u32],
@@ -85,7 +85,7 @@ pub fn serve_one(
     };
     let mut connection = connection;
     connection.write_all(&serde_json::to_vec(&answer)?)?;
-    // The client waits for the end of the answer, not for the end of this process.
+    // The client waits for the end of the response, not for the end of this process.
     connection.shutdown(Shutdown::Write)?;
     Ok(launched)
 }
@@ -136,8 +136,8 @@ pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> 
     request.check()?;
     let exchange = || -> std::io::Result<Vec<u8>> {
         let mut stream = UnixStream::connect(socket)?;
-        // Otherwise the launcher answers when the run has begun, which may take as long as formatting the drive; if it
-        // ends without an answer, so does the connection.
+        // Otherwise, the launcher responds when the run has started, which may take as long as formatting the drive; if
+        // it exits without a response, the connection closes.
         let limit = matches!(request, Request::Stop { .. }).then_some(STOPPED_WITHIN);
         stream.set_read_timeout(limit)?;
         stream.write_all(&serde_json::to_vec(request)?)?;

@@ -87,7 +87,7 @@ fn read(
     }
 }
 
-/// A key, and how it contradicts others.
+/// A key, and how it conflicts with others.
 type Contradiction = (&'static str, String);
 
 impl Draft {
@@ -97,7 +97,7 @@ impl Draft {
         let rounds = self.rounds.unwrap_or(CustomRounds::Fixed(1));
         let average = self.average(rounds, &tracked)?;
         if self.finds_knee && cells.len() < 3 {
-            return Err(("find-knee", "finding a knee takes at least three cells".into()));
+            return Err(("find-knee", "finding a knee requires at least three cells".into()));
         }
         Ok(CustomTest {
             name: name.into(),
@@ -248,7 +248,7 @@ impl Draft {
             (Some(CustomRounds::UntilSteady), 1) => Ok(vec![0]),
             (Some(CustomRounds::UntilSteady), _) if all.is_empty() => Err((
                 "track",
-                "is missing: specify which of the cells decides steady state, such as track = { rw = \
+                "is missing: specify which cells determine steady state, such as track = { rw = \
                  \"randwrite\", bs = \"4KiB\" }"
                     .into(),
             )),

@@ -34,28 +34,28 @@ pub const FIXED_ROUNDS: Limit<u32> =
     Limit { range: 1..=100, why: "a test needs at least one round, and each round takes time" };
 /// Amount of preconditioning in user capacities.
 pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
-/// Amount that WSAT writes, in user capacities.
+/// Amount written by WSAT, in user capacities.
 pub const SATURATION_CAPACITIES: Limit<u32> =
     Limit { range: 1..=100, why: "the PTS writes four capacities, and published reports up to 29" };
 /// Hours of WSAT.
 pub const SATURATION_HOURS: Limit<u32> = Limit { range: 1..=24, why: "the PTS allows up to 24 hours" };
 /// Hours of a burn-in.
 pub const BURN_IN_HOURS: Limit<u32> = Limit { range: 1..=720, why: "a burn-in takes hours, up to a month" };
-/// Errors that a burn-in allows.
+/// Maximum number of errors in a burn-in.
 pub const BURN_IN_COUNT: Limit<u32> = Limit { range: 0..=1_000_000, why: "a number of errors" };
-/// Used endurance that a burn-in allows, in percent.
+/// Maximum used endurance in a burn-in, in percent.
 pub const BURN_IN_USED: Limit<u8> =
     Limit { range: 0..=254, why: "drives report the used endurance up to 254 %" };
-/// Spare blocks that a burn-in requires, in percent.
+/// Minimum spare blocks in a burn-in, in percent.
 pub const BURN_IN_SPARE: Limit<u8> = Limit { range: 0..=100, why: "a percentage of the spare blocks" };
-/// Temperature that a burn-in allows, in degrees Celsius.
+/// Maximum temperature in a burn-in, in degrees Celsius.
 pub const BURN_IN_CELSIUS: Limit<u8> = Limit { range: 20..=150, why: "a temperature in degrees Celsius" };
 /// Seconds of a cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "the load runs this long before the measurement of a cell begins" };
-/// Seconds for which the idle power is measured.
+/// Seconds for which idle power is measured.
 pub const IDLE_SECONDS: Limit<f64> =
     Limit { range: 1.0..=3_600.0, why: "the idle power is measured once, before the first test" };
 /// Number of an LBA format.

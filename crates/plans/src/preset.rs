@@ -1,4 +1,4 @@
-//! Built-in plans: test suites of reviewers and of other tools, and two of our own.
+//! Built-in plans: test suites of reviewers and other tools, and two of our own.
 
 use crate::document::Plan;
 

@@ -33,7 +33,7 @@ struct Draft {
 const PLAN: &[Key<Draft>] = &[
     Key {
         name: "title",
-        about: "name of the plan, as printed",
+        about: "printed name of the plan",
         set: |draft, value| value.text().map(|text| draft.title = Some(text)),
     },
     Key {
@@ -149,7 +149,7 @@ fn stem(file: &str) -> String {
     name.strip_suffix(".toml").unwrap_or(name).to_owned()
 }
 
-/// Reads the settings of a run. Rejects combinations that the command line also rejects.
+/// Reads the settings of a run. Rejects the same combinations as the command line.
 fn settings(complaints: &mut Complaints<'_>, path: &str, table: &DeTable<'_>) -> Vec<Given> {
     let mut all = Vec::new();
     for (name, value) in in_order(table) {

@@ -18,7 +18,7 @@ pub struct PlanError {
     pub column: usize,
     /// Key including its tables, such as `settings.tc`; empty for the file as a whole.
     pub key: String,
-    /// The error, and how to correct it.
+    /// The error, and how to fix it.
     pub problem: String,
 }
 
@@ -52,8 +52,8 @@ pub fn docs<T>(table: &'static str, keys: &[Key<T>]) -> Vec<KeyDoc> {
 
 /// Keys that belong on the command line and are never allowed in a plan, each with the reason.
 const NEVER: &[(&str, &str)] = &[
-    ("erase", "a plan cannot confirm the loss of data; type --erase for each run"),
-    ("target", "a plan does not name a target; specify it on the command line"),
+    ("erase", "a plan cannot confirm the loss of data; specify --erase for each run"),
+    ("target", "a plan does not contain a target; specify it on the command line"),
 ];
 
 /// Collects all errors in a file.

@@ -117,7 +117,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "tests = [\"iops\"]\n[settings]\nerase = \"S3RIAL\"",
-        "plan.toml:3:1: settings.erase: a plan cannot confirm the loss of data; type --erase for each run",
+        "plan.toml:3:1: settings.erase: a plan cannot confirm the loss of data; specify --erase for each run",
     ),
     (
         "tests = [\"iops\"]\n[settings]\nmax-rounds = 9\nkeep-going = true",
@@ -161,7 +161,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[test.a]\nrw = [\"read\", \"write\"]\nbs = \"4KiB\"\nrounds = \"steady\"",
-        "plan.toml:1:7: test.a.track: is missing: specify which of the cells decides steady state, such as \
+        "plan.toml:1:7: test.a.track: is missing: specify which cells determine steady state, such as \
          track = { rw = \"randwrite\", bs = \"4KiB\" }",
     ),
     (

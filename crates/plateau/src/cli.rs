@@ -54,10 +54,11 @@ pub struct Cli {
     /// Print one JSON document as the result
     #[arg(long, global = true, display_order = GLOBAL_ORDER)]
     pub json: bool,
-    /// Folder of runs [default: $PLATEAU_LIBRARY, else /var/lib/plateau/runs for root, else $XDG_DATA_HOME/plateau/runs]
+    /// Directory of runs [default: $PLATEAU_LIBRARY, else /var/lib/plateau/runs for root, else
+    /// $XDG_DATA_HOME/plateau/runs]
     #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "DIR")]
     pub library: Option<PathBuf>,
-    /// How progress is shown on standard error
+    /// How to show progress on standard error
     #[arg(long, global = true, display_order = GLOBAL_ORDER, value_name = "STYLE", default_value = "auto")]
     pub progress: ProgressChoice,
     /// Print results, warnings and errors only; the same as --progress none
@@ -70,7 +71,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Printed after the options of each command.
+/// Printed after each command's options.
 const GLOBAL_ORDER: usize = 900;
 
 #[derive(Debug, Subcommand)]
@@ -87,19 +88,19 @@ pub enum Command {
     Runs(Runs),
     /// List the drives of the runs in the library
     Drives,
-    /// Show one figure of a drive or model over time: drift, control limits, changes of firmware
+    /// Show one figure of a drive or model over time: drift, control limits, firmware changes
     Trend(TrendOptions),
-    /// Answer one SQL query over all runs in the library; nothing can be changed
+    /// Run a read-only SQL query over all runs in the library
     Query(Query),
-    /// Bring the index of the library up to date, from which lists and queries are answered
+    /// Update the index of the library, which lists and queries are read from
     Index(IndexOptions),
-    /// Check the whole library, and show what is wrong and what to type; exit code 6 if results are affected
+    /// Check the whole library for problems and show how to fix them; exit code 6 if results are affected
     Doctor,
     /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
     Status,
     /// Show the results of a run
     Show(Show),
-    /// Check that the journal of a run is intact, and judge the run again with this version
+    /// Check that the journal of a run is intact, and re-evaluate the run with this version
     Verify(Verify),
     /// Write the report of a run, or export its data
     Report(Report),
@@ -124,16 +125,16 @@ pub enum Command {
     Name(Name),
     /// Copy runs to another library, verified record by record; an interrupted copy is continued
     Copy(Copy),
-    /// Begin a run with a given id, or continue it: for schedulers, which may start a job more than once
+    /// Start a run with a given id, or continue it: for schedulers, which may start a job more than once
     Job(Box<Job>),
-    /// Test the drives of many hosts with the jobs of Slurm
+    /// Test the drives of many hosts with Slurm jobs
     #[command(subcommand)]
     Fleet(Fleet),
     /// Permanently remove runs from the library
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
-    /// Check whether a run meets the rules of a file; exit code 7 if it does not
+    /// Check a run against the rules in a file; exit code 7 if it does not meet them
     Gate(Gate),
     /// Import results of another tool into the library: TKperf, fio, published figures
     Import(Import),
@@ -141,7 +142,7 @@ pub enum Command {
     Examples(Examples),
     /// List the block devices of this host, and whether each can be tested
     List,
-    /// Show what a target is, what must be typed to erase it, and what prevents a test
+    /// Describe a target: what it is, how to confirm erasing it, and what prevents testing it
     Info(Info),
     /// Check the host for settings that would skew results, and show how to fix them
     Check(Check),
@@ -155,7 +156,7 @@ pub enum Command {
     Load(Box<Load>),
     /// Record the I/Os of a block device as a trace, while it is in use
     Capture(workload::Capture),
-    /// Repeat the I/Os of a trace on a target, each at its own time
+    /// Replay the I/Os of a trace on a target, each at its original time
     Replay(workload::Replay),
     /// Import traces of real workloads, describe them, and turn them into plans
     #[command(subcommand)]

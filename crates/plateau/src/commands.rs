@@ -46,7 +46,7 @@ mod workloads;
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
 
-/// Runs the command that was typed.
+/// Runs the given command.
 pub fn run(cli: &Cli) -> Done {
     match &cli.command {
         Command::Demo(options) => demo::run(cli, options),

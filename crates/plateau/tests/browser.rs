@@ -31,7 +31,7 @@ const QUIET: [&str; 10] = [
     "--enable-logging=stderr",
 ];
 
-/// Returns the document of a page as rendered by the browser, and its complaints.
+/// Returns the document of a page as rendered by the browser, and the browser's error messages.
 fn open(bench: &Bench, page: &Path, more: &[&str]) -> (String, String) {
     let output = Command::new("timeout")
         .args(["60", BROWSER])
@@ -75,7 +75,7 @@ fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, S
     std::fs::write(&path, page).unwrap();
     let (dom, complaints) = open(bench, &path, &[&["--allow-file-access-from-files"], more].concat());
     let result = dom.split("<pre id=\"result\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    // The browser complains that the second frame may not run scripts; that is intended.
+    // The browser reports that the second frame may not run scripts; that is intended.
     let complaints =
         complaints.lines().filter(|line| !line.contains("'allow-scripts' permission is not set"));
     (serde_json::from_str(result.unwrap_or_default()).unwrap(), complaints.collect::<Vec<_>>().join("\n"))

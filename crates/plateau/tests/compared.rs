@@ -32,7 +32,7 @@ fn two_runs_are_compared_and_a_regression_ends_with_7() {
     let message = bench.fails(7, &args);
     assert!(message.contains("tp.seq128k.r") && !message.contains("tp.seq128k.w"), "{message}");
     let text = bench.ok(&["compare", &slc, &mlc, "--fail-if", "tp.seq128k.w < -99.9%"]);
-    assert!(text.ends_with("no condition of --fail-if is met: tp.seq128k.w < -99.9%\n"), "{text}");
+    assert!(text.ends_with("no --fail-if condition is met: tp.seq128k.w < -99.9%\n"), "{text}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn ten_kills_then_a_complete_report() {
     let mut child = bench.start(&RUN);
     let mut kept = 0;
     for kill in 1..=10 {
-        // Kill the run somewhere inside a round, a little later each time.
+        // Kill the run in the middle of a round, a little later each time.
         bench.wait_for("more finished cells", |journal| {
             round(journal) > 0 && finished(journal) >= kept + 4 + kill
         });

@@ -179,7 +179,7 @@ fn after_a_wrong_identity_the_plan_is_kept_and_the_target_is_unchanged() {
     let shown = server.get(&page, &operator.cookie).body;
     assert!(shown.contains("everything on") && shown.contains("target.bin"), "{shown}");
     for (wrong, reason) in [
-        ("", "No identity was typed"),
+        ("", "No identity was entered"),
         ("target.bim", "'target.bim' is not the identity of"),
         ("TARGET.BIN", "is not the identity of"),
         ("--erase=target.bin", "is not the identity of"),

@@ -156,7 +156,7 @@ fn a_run_is_found_by_its_name() {
     let both: Vec<&str> =
         both["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     let error = bench.fails(6, &["show", "pair"]);
-    assert!(error.contains("the name of several runs; use the id of one"), "{error}");
+    assert!(error.contains("the name of several runs; use one of their ids"), "{error}");
     assert!(both.len() == 2 && both.iter().all(|id| error.contains(id)), "{error}");
     for bad in ["latest", "a/b", ""] {
         bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--name", bad]);

@@ -420,7 +420,7 @@ fn the_command_line_and_job_files_know_the_same_words() {
 fn unsupported_options_are_refused_by_name_in_both() {
     for (word, message) in [
         ("startdelay=5", "jobs start together"),
-        ("flow=2", "jobs are not coupled"),
+        ("flow=2", "jobs are independent of each other"),
         ("cgroup=x", "set outside"),
         ("gpu_dev_ids=0", "GPU memory"),
     ] {

@@ -1,4 +1,4 @@
-//! Typical typing mistakes: the cause, what to type instead, and the documented exit code.
+//! Common typos: the cause, the correct input, and the documented exit code.
 
 mod support;
 
@@ -72,7 +72,7 @@ fn mistakes_are_explained_with_the_next_step() {
         (&["run", "sim"], 2, "a simulated drive is sim:MODEL"),
         (&["show", "latets"], 6, "did you mean `latest`?"),
         (&["load", file, "--rw", "read", "--qd", "4"], 2, "--iodepth N sets the queue depth"),
-        (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
+        (&["show"], 2, "RUN is an id, a prefix of one, the name of a run, or `latest`"),
         (&["compare", "example-slc-a"], 2, "a comparison needs at least 2 runs"),
         (&["check", new], 4, "no such file or device; `plateau list` lists the block devices"),
         (&["run", "iops", key], 4, "the file has 113 bytes; the smallest target has 16 MiB"),

@@ -144,9 +144,9 @@ fn a_program_in_a_run_that_others_can_write_is_not_started() {
     let identity = "target";
     std::fs::set_permissions(&dir, Permissions::from_mode(0o777)).expect("ours");
     let message = bench.fails(3, &["resume", &id, "--erase", identity]);
-    assert!(message.contains("the source of power recorded in it cannot be trusted"), "{message}");
+    assert!(message.contains("the power source recorded in it cannot be trusted"), "{message}");
     let other = bench.fails(2, &["resume", &id, "--erase", identity, "--power", "command:/bin/true"]);
-    assert!(other.contains("continues with the source of power with which it started"), "{other}");
+    assert!(other.contains("continues with the power source it started with"), "{other}");
     std::fs::set_permissions(&dir, Permissions::from_mode(0o700)).expect("ours");
     bench.ok(&["resume", &id, "--erase", identity]);
     let journal = bench.journal().expect("a run");

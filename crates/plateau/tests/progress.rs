@@ -93,12 +93,12 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
     (master, slave.into())
 }
 
-/// The content of a terminal, including lines that have scrolled off.
+/// The contents of a terminal, including lines that have scrolled off.
 #[derive(Default)]
 struct Picture {
     lines: Vec<String>,
     row: usize,
-    /// The screen each time the program had written its bottom lines.
+    /// The screen after each time the program wrote its bottom lines.
     moments: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use record::{Event, ImportedTest, Reading, read_journal};
 use serde_json::{Value, json};
 use support::Bench;
 
-/// Small, and with every test of its profile.
+/// Small, with every test of its profile.
 const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
 
 /// The tests of a profile, one run of all of them, and its JSON document.
@@ -109,7 +109,7 @@ fn check_reading(reading: &Reading, cell: &Value, what: &str) {
     assert_eq!(json!(reading.phase), cell["phase"], "{what}");
     assert_eq!(json!(reading.in_window), cell["in_window"], "{what}");
     close(reading.iops, cell["iops"].as_f64(), 1e-9, what);
-    // fio has whole bytes per second.
+    // fio reports whole bytes per second.
     let rate = cell["bytes_per_second"].as_f64();
     assert!(reading.bytes_per_second.zip(rate).is_some_and(|(a, b)| (a - b).abs() <= 2.0), "{what}");
     close(reading.latency_mean_ns, mean, 1e-9, what);
@@ -118,13 +118,13 @@ fn check_reading(reading: &Reading, cell: &Value, what: &str) {
 
 fn check_all_cells(own: &Measured, readings: &[&Reading], what: &str) {
     let all: Vec<&Value> = own.document["tests"].as_array().expect("tests").iter().flat_map(cells).collect();
-    // fio has no jobs without I/Os.
+    // fio reports no jobs without I/Os.
     let all: Vec<&Value> = all.into_iter().filter(|cell| cell["iops"] != 0.0).collect();
     assert_eq!(readings.len(), all.len(), "{what}");
     readings.iter().zip(all).for_each(|(reading, cell)| check_reading(reading, cell, what));
 }
 
-/// Facts that a format has no place for are null in `run.json`, not defaults.
+/// Facts that a format cannot express are null in `run.json`, not defaults.
 fn check_absent(back: &Back, keys: &[&str], what: &str) {
     for key in keys {
         assert_eq!(back.summary["target"][*key], Value::Null, "{what}: {key}");
@@ -318,8 +318,8 @@ fn openmetrics(bench: &Bench, own: &Measured) {
     }
 }
 
-/// The cell that a reading of a TKperf file was. That file lists the workloads of WSAT without their rounds, and each
-/// counts as one.
+/// The cell that corresponds to a reading of a TKperf file. That file lists the workloads of WSAT without their rounds,
+/// and each counts as one.
 fn of_tkperf<'a>(test: &'a Value, reading: &Reading) -> &'a Value {
     let measured = |cell: &&Value| cell["phase"] == "measure" && cell["round"] != Value::Null;
     let mut all = cells(test).iter().filter(measured);

@@ -67,7 +67,7 @@ fn a_closed_terminal_interrupts_the_run_and_settings_are_restored() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        // Whoever started the tests may have used nohup, which makes them ignore SIGHUP.
+        // The tests may have been started with nohup, which makes them ignore SIGHUP.
         .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())

@@ -1,4 +1,4 @@
-//! The index of the library: `index`, `query` and `drives`; damage to the index never affects an answer.
+//! The index of the library: `index`, `query` and `drives`; damage to the index never affects a result.
 
 mod support;
 
@@ -218,7 +218,7 @@ fn eight_processes_index_and_read_at_once() {
     for child in children {
         let output = child.wait_with_output().expect("ended");
         let (_, err) = texts(&output);
-        // A process that waits too long for the others reports that.
+        // A process that waits too long for the others reports this.
         assert!(output.status.success() || err.contains("holds the lock"), "{err}");
     }
     bench.ok(&["index"]);
@@ -296,12 +296,12 @@ fn labels_that_are_added_later_are_found_shown_and_indexed() {
         assert_eq!(everything(), before);
     };
     rebuilt(&bench);
-    // The same answers from the journals.
+    // The same results, from the journals.
     let from_index = answers(&bench);
     std::fs::remove_file(index(&bench)).expect("removed");
     std::fs::create_dir(index(&bench)).expect("a folder");
     assert_eq!(answers(&bench), from_index);
-    // Mistakes change nothing.
+    // Invalid commands change nothing.
     let journal = bench.library().join(record::LIBRARY_JOURNAL);
     let before = std::fs::read(&journal).expect("a journal");
     bench.fails(2, &["tag", "--remove", "attic", "nothing"]);

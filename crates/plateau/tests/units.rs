@@ -1,5 +1,5 @@
 //! The systemd units of the packages: `systemd-analyze` accepts them, and what they permit is sufficient for starts, tags
-//! and notes. systemd is not needed for that: a script does what it would do for each directive.
+//! and notes. systemd itself is not needed: a script emulates it for each directive.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
@@ -44,7 +44,7 @@ fn systemd_accepts_the_units() {
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
     let output = verify.output().expect("systemd-analyze");
     let errors = String::from_utf8_lossy(&output.stderr);
-    // Unknown keys are warnings. Other units of the host are not of interest.
+    // Unknown keys are warnings. Other units of the host are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
 }

@@ -1,4 +1,4 @@
-//! Plateau never acts upon files and environment variables crafted by other users.
+//! Plateau never acts on files and environment variables crafted by other users.
 
 mod support;
 
@@ -82,7 +82,7 @@ fn a_record_of_the_same_user_changes_only_known_settings() {
     assert!(texts(&output).1.contains("is not restored from a record"), "{output:?}");
 }
 
-/// A script in place of `mdadm` that logs its arguments, and finds the array of the record on every device.
+/// A script in place of `mdadm` that logs its arguments, and reports the array of the record on every device.
 const MDADM: &str = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho MD_UUID=a:b:c:d\n";
 
 /// A file that a record names as a member of an array.

@@ -6,15 +6,15 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum PowerError {
     /// There is no source with this name.
-    #[error("'{given}' is not a source of power; available sources: {known}")]
+    #[error("'{given}' is not a power source; available sources: {known}")]
     Unknown {
         /// As given.
         given: String,
         /// The syntax of all sources.
         known: String,
     },
-    /// The part after the colon is missing or superfluous.
-    #[error("'{given}' is incomplete or has too much; use {syntax}")]
+    /// The part after the colon is missing or unexpected.
+    #[error("'{given}' does not have the expected form; use {syntax}")]
     Syntax {
         /// As given.
         given: String,
@@ -37,7 +37,7 @@ pub enum PowerError {
         /// The cause.
         source: io::Error,
     },
-    /// A meter sent data other than power.
+    /// A meter sent something other than power.
     #[error("{what} sent '{line}', which is not a number of watts")]
     Line {
         /// The source.
@@ -60,7 +60,7 @@ pub enum PowerError {
         seconds: u64,
     },
     /// The thread that reads the source ended.
-    #[error("the thread that reads the source of power ended")]
+    #[error("the thread that reads the power source ended")]
     Thread,
 }
 

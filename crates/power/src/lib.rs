@@ -2,13 +2,13 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `sources` | the sources of power, one file each, listed in [`SOURCES`] |
+//! | `sources` | the power sources, one file each, listed in [`SOURCES`] |
 //! | `sampler` | reads a source about once a second during a load, away from the CPUs of the load |
 //! | `tally` | samples as mean, extremes and standard error |
-//! | `host` | all values that the host reports, for readings of its health |
+//! | `host` | all values reported by the host, for health readings |
 //!
 //! A source that names a program or a serial port is as trustworthy as the origin of the name. This crate does not
-//! check that origin: callers must not pass a name from a file that others can write.
+//! check that origin: callers must not pass a name from a file that others can write to.
 #![forbid(unsafe_code)]
 
 mod error;

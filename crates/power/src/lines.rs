@@ -1,7 +1,7 @@
 //! The line protocol of meters, which is described for users in docs/guide/power.md.
 //!
-//! A meter sends lines of text: a number of watts, or a comment with properties of the meter. Lines are untrusted:
-//! their length and number are bounded.
+//! A meter sends lines of text: a number of watts, or a comment with the meter's properties. Lines are untrusted: their
+//! length and number are bounded.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use rustix::io::Errno;
 use crate::error::PowerError;
 use crate::source::Sample;
 
-/// Longest line. Longer lines are not numbers of watts.
+/// Maximum line length. Longer lines are not numbers of watts.
 const MOST_BYTES: usize = 256;
 /// Number of bytes read at a time, so that a meter that sends without pause cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;
-/// Largest power that is accepted as plausible.
+/// Maximum plausible power.
 const MOST_WATTS: f64 = 1e6;
 /// Time to wait for the first value.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -72,9 +72,9 @@ fn watts(line: &str) -> Option<f64> {
 pub(crate) struct Lines {
     what: String,
     fd: OwnedFd,
-    /// The beginning of an incomplete line.
+    /// The start of an incomplete line.
     begun: Vec<u8>,
-    /// Whether to ignore the rest of the current line, because its beginning was missed or it is too long.
+    /// Whether to ignore the rest of the current line, because its start was missed or it is too long.
     is_skipping: bool,
     /// Whether reading zero bytes means the end of the input, as with a pipe.
     ends: bool,

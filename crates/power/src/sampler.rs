@@ -95,7 +95,7 @@ fn pin(spare: Option<u32>) {
     let mut set = CpuSet::new();
     set.set(number as usize);
     if let Err(errno) = sched_setaffinity(None, &set) {
-        log::info!("the sampling of power is not pinned to CPU {number}: {errno}");
+        log::info!("the power sampling thread is not pinned to CPU {number}: {errno}");
     }
 }
 

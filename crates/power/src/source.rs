@@ -1,4 +1,4 @@
-//! The definition of a source of power.
+//! The definition of a power source.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::error::PowerError;
 /// report it.
 pub type BoundReader = Box<dyn FnMut() -> Option<u64> + Send>;
 
-/// A kind of source.
+/// A type of source.
 pub struct Kind {
     /// Its name: `hwmon`.
     pub name: &'static str,
@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// The drive for which a source is searched.
+/// The drive for which a source is looked up.
 pub struct Surroundings {
     /// Mount point of sysfs.
     pub sys: PathBuf,
@@ -85,7 +85,7 @@ impl Sample {
     }
 }
 
-/// A source of power.
+/// A power source.
 pub trait Source: Send {
     /// The times at which it may be read.
     fn pace(&self) -> Pace {

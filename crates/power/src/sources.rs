@@ -1,4 +1,4 @@
-//! All sources of power. Each source is one file in this folder and one line of [`SOURCES`].
+//! All power sources. Each is one file in this folder and one line of [`SOURCES`].
 
 mod command;
 mod hwmon;
@@ -9,7 +9,7 @@ mod serial;
 use crate::error::PowerError;
 use crate::source::{Kind, Opened, Surroundings};
 
-/// All kinds of sources.
+/// All types of sources.
 pub const SOURCES: &[Kind] = &[hwmon::KIND, rapl::KIND, nvme::KIND, serial::KIND, command::KIND];
 
 /// A source as named, not yet opened.
@@ -46,7 +46,7 @@ impl Named {
         Ok(Self { kind, given: given.into() })
     }
 
-    /// The kind of the source.
+    /// The type of the source.
     #[must_use]
     pub const fn kind(&self) -> &'static Kind {
         self.kind
@@ -79,7 +79,7 @@ mod tests {
             ("hwmon: ", "use hwmon:NAME"),
             ("rapl:0", "use rapl"),
             ("rapl:", "use rapl"),
-            ("", "is not a source of power"),
+            ("", "is not a power source"),
         ] {
             let message = Named::parse(given).expect_err(given).to_string();
             assert!(message.contains(hint), "{given}: {message}");

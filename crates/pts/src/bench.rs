@@ -1,13 +1,13 @@
-//! The interface between a test and the source of its answers: a live drive, the simulator or a journal.
+//! The interface between a test and the source of its results: a live drive, the simulator or a journal.
 
 use record::{Health, Note, Purged, Segment, Workload};
 
-/// Answers the requests of a test: a live drive, the simulator or a journal.
+/// Serves the requests of a test: a live drive, the simulator or a journal.
 pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// Returns an error if the test must stop, as do all five operations.
+    /// Returns an error if the test must stop, like all five operations.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Runs a preconditioning write, which is not a measurement.
@@ -35,7 +35,7 @@ pub trait Bench {
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 
     /// Returns the recorded health of the drive from the start of the test to its end, which is needed to evaluate
-    /// a test that has ended. Only a replayed journal has it; during a run, the health is read and recorded
+    /// a test that has ended. Only a replayed journal provides it; during a run, health is read and recorded
     /// independently of the test.
     fn recorded_health(&self) -> Vec<Health> {
         Vec::new()
@@ -45,7 +45,7 @@ pub trait Bench {
 /// Why a test cannot continue. The measurements so far are kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
-    /// The journal contains no more answers.
+    /// The journal contains no more results.
     #[error("the run was interrupted here")]
     EndOfJournal,
     /// Stopped on request.
@@ -54,7 +54,7 @@ pub enum Stop {
     /// The drive or the host failed.
     #[error("{0}")]
     Failed(String),
-    /// The recorded workload differs from the one that the test requests now.
+    /// The recorded workload differs from the one that the test now requests.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
 }

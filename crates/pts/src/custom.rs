@@ -15,7 +15,7 @@ use crate::{Bench, Context, Outcome, Stop, Unit};
 use answers::CustomAnswers;
 use figures::demand;
 
-/// Returns the unit of the variables whose steady state is judged.
+/// Returns the unit of the variables whose steady state is evaluated.
 pub(crate) fn tracked_unit(test: &CustomTest) -> Unit {
     figures::unit(test.figure)
 }

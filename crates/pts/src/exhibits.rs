@@ -1,5 +1,5 @@
-//! Results as data for renderers: kinds of exhibit, and the pages that several tests share. Pages that only
-//! one test has are in the folder of that test.
+//! Results as data for renderers: exhibit types, and pages shared by several tests. Pages specific to one test are in
+//! the folder of that test.
 
 pub mod response;
 pub(crate) mod sweep;

@@ -1,5 +1,5 @@
-//! How far the figures of a test can be trusted: few I/Os, a queue depth that was not maintained, limits of
-//! the host, temperature, plausibility. Each module detects one such problem and formats the note about it.
+//! Reliability of the figures of a test: few I/Os, a queue depth that was not maintained, limits of the host,
+//! temperature, plausibility. Each module detects one such problem and formats the note about it.
 
 pub(crate) mod depth;
 pub(crate) mod extended;

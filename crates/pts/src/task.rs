@@ -50,7 +50,7 @@ impl<'a> Task<'a> {
         matches!(self, Self::Pts(test) if test.timeline)
     }
 
-    /// Unit of the variables whose steady state is judged.
+    /// Unit of the variables whose steady state is evaluated.
     #[must_use]
     pub fn tracked_unit(self) -> Option<Unit> {
         match self {

@@ -1,4 +1,4 @@
-//! ECW and CBW against a fake bench: checks that the requested workloads follow the tables of the composite.
+//! ECW and CBW with a fake bench: checks that the requested workloads follow the tables of the composite.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The DIRTH test against a fake bench.
+//! The DIRTH test with a fake bench.
 
 mod support;
 

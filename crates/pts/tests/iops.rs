@@ -1,4 +1,4 @@
-//! The IOPS test against a fake bench: loop order, end conditions, gaps, contents of the pages.
+//! The IOPS test with a fake bench: loop order, end conditions, gaps, contents of the pages.
 
 mod support;
 
@@ -61,7 +61,7 @@ fn never_steady_stops_after_25_rounds_and_says_so() {
     assert_eq!(bench.log.len(), 2 + 25 * 56);
 }
 
-/// The page that judges all cells: its facts, excursions and confidences.
+/// The page that evaluates all cells: its facts, excursions and confidence values.
 fn every_cell(outcome: &Outcome) -> (Vec<String>, Table, Table) {
     let page = outcome.beyond.iter().find(|page| page.title.contains("Every Cell")).expect("a page");
     let [Exhibit::Facts(facts), Exhibit::Table(excursions), Exhibit::Table(confidences)] = &page.exhibits[..]

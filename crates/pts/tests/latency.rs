@@ -1,4 +1,4 @@
-//! The Latency test against a fake bench.
+//! The Latency test with a fake bench.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The recovery tests, HIR and XSR, against a fake bench.
+//! The recovery tests, HIR and XSR, with a fake bench.
 
 mod support;
 

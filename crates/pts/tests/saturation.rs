@@ -1,4 +1,4 @@
-//! The WSAT test against a fake bench.
+//! The WSAT test with a fake bench.
 
 mod support;
 
@@ -300,7 +300,7 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
     let by_time = SaturationChoice { until: Some(SaturationUntil::Time), ..long };
-    // The drive is never steady, or steady from its tenth sample on, which is in minute 434.
+    // The drive is never steady, or is steady from its tenth sample, which is in minute 434.
     let restless: fn(u32) -> u64 = |cycle| 100 * u64::from(1 + cycle % 2);
     let settles: fn(u32) -> u64 = |cycle| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
     for profile in ["pts-e-2.0", "pts-c-2.0"] {

@@ -1,4 +1,4 @@
-//! The Throughput tests against a fake bench.
+//! The Throughput tests with a fake bench.
 
 mod support;
 

@@ -5,8 +5,8 @@
 
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
-/// Limit on a time in ns (146 years), and on the sum of all amounts in bytes (four times 2^60): far more than any
-/// run measures.
+/// Limit on a time in ns (146 years), and on the sum of all amounts in bytes (four times 2^60): far more than any run
+/// can measure.
 const MOST: u64 = 1 << 62;
 
 /// Limit on the memory for the values of a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute

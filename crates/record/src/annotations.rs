@@ -18,13 +18,13 @@ pub struct Annotation {
     pub seq: u64,
     /// Wall-clock time.
     pub wall: Timestamp,
-    /// Who made the change, as far as the host knows.
+    /// The author of the change, as far as the host knows.
     pub who: String,
     /// The change.
     pub change: Change,
 }
 
-/// A change by a person. Runs are identified by their ids.
+/// A change by a user. Runs are identified by their ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
@@ -61,7 +61,7 @@ pub enum Change {
         /// Id of the run.
         run: String,
     },
-    /// The run was taken out of the archive.
+    /// The run was unarchived.
     Unarchived {
         /// Id of the run.
         run: String,
@@ -81,7 +81,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns all texts of the change.
+    /// Returns all strings in the change.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let texts: [Option<&str>; 2] = match self {
             Self::Tagged { run, tag } | Self::Untagged { run, tag } => [Some(run), Some(tag)],
@@ -95,7 +95,7 @@ impl Change {
     }
 }
 
-/// Who made a change, and when.
+/// The author and time of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     /// Who.
@@ -186,8 +186,8 @@ impl Annotations {
         }
     }
 
-    /// Returns the tags of a run in alphabetical order, each with the person who added it later; `None` for an
-    /// initial tag.
+    /// Returns the tags of a run in alphabetical order, each with the user who added it later; `None` for an initial
+    /// tag.
     #[must_use]
     pub fn tags<'a>(&'a self, run: &str, own: &'a Labels) -> Vec<(&'a str, Option<&'a Stamp>)> {
         let Some(of) = self.of_runs.get(run) else {
@@ -199,8 +199,7 @@ impl Annotations {
         tags.into_iter().collect()
     }
 
-    /// Returns the notes about a run, oldest first, each with the person who added it later; `None` for an initial
-    /// note.
+    /// Returns the notes about a run, oldest first, each with the user who added it later; `None` for an initial note.
     #[must_use]
     pub fn notes<'a>(&'a self, run: &str, own: &'a Labels) -> Vec<(&'a str, Option<&'a Stamp>)> {
         let later = self.of_runs.get(run).into_iter().flat_map(|of| &of.notes);
@@ -230,7 +229,7 @@ impl Annotations {
         self.of_runs.keys().map(String::as_str)
     }
 
-    /// Returns the hash of the latest record about a run, which changes with each annotation; `None` if the run has no
+    /// Returns the hash of the last record about a run, which changes with each annotation; `None` if the run has no
     /// annotations.
     #[must_use]
     pub fn digest(&self, run: &str) -> Option<Digest> {

@@ -8,7 +8,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::ENODEV, "ENODEV", "the device was removed"),
     (libc::ENXIO, "ENXIO", "the device was removed"),
     (libc::EREMOTEIO, "EREMOTEIO", "the device reported an internal failure"),
-    (libc::ETIMEDOUT, "ETIMEDOUT", "the device did not answer in time"),
+    (libc::ETIMEDOUT, "ETIMEDOUT", "the device did not respond in time"),
     (libc::ENOLINK, "ENOLINK", "the path to the device was lost"),
     (libc::EBADE, "EBADE", "another host has reserved the device"),
     (libc::EILSEQ, "EILSEQ", "protection information did not match"),

@@ -113,7 +113,7 @@ pub enum Event {
         /// Wall-clock time in ns since the previous record.
         gap_ns: u64,
     },
-    /// The interrupted test starts again at its purge; its earlier results no longer count.
+    /// The interrupted test restarts from its purge; its earlier results no longer count.
     Restarted {
         /// Name of the test.
         test: String,
@@ -248,7 +248,7 @@ pub struct Health {
 pub enum Note {
     /// A round starts.
     RoundStarted {
-        /// Number of the round, from 1.
+        /// Round number, starting at 1.
         round: u32,
         /// Number of cells in the round.
         cells: u32,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A test as Plateau exported it.
+/// A test as exported by Plateau.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exported {
@@ -50,7 +50,7 @@ pub struct ExportedVerdict {
 pub struct ExportedReason {
     /// Its kind.
     pub reason: String,
-    /// The reason in words.
+    /// Description of the reason.
     pub text: String,
     /// Location on the drive; `None` if it has none.
     pub offset_bytes: Option<u64>,
@@ -100,9 +100,9 @@ pub struct ExportedMark {
     pub unit: String,
     /// The computed value.
     pub computed: Option<f64>,
-    /// The value that the tester set.
+    /// The value set by the tester.
     pub set: Option<f64>,
-    /// Bytes written until then.
+    /// Bytes written so far.
     pub written_bytes: Option<u64>,
 }
 
@@ -149,7 +149,7 @@ pub struct ExportedRow {
 pub struct ExportedChart {
     /// Title of the page.
     pub page: String,
-    /// What the chart shows, by key.
+    /// Key of the quantity that the chart shows.
     pub shows: String,
     /// Horizontal axis.
     pub x: ExportedAxis,

@@ -41,7 +41,7 @@ pub struct BelowDisk {
     /// Serial number, if the kernel reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
-    /// Image of a loop device.
+    /// Backing file of a loop device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing_file: Option<String>,
 }

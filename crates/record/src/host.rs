@@ -69,7 +69,7 @@ pub struct Ceiling {
 pub struct ClockFacts {
     /// `TSC`, or `CLOCK_MONOTONIC` and the reason for using it.
     pub source: String,
-    /// Time that one clock reading takes.
+    /// Cost of one clock reading.
     pub cost_ns: f64,
     /// Smallest difference between two distinct readings.
     pub resolution_ns: u64,

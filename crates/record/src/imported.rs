@@ -103,7 +103,7 @@ pub struct Origin {
     pub sha256: String,
     /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// Whether the figures were copied by hand from a publication, so that no file of the tool exists.
+    /// Whether the figures were copied manually from a publication, so there is no file from the tool.
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -111,16 +111,16 @@ pub struct Origin {
     /// The run that the file is an export of, if Plateau wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported_run: Option<String>,
-    /// Revision of the specification that the file states: `PTS-E 1.0`.
+    /// Revision of the specification stated in the file: `PTS-E 1.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Label of the simulated drive that the file states: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    /// Label of the simulated drive stated in the file: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
-    /// Marks that the file states.
+    /// Marks stated in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<StatedMark>,
-    /// Notes that readers of the figures need: weighting, units, incorrect statements in the file.
+    /// Notes for readers of the figures: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
 
@@ -132,10 +132,10 @@ pub struct ImportedTest {
     pub test: String,
     /// Description of the test.
     pub outline: String,
-    /// How the drive was purged, in words; `None` if the file does not state it.
+    /// How the drive was purged, as text; `None` if the file does not state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<String>,
-    /// Preconditioning, in words.
+    /// Description of the preconditioning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preconditioning: Option<String>,
     /// PC AR, Test AR, AR Amount and AR Segments, in the notation of the report.
@@ -165,7 +165,7 @@ pub struct ImportedTest {
     /// Figures that apply to more than one workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
-    /// Contents of a data file that Plateau exported.
+    /// Contents of a data file exported by Plateau.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported: Option<Exported>,
     /// All measurements.
@@ -230,7 +230,7 @@ pub struct Reading {
     /// Mean response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_mean_ns: Option<f64>,
-    /// Largest response time in ns.
+    /// Maximum response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_max_ns: Option<f64>,
     /// Percentiles as reported: percent, ns.
@@ -255,13 +255,13 @@ pub struct DirectionReading {
     pub ios: u64,
     /// Bytes read or written.
     pub bytes: u64,
-    /// Smallest response time in ns.
+    /// Minimum response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_min_ns: Option<f64>,
     /// Mean response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_mean_ns: Option<f64>,
-    /// Largest response time in ns.
+    /// Maximum response time in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_max_ns: Option<f64>,
     /// Percentiles as reported: percent, ns.

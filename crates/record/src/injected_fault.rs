@@ -66,7 +66,7 @@ pub enum InjectedFault {
         /// Time of the fault in ns.
         after_ns: u64,
     },
-    /// The drive loses its power.
+    /// The drive loses power.
     Power {
         /// Time of the fault in ns.
         after_ns: u64,

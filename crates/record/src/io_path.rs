@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How the I/Os of a segment were submitted, and how that differs from what was requested.
+/// How the I/Os of a segment were submitted, and how this differs from the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IoPath {
@@ -13,7 +13,7 @@ pub struct IoPath {
     /// Engines that were tried first, in order, and could not be set up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<Fallback>,
-    /// Further differences from the default path.
+    /// Other differences from the default path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
 }
@@ -46,7 +46,7 @@ pub enum IoEngine {
 pub struct Fallback {
     /// The engine.
     pub engine: IoEngine,
-    /// The kernel's error, in words.
+    /// The kernel's error, as text.
     pub cause: String,
 }
 

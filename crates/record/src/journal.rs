@@ -1,4 +1,4 @@
-//! The append-only journal of a run: one hashed line per event, on disk before the event is shown to anyone.
+//! The append-only journal of a run: one hashed line per event, on disk before the event is displayed.
 //!
 //! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an
 //! [`Entry`] as JSON. The digits are the SHA-256 of the previous line's digits followed by the JSON; for the
@@ -47,7 +47,8 @@ pub enum JournalError {
     },
     /// The journal was written by a newer Plateau.
     #[error(
-        "{} has journal version {found}; this version of Plateau reads up to version {VERSION}: use the one that wrote it, or a newer one",
+        "{} has journal version {found}; this version of Plateau reads up to version {VERSION}: use the version \
+         that wrote it, or a newer one",
         path.display()
     )]
     Newer {
@@ -75,7 +76,7 @@ pub enum JournalError {
         path: PathBuf,
         /// Number of the record.
         seq: u64,
-        /// What is wrong with the record.
+        /// The problem with the record.
         problem: String,
     },
     /// Another process is writing to the journal.
@@ -86,7 +87,7 @@ pub enum JournalError {
     },
 }
 
-/// An incomplete last record, left by a crash or power cut. The record was never shown to anyone.
+/// An incomplete last record, left by a crash or power cut. It was never displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TornTail {
     /// Bytes after the last complete record.
@@ -248,9 +249,9 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Checks whether another process changed the journal, or moved it away from its path. If so, its records
-    /// would be lost when the run ends. They are therefore copied to a new file: next to the journal or, if
-    /// that fails, in the library or one of the [refuges](Self::set_refuges). Reads the whole file.
+    /// Checks whether another process changed the journal, or moved it away from its path. If so, its records would be
+    /// lost when the run ends, so they are copied to a new file: next to the journal or, if that fails, in the library
+    /// or one of the [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
     /// Returns an error if the journal was changed or is no longer at its path. No further records are

@@ -1,4 +1,4 @@
-//! How a target is named in one line, and the label of simulated results that are used outside their report.
+//! One-line descriptions of targets, and the label of simulated results used outside their report.
 
 use stdx::units::amount_base10;
 

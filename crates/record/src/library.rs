@@ -36,8 +36,8 @@ pub struct Library {
 pub struct Run {
     /// Directory of the run.
     pub dir: PathBuf,
-    /// The run file. If the run was found in its library, `labels` are those that the run has now; otherwise those
-    /// with which it was started.
+    /// The run file. If the run was found in its library, `labels` are its current ones; otherwise, they are those with
+    /// which it was started.
     pub file: RunFile,
     /// Device and inode number of the directory from which `file` was read.
     identity: (u64, u64),
@@ -218,7 +218,7 @@ impl Library {
         wanted: impl Fn(&OsStr) -> bool,
     ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, unreadable) = self.started(wanted)?;
-        // Labels that were added later can wait until they can be read again.
+        // Labels added later are shown once they can be read again.
         let problem = if runs.is_empty() { None } else { self.label(&mut runs).err() };
         Ok((runs, unreadable.into_iter().chain(problem).collect()))
     }
@@ -262,7 +262,7 @@ impl Library {
     /// Appends the changes that `decide` derives from the current state to the journal of the library, while no other
     /// process can change it. Returns the new state once the changes are on disk.
     ///
-    /// `who` is the person who makes the changes. The caller checks that the runs exist.
+    /// `who` is the author of the changes. The caller checks that the runs exist.
     ///
     /// # Errors
     /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. In that
@@ -342,7 +342,7 @@ impl Library {
             1 => Ok(matching.remove(0)),
             // Report an unreadable run as such, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(name)) => Err(error),
-            // The name may have been given later.
+            // The name may have been added later.
             0 if let Some(error) = unlabelled => Err(error),
             0 => Err(LibraryError::NoSuchRun { name: name.into(), library: self.root.clone() }),
             _ => {
@@ -414,8 +414,8 @@ impl Run {
     /// one by one. The remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything other
-    /// than regular files; the run is then unchanged. Returns an error as well if a system call fails.
+    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
+    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;

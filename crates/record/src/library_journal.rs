@@ -17,10 +17,10 @@ const MAGIC: &str = "plateau-library-journal ";
 const VERSION: u32 = 1;
 /// Limit on the file: 200,000 records of 300 B, twenty for each run of a large library.
 const MOST_BYTES: u64 = 64 << 20;
-/// Limit on one text of a record.
+/// Limit on one string in a record.
 const MOST_TEXT_BYTES: usize = 4096;
-/// Number of attempts to take the lock. Each attempt waits for a quarter of a second; another process holds the lock
-/// for the time of one write.
+/// Number of attempts to take the lock. Each attempt waits for a quarter of a second; other processes hold the lock
+/// only during a write.
 const ATTEMPTS: u32 = 20;
 
 /// Errors of the journal of a library.
@@ -40,7 +40,7 @@ pub enum LibraryJournalError {
         /// Its version.
         found: u32,
     },
-    /// A change contains a text that cannot be stored.
+    /// A change contains a string that cannot be stored.
     #[error("{text:?} cannot be stored: it is empty, longer than {MOST_TEXT_BYTES} B, or not on one line")]
     BadText {
         /// The text.
@@ -160,8 +160,8 @@ fn write(
     }
     let written = file.append(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
-        // A record after a partly written one would make the journal unreadable. If this fails as well, the next
-        // writer finds an incomplete last record and removes it.
+        // A record after a partly written one would make the journal unreadable. If this fails too, the next writer
+        // finds an incomplete last record and removes it.
         let _ = file.set_len(loaded.whole_bytes);
         return Err(io("append to", path, error));
     }

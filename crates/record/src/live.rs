@@ -1,9 +1,9 @@
-//! The file `live`: what a run is doing now. A run rewrites it about once a second for observers, and removes it at the
-//! end.
+//! The file `live`: the current activity of a run, which rewrites it about once a second for observers and removes it
+//! at the end.
 //!
-//! The file is not evidence: no stored result depends on it, it is never synced, and a run continues even if it cannot
-//! write it. It is rewritten in place, which allocates no blocks and changes no folder; the digest in its first line
-//! shows a reader whether it read a complete state. Readers treat it as untrusted.
+//! The file is not authoritative: no stored result depends on it, it is never synced, and a run continues even if it
+//! cannot write it. It is rewritten in place, which allocates no blocks and changes no folder; the digest in its first
+//! line lets a reader detect an incomplete state. Readers treat it as untrusted.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub const MOST_LIVE_SECONDS: usize = 60;
 
 const MAGIC: &str = "plateau-live 1";
 const MOST_BYTES: u64 = 64 << 10;
-/// Limit on each text; longer ones are truncated.
+/// Limit on each string; longer ones are truncated.
 const MOST_TEXT_CHARS: usize = 200;
 /// Maximum number of attempts to read a file that is being rewritten.
 const READINGS: u32 = 4;
@@ -61,7 +61,7 @@ pub struct LiveSecond {
     pub bytes_per_second: f64,
     /// Mean response time.
     pub mean_latency_seconds: f64,
-    /// Longest response time.
+    /// Maximum response time.
     pub max_latency_seconds: f64,
 }
 
@@ -70,19 +70,19 @@ pub struct LiveSecond {
 pub struct Live {
     /// Id of the run.
     pub run: String,
-    /// Wall-clock time at which this was written.
+    /// Wall-clock time of writing.
     pub time: Timestamp,
     /// Name of the test.
     pub test: Option<String>,
-    /// The current activity; `None` between two activities.
+    /// The current activity; `None` between activities.
     pub phase: Option<LivePhase>,
     /// The load in PTS notation, or what the run is waiting for.
     pub step: Option<String>,
-    /// Number of the round, from 1.
+    /// Round number, starting at 1.
     pub round: Option<u32>,
     /// Rounds after which the test ends without steady state.
     pub max_rounds: Option<u32>,
-    /// Number of the cell in its round, from 1; number of the load if `cells` is `None`.
+    /// Cell number within the round, starting at 1; number of the load if `cells` is `None`.
     pub cell: Option<u32>,
     /// Cells of the round.
     pub cells: Option<u32>,
@@ -98,14 +98,14 @@ pub struct Live {
     pub test_left_min_seconds: Option<f64>,
     /// Time until the test ends if steady state is never reached.
     pub test_left_max_seconds: Option<f64>,
-    /// The latest temperature that the drive has reported.
+    /// The latest temperature reported by the drive.
     pub temperature_celsius: Option<i16>,
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
-    /// Bytes that the current load has written; they are not in the journal yet. Computed from the share of writes in
-    /// the I/Os, which is not exact for loads of several block sizes.
+    /// Bytes written by the current load, which are not in the journal yet. Computed from the share of writes in the
+    /// I/Os, which is not exact for loads with several block sizes.
     pub load_written_bytes: Option<u64>,
-    /// The latest seconds of loads, oldest first; the last one is the current second if a load is running.
+    /// The most recent seconds of loads, oldest first; the last one is the current second if a load is running.
     pub seconds: Vec<LiveSecond>,
 }
 
@@ -181,7 +181,7 @@ impl Live {
             return Err("a number is out of range");
         }
         if self.share_done.is_some_and(|share| share > 1.0) {
-            return Err("more than everything is done");
+            return Err("more than 100 % completed");
         }
         if self.seconds.len() > MOST_LIVE_SECONDS {
             return Err("too many seconds");
@@ -189,7 +189,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns a copy with truncated texts, only the latest seconds, and only numbers that JSON can represent.
+    /// Returns a copy with truncated strings, only the most recent seconds, and only numbers that JSON can represent.
     fn within_limits(&self) -> Self {
         let short = |text: &String| text.chars().take(MOST_TEXT_CHARS).collect::<String>();
         let number = |value: Option<f64>| value.filter(|number| number.is_finite() && *number >= 0.0);
@@ -263,8 +263,8 @@ impl Drop for LiveFile {
 }
 
 impl Run {
-    /// Returns the content of the file `live`; `None` if it does not exist. A process that was killed leaves it behind:
-    /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
+    /// Returns the contents of the file `live`; `None` if it does not exist. A killed process leaves it behind: check
+    /// [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is incomplete or not valid, or belongs to another run.

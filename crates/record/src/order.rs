@@ -1,17 +1,17 @@
 //! The grammar of a journal: which event may follow which.
 //!
 //! The hash chain detects accidental changes, but anyone can recompute it after reordering records.
-//! [`check_order`] accepts exactly the orders in which a run can write its events. A replay of each test then
-//! checks that its answers match its requests.
+//! [`check_order`] accepts exactly the orders in which a run can write its events. A replay of each test then checks
+//! that its results match its requests.
 
 use crate::{Entry, Event};
 
-/// A record at a position at which no run writes it.
+/// A record at an impossible position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misplaced {
     /// Sequence number of the misplaced record; the number of records if one is missing at the end.
     pub record: u64,
-    /// What is wrong.
+    /// The defect.
     pub problem: String,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Order<'a> {
                     self.phase = Phase::Testing;
                     Ok(())
                 }
-                _ => Err(format!("test {test} was not interrupted, so it cannot start again")),
+                _ => Err(format!("test {test} was not interrupted, so it cannot be restarted")),
             },
             Event::TestEnded { test, .. } => match self.current.take_if(|current| current == test) {
                 Some(_) => {

@@ -47,7 +47,7 @@ pub enum PurgeEvidence {
         /// Number of samples that could not be read.
         unreadable: u32,
     },
-    /// A better method was passed over.
+    /// A better method was skipped.
     NotUsed {
         /// The method as shown to the user.
         method: String,

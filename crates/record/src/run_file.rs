@@ -13,7 +13,7 @@ use crate::{
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
 
-/// Everything that is determined before the first I/O.
+/// Everything determined before the first I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFile {
@@ -64,7 +64,7 @@ pub struct RunFile {
     /// Meter that measures power; `None` if power is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
-    /// The file system of a target that is a file; `None` for other targets, and if it is not known.
+    /// The file system of a target that is a file; `None` for other targets, or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<FileSystemFacts>,
     /// Name, tags and notes given by the operator.
@@ -174,7 +174,7 @@ pub struct Settings {
     pub wsat: SaturationChoice,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
-    /// Settings without a field of their own, by name. The value is parsed by the test that uses the setting.
+    /// Settings without their own field, by name. The value is parsed by the test that uses the setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
@@ -243,9 +243,8 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// Returns what distinguishes the drive from others: runs of the same drive have the same text. It is the serial
-    /// number, or the identity of a target without one. The seed of a simulated drive does what the serial number of a
-    /// real drive does.
+    /// Returns a string that identifies the drive: the serial number, or the identity of a target without one. The seed
+    /// takes the place of the serial number for a simulated drive.
     #[must_use]
     pub fn drive(&self) -> String {
         if let Some(simulated) = &self.simulated {

@@ -35,7 +35,7 @@ pub struct Segment {
     /// Power during the workload; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// What is known about the target and the devices below it, if it is a file; `None` otherwise.
+    /// Facts about the target and the devices below it, if it is a file; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_file: Option<OnFile>,
     /// Result of verification; `None` for a workload that does not verify its data.
@@ -81,8 +81,8 @@ pub struct Series {
     pub times: Option<StoredColumns>,
 }
 
-/// A workload interrupted by a device failure. It is never used as a result; it documents how the device
-/// performed until it failed.
+/// A workload interrupted by a device failure. It is never used as a result; it documents the device's performance
+/// until the failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
@@ -135,7 +135,7 @@ impl Segment {
     /// `None` if the workload was not extended.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
-        // A workload that ended with a failed I/O has no length of its own.
+        // A workload that ended with a failed I/O has no meaningful length.
         if self.verified.as_ref().is_some_and(|verified| verified.failed.is_some()) {
             return None;
         }

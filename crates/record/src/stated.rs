@@ -1,5 +1,5 @@
-//! Statements by the operator about the tester and the test platform. None of it can be read from the host, and
-//! none of it affects a result.
+//! Statements by the operator about the tester and the test platform. None of this can be read from the host, and none
+//! affects a result.
 
 use std::str::FromStr;
 
@@ -45,7 +45,7 @@ impl Stated {
 }
 
 impl Link {
-    /// Returns whether the address is that of a web page; a file prepared by others can contain any text.
+    /// Returns whether the address is that of a web page; an untrusted file can contain any text.
     #[must_use]
     pub fn is_web(&self) -> bool {
         let host = ["https://", "http://"].iter().find_map(|scheme| self.address.strip_prefix(scheme));

@@ -40,7 +40,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Ends a job that is complete, and removes its lock file.
+    /// Ends a completed job, and removes its lock file.
     pub fn end(self) {
         // A left-over lock file is harmless.
         drop(remove_in(&self.folder, &self.name));

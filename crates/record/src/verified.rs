@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Verified {
     /// Number of blocks checked, counting repeated checks.
     pub checked_blocks: u64,
-    /// Blocks that did not contain what was written to them.
+    /// Blocks that did not contain the data written to them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_blocks: u64,
     /// Details of the first such blocks.
@@ -19,7 +19,7 @@ pub struct Verified {
     pub failed: Option<FailedIo>,
 }
 
-/// A block that did not contain what was written to it.
+/// A block that did not contain the data written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrongPlace {
@@ -27,11 +27,11 @@ pub struct WrongPlace {
     pub offset_bytes: u64,
     /// Length of the block.
     pub length_bytes: u32,
-    /// What is wrong.
+    /// The defect.
     pub wrong: WrongData,
 }
 
-/// How a block differs from what was written to it.
+/// How a block differs from the data written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrongData {
@@ -39,7 +39,7 @@ pub enum WrongData {
     Corrupt,
     /// It contains data written for another offset.
     Misdirected,
-    /// It contains data that was overwritten earlier.
+    /// It contains data that had been overwritten.
     Lost,
     /// It has no stamp.
     Unstamped,

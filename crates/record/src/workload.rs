@@ -144,7 +144,7 @@ pub enum DataPattern {
 pub struct Reducible {
     /// Percentage of each block that a compressor can remove.
     pub compressible_percent: u8,
-    /// Percentage of the blocks that are copies of earlier ones.
+    /// Percentage of blocks that are duplicates of earlier ones.
     pub dedupable_percent: u8,
 }
 

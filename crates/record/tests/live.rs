@@ -1,5 +1,5 @@
-//! The file `live` of a run: it replaces what an earlier process left, is never created through a link, and is removed
-//! at the end.
+//! The file `live` of a run: it replaces a file left by an earlier process, is never created through a link, and is
+//! removed at the end.
 
 use std::path::Path;
 

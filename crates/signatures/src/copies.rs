@@ -1,5 +1,5 @@
 //! Backup superblocks of ext and XFS, whose locations depend on sizes that are stored only in the lost
-//! primary. They are searched for where the usual tools place them, at the cost of one read each.
+//! primary. They are looked for where common tools place them, at the cost of one read each.
 
 use stdx::units::{GIB, KIB, MIB};
 

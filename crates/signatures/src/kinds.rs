@@ -83,8 +83,8 @@ impl fmt::Display for Signature {
             ),
             Self::Known { of, is_copy: true, at_bytes, length_bytes, target } => write!(
                 f,
-                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary copy is \
-                 gone, so its data may be recoverable; if nobody needs it, clear the copy with dd \
+                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary copy no \
+                 longer exists, so its data may be recoverable; if it is not needed, clear the copy with dd \
                  if=/dev/zero of={} bs=1 seek={at_bytes} count={length_bytes} conv=notrunc",
                 of.name,
                 quoted(target)
@@ -141,8 +141,9 @@ fn copies(
     };
     write!(
         f,
-        "it carries {}{or_more} backup copies of the signature of {}, at bytes {places}, whose primary copy is gone, so \
-         its data may be recoverable; if nobody needs anything on it, clear the copies with printf '%s\\n' {} | \
+        "it carries {}{or_more} backup copies of the signature of {}, at bytes {places}, whose primary copy no \
+         longer exists, so its data may be recoverable; if it is not needed, clear the copies with printf \
+         '%s\\n' {} | \
          xargs -I'{offset}' dd if=/dev/zero of={quoted} bs=1 seek='{offset}' count={length_bytes} conv=notrunc{discard}",
         texts.len(),
         of.name,

@@ -99,7 +99,7 @@ fn read_all(mut stdout: ChildStdout, deadline: Instant) -> io::Result<Vec<u8>> {
 }
 
 fn too_slow() -> io::Error {
-    io::Error::other(format!("no answer within {} s", TIME_LIMIT.as_secs()))
+    io::Error::other(format!("no response within {} s", TIME_LIMIT.as_secs()))
 }
 
 fn wait(child: &mut Child, deadline: Instant) -> io::Result<ExitStatus> {

@@ -1,5 +1,5 @@
-//! The location of restore records: a directory that no other user can write to, or that of a simulation; and the
-//! host whose settings they restore.
+//! The location of restore records: a directory that no other user can write to, or a simulated one; and the host whose
+//! settings they restore.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ pub trait State {
     /// Opens the directory; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if another user can have written to it, or if a system call fails.
+    /// Returns an error if another user could have written to it, or if a system call fails.
     fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned>;
 
     /// Opens the directory, creating it if it does not exist.
@@ -194,7 +194,7 @@ impl Host for KnownSettings {
     }
 }
 
-/// Suffix of a file that is being written; one that a crash left means nothing.
+/// Suffix of a file that is being written; one left by a crash is meaningless.
 pub const UNFINISHED: &str = ".new";
 
 /// Returns the name of a file until all of its content is on disk.
@@ -244,7 +244,7 @@ mod tests {
         let again = folder.file("note").expect("ours").expect("a file");
         assert!(again.is_locked().expect("locks"), "until the new file is dropped");
         drop(new);
-        // What a crash left unfinished is overwritten.
+        // Unfinished files left by a crash are overwritten.
         fs::write(dir.path().join(unfinished("note")), "longer than the next").expect("a file");
         drop(replace(&*folder, "note", b"third").expect("written"));
         assert_eq!(fs::read_to_string(dir.path().join("note")).expect("a file"), "third");

@@ -1,4 +1,4 @@
-//! The name of the person who runs this program.
+//! The name of the user who runs this program.
 
 use std::path::Path;
 

@@ -1,12 +1,12 @@
-//! Numbers that are kept but rarely read, in as few bits each as the largest of them needs.
+//! Bit-packed numbers that are rarely read: each takes only as many bits as the largest one needs.
 
-/// A list of numbers that does not change. Zeros take one bit each if there are many.
+/// An immutable list of numbers. If many of them are zero, each zero takes one bit.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Packed {
-    /// The numbers one after the other, from the lowest bit on.
+    /// The numbers, packed contiguously starting at the lowest bit.
     words: Box<[u64]>,
-    /// One bit for each number, which is not set if it is 0; numbers that are 0 are then not in `words`. `None` if all
-    /// numbers are.
+    /// A bitmap of the non-zero numbers, which are then the only ones in `words`; `None` if `words` contains all
+    /// numbers.
     present: Option<Box<[u64]>>,
     length: usize,
     /// Bits of each number; 0 if all numbers are 0.
@@ -36,7 +36,7 @@ impl From<&[u64]> for Packed {
     }
 }
 
-/// Returns `count` numbers of `bits` bits, one after the other.
+/// Packs `count` numbers of `bits` bits contiguously.
 fn words_of(numbers: impl Iterator<Item = u64>, count: usize, bits: u32) -> Box<[u64]> {
     let mut words = vec![0; (count * bits as usize).div_ceil(64)].into_boxed_slice();
     if bits > 0 {
@@ -74,14 +74,14 @@ impl FromIterator<u64> for Packed {
     }
 }
 
-/// Returns the word in which a number begins, and its lowest bit there.
+/// Returns the word in which a number starts, and the position of its lowest bit there.
 const fn place(index: usize, bits: u32) -> (usize, u32) {
     let bit = index * bits as usize;
     (bit / 64, (bit % 64) as u32)
 }
 
 impl Packed {
-    /// Returns how many numbers there are.
+    /// Returns the number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.length

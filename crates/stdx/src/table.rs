@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Columns between two cells.
 const GAP: usize = 2;
-/// Indentation of the further lines of a row.
+/// Indentation of a row's continuation lines.
 const INDENT: usize = 2;
 
 /// Returns rows in aligned columns; the first row is the heading.

@@ -13,7 +13,7 @@ const ROUND_SPREAD: f64 = 10.0;
 /// Degrees of freedom of the noise: five values, less the two parameters of the line.
 const DEGREES: f64 = 3.0;
 
-/// Returns the probability that the verdict on these five values is right about the trend; None if the values exceed
+/// Returns the probability that the verdict on these five values is correct about the trend; None if the values exceed
 /// only the limit of the data excursion, or have no positive mean.
 #[must_use]
 pub fn confidence(values: &[f64; WINDOW_ROUNDS]) -> Option<f64> {

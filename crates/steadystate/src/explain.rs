@@ -1,4 +1,4 @@
-//! Explains why a test is not steady: compares the latest window with its limits and, after a sufficient number of
+//! Explains why a test is not steady: compares the last window with its limits and, after a sufficient number of
 //! rounds, diagnoses the values.
 
 use stdx::units::grouped;
@@ -23,9 +23,9 @@ const SAME: f64 = 1e-9;
 pub struct Explanation {
     /// Name of the variable.
     pub variable: String,
-    /// Value in the latest round.
+    /// Value in the last round.
     pub latest: f64,
-    /// The window of the five latest rounds; None before there are five.
+    /// The window of the last five rounds; None until there are five.
     pub window: Option<WindowStats>,
     /// Behaviour of an unsteady variable; None if it is steady or has too few rounds.
     pub diagnosis: Option<Diagnosis>,

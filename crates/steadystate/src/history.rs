@@ -1,4 +1,4 @@
-//! Values of the tracking variables by round, and the steady-state evaluation of their latest window.
+//! Values of the tracking variables by round, and the steady-state evaluation of the last window.
 
 use record::{Judgement, Segment, VariableJudgement};
 
@@ -72,7 +72,7 @@ impl History {
         self.rounds.clear();
     }
 
-    /// Appends one value per variable for `round` and evaluates the latest five rounds.
+    /// Appends one value per variable for `round` and evaluates the last five rounds.
     ///
     /// # Panics
     /// Panics if the number of values differs from the number of variables.
@@ -96,7 +96,7 @@ impl History {
         Judgement { round, steady: variables.iter().all(|v| v.steady), variables }
     }
 
-    /// Returns the steady-state criteria of each variable over the five latest rounds; empty before there are five.
+    /// Returns the steady-state criteria of each variable over the last five rounds; empty until there are five.
     #[must_use]
     pub fn window(&self) -> Vec<WindowStats> {
         let Some(latest) = self.rounds.last_chunk::<WINDOW_ROUNDS>() else { return Vec::new() };

@@ -9,7 +9,7 @@ pub const SLOPE_LIMIT: f64 = 0.10;
 /// Tolerance with which a value exactly on a limit passes on every platform.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
-/// The steady-state criteria of one tracking variable over its five latest values.
+/// The steady-state criteria of one tracking variable over its last five values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowStats {
     /// First round of the window.

@@ -171,7 +171,8 @@ impl Index {
 
     /// Brings the store up to date with the library.
     ///
-    /// # Errors If the library cannot be read, or the database fails. Transactions committed before the error remain.
+    /// # Errors
+    /// If the library cannot be read, or the database fails. Transactions committed before the error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
         let folders = sources::folders(&self.root)?;
         let annotations = self.annotations()?;

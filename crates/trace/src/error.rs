@@ -31,7 +31,7 @@ pub enum TraceError {
     Damaged {
         /// Start of the block in the file.
         at_byte: u64,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: &'static str,
     },
     /// No format matches the first lines of the input.
@@ -40,7 +40,7 @@ pub enum TraceError {
     /// The input contains no I/O.
     #[error("it contains no I/O{}", .reason.as_deref().map_or_else(String::new, |reason| format!("; {reason}")))]
     Empty {
-        /// The first complaint about a line.
+        /// The first error in a line.
         reason: Option<String>,
     },
     /// The caller stopped.

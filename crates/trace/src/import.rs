@@ -16,9 +16,9 @@ use crate::sink::{Sink, State, Volumes};
 
 /// Number of lines from which the format is detected.
 const LINES_TO_RECOGNIZE: usize = 100;
-/// Number of complaints that are kept with their lines.
+/// Number of errors that are kept with their lines.
 const KEPT_COMPLAINTS: usize = 20;
-/// Maximum length of the part of a line that a complaint quotes.
+/// Maximum length of the part of a line quoted in an error.
 const QUOTED_BYTES: usize = 80;
 /// Lines between two calls of the progress function.
 const PROGRESS_LINES: u64 = 1 << 16;
@@ -38,7 +38,7 @@ pub struct Choice<'a> {
 pub struct Complaint {
     /// Number of the line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The defect.
     pub bad: Bad,
     /// The beginning of the line.
     pub text: String,

@@ -1,6 +1,6 @@
 //! One I/O of a trace.
 
-/// What an I/O does.
+/// The operation of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Op {
     /// Reads data.

@@ -21,7 +21,7 @@ pub struct Lines<R> {
     start: usize,
     end: usize,
     at_end: bool,
-    /// Number of the latest line, from 1.
+    /// Number of the current line, starting at 1.
     pub number: u64,
     /// Bytes read so far.
     pub bytes: u64,

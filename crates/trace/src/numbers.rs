@@ -16,7 +16,7 @@ pub fn whole(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Parses seconds such as `12`, `0.000012` or `1538323200.123456789` into nanoseconds; further decimals are ignored.
+/// Parses seconds such as `12`, `0.000012` or `1538323200.123456789` into nanoseconds; additional decimals are ignored.
 pub fn seconds(text: &[u8]) -> Option<u64> {
     let (before, after) = match memchr::memchr(b'.', text) {
         Some(point) => (&text[..point], &text[point + 1..]),

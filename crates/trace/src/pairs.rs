@@ -1,4 +1,4 @@
-//! Pairs the events of a tracer: an I/O begins with its issue and ends with its completion.
+//! Pairs the events of a tracer: an I/O starts with its issue and ends with its completion.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -54,7 +54,7 @@ pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
         kind.op.transfers() && kind.bytes.is_multiple_of(BLOCK_UNIT) && kind.bytes <= LARGEST_BLOCK
     };
     let mut chosen: Vec<&Stream> = of.streams.iter().filter(possible).take(MOST_STREAMS).collect();
-    // Streams that would have less than one percent are left out, the smallest first.
+    // Streams that would have less than one percent are omitted, smallest first.
     let shares = loop {
         let total: u64 = chosen.iter().map(|stream| stream.ios).sum();
         match chosen.last() {

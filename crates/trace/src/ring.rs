@@ -17,10 +17,10 @@ const TIME_STAMP: u32 = 31;
 /// Number of bits of the time in the first word of an event.
 const DELTA_BITS: u32 = 27;
 
-/// What an event means.
+/// The meaning of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// An I/O begins.
+    /// An I/O starts.
     Issue,
     /// An I/O ends.
     Complete,

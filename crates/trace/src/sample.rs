@@ -1,4 +1,4 @@
-//! A synthetic trace for trying out commands: a database that answers queries, writes its log, and writes a checkpoint
+//! A synthetic trace for trying out commands: a database that serves queries, writes its log, and writes a checkpoint
 //! in a burst every half second.
 
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What a sender requires of its destination.
+//! The interface that a sender requires of its destination.
 
 use record::Digest;
 use serde::{Deserialize, Serialize};

@@ -73,7 +73,7 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// The destination refuses the sender or what it sends; retrying does not help.
+    /// The destination refuses the sender or the data; retrying does not help.
     #[error("{text}")]
     Refused {
         /// What happened.

@@ -6,7 +6,7 @@ use crate::destination::{Destination, First};
 use crate::error::TransferError;
 use crate::source::Source;
 
-/// What a transfer did.
+/// Outcome of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     /// Bytes of the journal that were sent.

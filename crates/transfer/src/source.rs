@@ -71,7 +71,7 @@ impl Source {
         read(&path, Links::Refused, MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e.into()))
     }
 
-    /// Returns the further files of the run that exist.
+    /// Returns the run's additional files that exist.
     ///
     /// # Errors
     /// Returns an error if one of them cannot be read.

@@ -1,4 +1,4 @@
-//! Transfers over a link that loses requests and answers, repeats, delays, cuts and damages them: the journals at both
+//! Transfers over a link that loses, repeats, delays, cuts and corrupts requests and responses: the journals at both
 //! ends become identical, and nothing is accepted that does not verify.
 
 use std::ops::ControlFlow;

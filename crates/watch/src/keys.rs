@@ -1,4 +1,4 @@
-//! What is selected on the screen, and how keys change it. Pure.
+//! The selection on the screen, and how keys change it. Pure.
 
 /// A key with a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Runs in progress in a terminal (`plateau watch`): where a run is, how far its steady-state window is, what it
-//! measures this second, and the health of the drive.
+//! Runs in progress in a terminal (`plateau watch`): the progress of a run, the state of its steady-state window, the
+//! measurements of the current second, and the health of the drive.
 //!
 //! Only reads journals and `live` files: it opens no device, writes no file and takes no lock, so it does not affect
 //! runs. `source` reads, `lines` turns the data into lines, `screen` arranges them, and `terminal` handles keys. Apart

@@ -1,4 +1,4 @@
-//! What is known about a run at one point in time.
+//! A snapshot of the known state of a run.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ const FRESH_NS: u64 = 5_000_000_000;
 pub struct Item {
     /// Id of the run.
     pub id: String,
-    /// What is known about it, or why it cannot be read.
+    /// Its known state, or why it cannot be read.
     pub shown: Result<Shown, String>,
 }
 
 /// A run at one point in time.
 #[derive(Debug)]
 pub struct Shown {
-    /// What its journal says.
+    /// The content of its journal.
     pub snapshot: Arc<Snapshot>,
-    /// What its file `live` says.
+    /// The content of its file `live`.
     pub live: Option<Live>,
     /// The time at which this was true.
     pub now: Timestamp,
@@ -44,7 +44,7 @@ impl Shown {
         self.snapshot.standing == Standing::Running
     }
 
-    /// Returns the time since the latest record.
+    /// Returns the time since the last record.
     #[must_use]
     pub fn record_age_ns(&self) -> Option<u64> {
         self.snapshot.loaded.entries.last().map(|entry| gap_ns(entry.wall, self.now))

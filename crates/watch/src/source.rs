@@ -12,7 +12,7 @@ use crate::shown::{Item, Shown};
 
 /// Interval between lists of the library.
 const LIST_EVERY_NS: u64 = 5_000_000_000;
-/// A journal is read again after this number of times the duration of the latest reading.
+/// A journal is read again after this multiple of the duration of the last read.
 const REST: u64 = 20;
 /// Number of runs that are shown at most.
 const MOST_RUNS: usize = 200;
@@ -87,7 +87,7 @@ impl Source {
     /// Looks for runs that have started.
     fn list(&mut self) {
         let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
-        // Runs that are being created or removed begin with a dot.
+        // The names of runs that are being created or removed start with a dot.
         let is_run =
             |dir: &PathBuf| dir.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."));
         let found: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).filter(is_run).collect();

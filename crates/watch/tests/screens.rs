@@ -67,12 +67,12 @@ fn round_and_cell_are_stated_once() {
     let mut live = shown.live.take().expect("it is live");
     let from_the_journal = plain(&items, 80);
     assert!(from_the_journal.contains("round 5, cell 31 of 56. Steady state is"), "{from_the_journal}");
-    // What the run reports once a second differs from its journal.
+    // The run's report of the current second differs from its journal.
     live.cell = Some(29);
     items[0].shown.as_mut().expect("it can be read").live = Some(live);
     let text = plain(&items, 80);
     assert!(text.contains("cell 29 of 56") && !text.contains("cell 31"), "{text}");
-    assert!(text.contains("Steady state is judged over 5 rounds"), "{text}");
+    assert!(text.contains("Steady state is evaluated over 5 rounds"), "{text}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ const MOST_OUTSTANDING: u64 = 1024;
 /// Memory for the data of outstanding I/Os.
 const BUFFER_BYTES: u64 = 256 << 20;
 
-/// What was replayed, and from which trace.
+/// The replayed I/Os, and their trace.
 struct Played<'a> {
     options: &'a Replay,
     trace: &'a Characteristics,

@@ -31,7 +31,7 @@ SNIA performance tests for solid-state drives
 ";
 /// The program is deliberately static but position-independent, so lintian mistakes it for a shared library.
 const OVERRIDES: &str = "\
-# One program for every distribution and release: it needs no library of the host.
+# One program for every distribution and release: it needs no library from the host.
 plateau: shared-library-lacks-prerequisites [usr/bin/plateau]
 ";
 

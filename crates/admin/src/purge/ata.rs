@@ -107,7 +107,7 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<Pu
             return Err(DriveFault::PasswordNotSet.into());
         }
     }
-    job.step("erasing; do not cut the power, or the drive stays locked with the password PLATEAU");
+    job.step("erasing; do not cut the power, or the drive will stay locked with the password PLATEAU");
     job.expects(estimate);
     job.recheck()?;
     let prepare = Command { command: SECURITY_ERASE_PREPARE, ..Command::default() };

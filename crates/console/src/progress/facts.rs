@@ -39,7 +39,7 @@ pub struct Facts {
     finished: Option<Duration>,
     /// Duration of the latest purge of this drive; `None` if unknown.
     usual_purge: Option<Duration>,
-    /// The latest ticks.
+    /// The most recent ticks.
     seconds: VecDeque<LiveSecond>,
 }
 
@@ -165,7 +165,7 @@ impl Facts {
         })
     }
 
-    /// Returns the latest ticks, oldest first.
+    /// Returns the most recent ticks, oldest first.
     pub const fn seconds(&self) -> &VecDeque<LiveSecond> {
         &self.seconds
     }
@@ -259,7 +259,7 @@ impl Facts {
             Event::TestStarted { test } => self.test_started(test, format!("test {test}")),
             Event::Restarted { test } => {
                 let line =
-                    format!("test {test} starts again at its purge; its earlier results no longer count");
+                    format!("test {test} restarts from its purge; its earlier results no longer count");
                 self.test_started(test, line)
             }
             Event::Purged(purged) => {

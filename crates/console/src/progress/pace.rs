@@ -116,7 +116,7 @@ impl Pace {
         (cell, (self.cells > 0).then_some(self.cells))
     }
 
-    /// Returns the number of the current load outside of rounds, from 1.
+    /// Returns the number of the current load outside of rounds, starting at 1.
     pub const fn step(&self) -> u32 {
         self.measured + 1
     }

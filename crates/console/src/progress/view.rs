@@ -19,7 +19,7 @@ pub enum Left {
     Overdue,
 }
 
-/// Rates of the latest interval.
+/// Rates of the last interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// I/Os per second.
@@ -32,17 +32,17 @@ pub struct Rate {
     pub max_latency_ms: Option<f64>,
 }
 
-/// How far the latest rounds are from steady state, for the variable that is farthest from it.
+/// How far the last rounds are from steady state, for the variable that is farthest from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Number of rounds in the window, up to five.
     pub rounds: u32,
     /// The variable that is farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
-    /// Range (largest minus smallest value) as a fraction of the mean; `None` before there are two rounds. It can
-    /// only grow until there are five rounds.
+    /// Range (largest minus smallest value) as a fraction of the mean; `None` until there are two rounds. It can only
+    /// grow until there are five rounds.
     pub range_share: Option<f64>,
-    /// Slope excursion as a fraction of the mean; `None` before there are five rounds.
+    /// Slope excursion as a fraction of the mean; `None` until there are five rounds.
     pub slope_share: Option<f64>,
     /// The round in which this variable is expected to reach steady state.
     pub forecast_round: Option<u32>,

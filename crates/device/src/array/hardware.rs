@@ -58,7 +58,7 @@ pub(crate) enum Purge {
 }
 
 impl Hardware {
-    /// Returns the minimum of settings with which the drives can be found again.
+    /// Returns the minimal settings with which the drives can be found again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,

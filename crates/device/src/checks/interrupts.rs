@@ -1,4 +1,4 @@
-//! Interrupts and NUMA: whether all completions are handled by one CPU, or by CPUs far from the drive.
+//! Interrupts and NUMA: whether all completions are handled by one CPU, or by CPUs on a remote NUMA node.
 
 use engine::parse_cpu_list;
 

@@ -11,7 +11,7 @@ fn look(scene: &Scene<'_>) -> Finding {
 
 /// Evaluates the type of the drive's IOMMU domain.
 fn judge(domain: Option<&str>) -> Finding {
-    let fix = "boot with iommu=pt if the host's share of the results is large";
+    let fix = "boot with iommu=pt if the host's share of the response times is large";
     match domain {
         None => Finding::not_here("no IOMMU translates for the drive"),
         Some("identity") => Finding::ok("passthrough: addresses are not translated"),

@@ -28,8 +28,8 @@ fn judge(states: &[(String, String)]) -> Finding {
     }
     Finding::warn(
         format!("{} active ({}); system calls take longer", on.len(), on.join(", ")),
-        "nothing, unless results are host-limited; in that case boot with mitigations=off, if the host is \
-         used for nothing else",
+        "nothing, unless results are host-limited; in that case boot with mitigations=off if the host is used \
+         only for testing",
     )
 }
 

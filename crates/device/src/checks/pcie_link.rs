@@ -45,8 +45,8 @@ fn judge(now: Option<Link>, drive: Option<Link>, port: Option<Link>) -> Finding 
     match port {
         Some(port) if port.speed < drive.speed || port.width < drive.width => Finding::warn(
             format!("{found}; the slot supports {port} at most"),
-            "move the drive to a slot of its speed and width, or note in the report that the slot limits the \
-             drive",
+            "move the drive to a slot that matches its speed and width, or note in the report that the slot \
+             limits the drive",
         ),
         _ => Finding::invalid(
             found,

@@ -1,5 +1,4 @@
-//! Tests every check on mock `/sys` and `/proc` trees: of a host that is fit for measurements, and of one that is
-//! not.
+//! Tests every check on mock `/sys` and `/proc` trees of a well-configured host and of a misconfigured one.
 
 use std::fs;
 use std::os::unix::fs::symlink;

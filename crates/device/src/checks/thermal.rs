@@ -59,7 +59,7 @@ fn judge(drive: Option<&Thermometer>, zones: &[Thermometer], throttled: Option<u
         let (name, now) = (&thermometer.name, degrees(thermometer.now));
         match thermometer.limit {
             Some(limit) if thermometer.now >= limit => findings.push(Finding::invalid(
-                format!("{name} is at {now} and throttles from {}", degrees(limit)),
+                format!("{name} is at {now} and throttles at {}", degrees(limit)),
                 "let it cool down, and improve its airflow",
             )),
             _ => findings.push(Finding::ok(format!("{name} is at {now}"))),

@@ -102,7 +102,7 @@ pub enum ArrayError {
     Broken {
         /// Target as given on the command line.
         target: String,
-        /// What is wrong.
+        /// The defect.
         defect: Defect,
     },
     /// The array consists of devices other than the planned ones.

@@ -29,9 +29,9 @@ impl fmt::Display for SimulatedFailure {
         let verb = if self.read { "read" } else { "write" };
         let problem = match self.cause {
             Cause::Media => "ENODATA: the simulated flash has a fault there",
-            Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
+            Cause::Timeout => "ETIMEDOUT: the simulated drive did not respond",
             Cause::Removed => "ENODEV: the simulated drive was removed",
-            Cause::Power => "EIO: the simulated drive lost its power, which has been restored",
+            Cause::Power => "EIO: the simulated drive lost power, which has been restored",
         };
         let (length, offset) = (self.length_bytes, self.offset_bytes);
         write!(f, "a {verb} of {length} B at byte {offset} failed with {problem}")?;

@@ -57,7 +57,7 @@ pub enum NotRestored {
     #[error("it is not an attribute")]
     NotAttribute,
     /// The attribute is not in `/sys`.
-    #[error("it is not in the kernel's tree of settings")]
+    #[error("it is not below /sys")]
     NotKernel,
     /// Plateau never changes this setting.
     #[error("it is not a setting that Plateau changes")]

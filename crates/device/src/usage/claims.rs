@@ -1,5 +1,5 @@
 //! Exclusive claims on the devices below a target. Loop devices make no claims, so the kernel would allow a second
-//! user of a device below one. The external log of a mounted XFS, for example, is in no list, but it is claimed.
+//! user of a device below one. The external log of a mounted XFS, for example, appears in no list, but is claimed.
 
 use rustix::fs::OFlags;
 
@@ -49,7 +49,7 @@ impl Facts {
 pub(super) fn any_below(roots: &Roots, facts: &Facts, target: Thing) -> bool {
     let is_claimed = |number: DeviceNumber| {
         let Ok(device) = SysDevice::find(roots, number) else { return false };
-        // A claim for reading changes nothing.
+        // Claiming a device for reading has no side effects.
         let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
         claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
     };

@@ -14,8 +14,8 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use super::procfs::{entries, processes, read};
 use sysfs::Roots;
 
-/// Prefix of the links of mount namespaces, and of the root of a mount that keeps one in existence:
-/// `mnt:[4026532201]`. Other kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
+/// Prefix of the links of mount namespaces, and of the root of a mount that keeps one alive: `mnt:[4026532201]`. Other
+/// kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
 pub(super) const PREFIX: &str = "mnt:[";
 
 /// Name of the threads that enter mount namespaces.

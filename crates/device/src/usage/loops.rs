@@ -65,7 +65,7 @@ pub(super) fn add(facts: &mut Facts, place: usize, device: &SysDevice, overlays:
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
             let why = format!("its file system has not answered for {} s", DEADLINE.as_secs());
             let help = format!(
-                "resume or end the server of {} (FUSE, network), or detach {}",
+                "resume or stop the server of {} (FUSE, network), or detach {}",
                 path.display(),
                 device.kname
             );
@@ -144,7 +144,7 @@ pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     })
 }
 
-/// Returns the driver's answer.
+/// Returns the driver's response.
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if the query is not answered in time.
@@ -156,7 +156,7 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Queries that have not been answered yet. A thread is waiting for each, so no second one is started.
+/// Pending queries. A thread is waiting for each, so no second one is started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {
@@ -172,10 +172,10 @@ fn answered(
     if unanswered().get(&number).is_some_and(is_waiting) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    // An answer that has arrived in the meantime may be out of date.
+    // A response that has arrived in the meantime may be out of date.
     unanswered().remove(&number);
     let (answer, answers) = mpsc::channel();
-    // After the deadline, the answer is discarded.
+    // After the deadline, the response is discarded.
     Builder::new().name("loop".into()).spawn(move || drop(answer.send(query())))?;
     match answers.recv_timeout(deadline) {
         Ok(status) => status,
@@ -208,7 +208,7 @@ mod tests {
         let unasked = Box::new(|| panic!("it was asked again"));
         assert_eq!(ask(DEADLINE, unasked), Err(io::ErrorKind::TimedOut));
         drop(resume);
-        // Repeat until that answer arrives.
+        // Repeat until that response arrives.
         let answer = loop {
             match ask(DEADLINE, Box::new(move || Ok(status))) {
                 Err(io::ErrorKind::TimedOut) => std::thread::yield_now(),

@@ -19,7 +19,7 @@ const PAUSES: u32 = 12;
 pub(super) struct Namespace {
     /// A visible process in the namespace; `None` for our own namespace, and for one without processes.
     pub(super) pid: Option<u32>,
-    /// The object that keeps the namespace in existence if it has no processes.
+    /// The object that keeps the namespace alive if it has no processes.
     pub(super) kept_by: Option<String>,
     /// `/proc/PID/root` of that process or of one of its threads.
     root: PathBuf,
@@ -36,9 +36,9 @@ impl Namespace {
 }
 
 /// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Others are included if
-/// the kernel shows them: those of processes, those that a mount keeps in existence and, with `of_descriptors`,
-/// which takes longer, those that a descriptor keeps in existence. The mounts of a namespace that cannot be entered
-/// are not listed. `pause` passes the time until other threads have left the namespaces that they inspect.
+/// the kernel shows them: those of processes, those that a mount keeps alive and, with `of_descriptors`, which takes
+/// longer, those that a descriptor keeps alive. The mounts of a namespace that cannot be entered are not listed.
+/// `pause` passes the time until other threads have left the namespaces that they inspect.
 pub(super) fn namespaces(
     roots: &Roots,
     of_descriptors: bool,
@@ -94,7 +94,7 @@ struct Found {
     namespaces: Vec<Namespace>,
     views: BTreeSet<View>,
     mounts: BTreeSet<Line>,
-    /// Names of the mount namespaces that mounts keep in existence, and the locations of these mounts.
+    /// Names of the mount namespaces that mounts keep alive, and the locations of these mounts.
     kept: VecDeque<(PathBuf, PathBuf, String)>,
 }
 
@@ -131,7 +131,7 @@ impl Found {
         });
     }
 
-    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another one.
+    /// Enters the namespaces that mounts keep alive, including those that are visible only inside another one.
     fn visit_kept(&mut self, roots: &Roots) {
         while let Some((name, place, kept_by)) = self.kept.pop_front() {
             self.visit(roots, &name, &place, kept_by);

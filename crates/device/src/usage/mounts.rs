@@ -17,8 +17,8 @@ use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use sysfs::Roots;
 
-/// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps in existence are included
-/// if a mounted file system appears in none of the others.
+/// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps alive are included if a
+/// mounted file system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
     let pause = &mut || std::thread::sleep(Duration::from_millis(50));
     let found = namespaces(roots, false, pause)?;
@@ -36,8 +36,8 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
     // Mounts may come and go during the reading, but a hidden mount stays hidden.
     let again = || all_namespaces(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
     if has_unlisted_erofs(roots, read) && !again() {
-        let what = "an EROFS that no mount table shows may have its data in any file; end the processes \
-                    that have its files open";
+        let what = "an EROFS that no mount table shows may have its data in any file; stop the processes that \
+                    have its files open";
         facts.add_unseen(what.into(), true);
     }
 }

@@ -14,7 +14,7 @@ use sysfs::DeviceNumber;
 
 /// `OVERLAYFS_SUPER_MAGIC` (linux/magic.h).
 const MAGIC: u64 = 0x794c_7630;
-/// Number of times that two names of a file are compared, because the file may be written in between.
+/// Number of attempts to compare two names of a file, which may be written in between.
 const COMPARISONS: u32 = 5;
 
 /// Returns whether an open file is on an overlay, which stores its content in another file.

@@ -40,8 +40,8 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
             return;
         }
     }
-    let what = "processes start and end faster than they can be inspected; wait until fewer are started, or end what \
-                starts them";
+    let what = "processes start and end faster than they can be inspected; wait until fewer are started, or \
+                stop whatever starts them";
     facts.add_unseen(what.into(), false);
 }
 
@@ -79,7 +79,7 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
             Opened::Hidden => {
                 let what = format!(
                     "process {pid} ({name}) uses a file on an overlay, or with a path, that is not visible from \
-                     here; end it"
+                     here; stop it"
                 );
                 facts.add_unseen(what, true);
             }
@@ -135,7 +135,7 @@ impl Relevant<'_> {
         match stored() {
             // The kernel accepts no upper layer that is on another overlay.
             Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
-            // A process that writes has a copy in the upper layer.
+            // A process that opened the file for writing uses a copy in the upper layer.
             Stored::Here | Stored::Lower { .. } => None,
             Stored::Unknown => Some(Opened::Hidden),
         }

@@ -153,7 +153,7 @@ fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
         put(&mut facts, device(loop_device), file(0), Span::of(start, 100), Kind::Loop);
     }
     put(&mut facts, device(3), device(2), Span::of(0, 100), Kind::Loop);
-    assert_eq!(users(&facts, device(3)), [], "nobody else has anything on it");
+    assert_eq!(users(&facts, device(3)), [], "nothing else is built on it");
     put(&mut facts, device(4), device(2), Span::of(100, 100), Kind::Loop);
     let shared = Refusal::Shared { below: "loop2".into(), by: "loop4".into() };
     assert!(users(&facts, device(3)).contains(&shared));

@@ -1,4 +1,4 @@
-//! Replays of single I/Os: each is issued at its offset and due time, except those that do not fit the target.
+//! Replays of individual I/Os: each is issued at its offset and due time, except those that do not fit the target.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const fn due(due_us: u64, read: bool, offset_bytes: u64, block_bytes: u32) -> Du
     Due { due_ns: due_us * 1000, access: Access { read, block_bytes, offset_bytes } }
 }
 
-/// A source that passes on a few I/Os at a time.
+/// A source that supplies a few I/Os at a time.
 fn source(ios: &[Due]) -> impl FnMut(&mut Vec<Due>) {
     let mut rest = ios.iter().copied();
     move |batch| batch.extend(rest.by_ref().take(3))

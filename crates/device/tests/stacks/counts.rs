@@ -1,4 +1,4 @@
-//! Counts layers and outcomes, because a kind of layer that is never generated is never tested.
+//! Counts layers and outcomes, because a layer type that is never generated is never tested.
 
 use std::collections::BTreeMap;
 use std::fs;

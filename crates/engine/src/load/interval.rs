@@ -11,7 +11,7 @@ pub struct Interval {
     pub bytes: u64,
     /// Sum of the response times.
     pub latency_sum_ns: u64,
-    /// Longest response time.
+    /// Maximum response time.
     pub latency_max_ns: u64,
 }
 

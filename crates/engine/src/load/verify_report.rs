@@ -5,7 +5,7 @@ use std::fmt;
 /// Maximum number of wrong blocks to list; the count includes all of them.
 const MOST_PLACES: usize = 32;
 
-/// How a block differs from what was written to it.
+/// How a block differs from the data written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
     /// The stamp is intact but the data is not, or a block that was written has no stamp.
@@ -47,7 +47,7 @@ pub struct WrongPlace {
     pub offset_bytes: u64,
     /// Length of the block.
     pub length_bytes: u32,
-    /// What is wrong.
+    /// The defect.
     pub wrong: Wrong,
 }
 

@@ -10,7 +10,7 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation, State};
 const BUSY: u32 = 8;
 /// Minimum block size for large sequential I/O.
 const LARGE: u32 = 128 << 10;
-/// Number of latest answers of each kind to average, as in a window.
+/// Number of most recent results of each kind to average, as in a window.
 const LATEST: usize = 5;
 /// Number of written capacities after which a drive is considered saturated.
 const SATURATED_FILLS: f64 = 1.5;
@@ -18,7 +18,7 @@ const SATURATED_FILLS: f64 = 1.5;
 /// have used up the fast capacity that the idle time restored.
 const ALL_FRESH: f64 = 0.95;
 
-/// Answers of a drive, by kind.
+/// Results of a drive, by kind.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     sequential: Mixes,
@@ -41,7 +41,7 @@ pub struct Observed {
 /// Bytes per second in order of measurement, by percentage of reads.
 type Mixes = BTreeMap<u8, Vec<f64>>;
 
-/// Mean of the latest answers.
+/// Mean of the most recent results.
 fn mean(mixes: &Mixes, read_percent: u8) -> Option<f64> {
     let all = mixes.get(&read_percent)?;
     let latest = &all[all.len().saturating_sub(LATEST)..];

@@ -63,7 +63,7 @@ pub(super) fn text(error: &ArrayError) -> String {
 fn of_command(failure: &ControllerFailure) -> String {
     let ControllerFailure { program, adapter, arguments, .. } = failure;
     format!(
-        "{failure}; the command was {program} {arguments}, and {program} /c{adapter} show events may say more"
+        "{failure}; the command was {program} {arguments}, and {program} /c{adapter} show events may provide details"
     )
 }
 

@@ -12,7 +12,7 @@ const POWER_CYCLE: &str = "power-cycle the drive";
 const KERNEL_LOG: &str = "see the kernel log";
 const WAIT: &str = "wait until it completes";
 const DO_NOT_TRUST: &str = "do not rely on this method, and choose another one with --method";
-const AGAIN: &str = "run plateau purge again, and replace the drive if it fails again";
+const AGAIN: &str = "run plateau purge again; if that fails too, replace the drive";
 const THAW: &str = "suspend and resume the computer, or hot-plug the drive, then try again";
 const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
                       DEVICE`, or run plateau purge again with --method ata-security-erase";
@@ -99,7 +99,7 @@ fn of_drive_fault(fault: &DriveFault) -> String {
     let next = match fault {
         DriveFault::LbaFormatKept { .. } => "omit --lba-format",
         DriveFault::NamespaceChanged { .. } => "check it with plateau info",
-        DriveFault::WriteCacheKept { .. } => "run with --write-cache keep to leave it so",
+        DriveFault::WriteCacheKept { .. } => "run with --write-cache keep to leave it unchanged",
         DriveFault::CannotErase(why) => {
             return format!("SECURITY ERASE UNIT cannot start: {}", why_not(why));
         }

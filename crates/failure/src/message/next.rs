@@ -1,4 +1,4 @@
-//! Parts of next steps that several messages share.
+//! Parts of next steps shared by several messages.
 
 /// Appends the next step, if any.
 pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {

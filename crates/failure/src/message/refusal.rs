@@ -6,8 +6,8 @@ use device::Refusal;
 pub fn of_refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Locked { tried: None } => format!(
-            "{refusal}; if a Plateau purge was interrupted, type its identity with --erase and the password of that \
-             purge is tried"
+            "{refusal}; if a Plateau purge was interrupted, specify the drive's identity with --erase, and \
+             Plateau tries the password of that purge"
         ),
         Refusal::NoSpace { .. } => format!("{refusal}; free some space or choose a smaller --size"),
         Refusal::Member { path, refusal } => format!("{path}: {}", of_refusal(refusal)),

@@ -141,8 +141,8 @@ fn an_impossible_purge_suggests_alternatives() {
     );
     reads(
         PurgeError::SimulatedVerification.into(),
-        "a simulated drive stores no data that could be searched for after a purge; omit --verify-purge. A purge named \
-         with --method reports what is left in the drive's map",
+        "a simulated drive stores no data that could be searched for after a purge; omit --verify-purge. A \
+         purge selected with --method reports what is left in the drive's map",
     );
     reads(
         PurgeError::OptionsForController.into(),
@@ -166,13 +166,13 @@ fn a_failed_command_says_how_to_continue() {
     );
     reads(
         admin(DriveFault::WriteCacheKept { on: false }),
-        "the drive accepted the command to turn its write cache off, but the cache is unchanged; run with --write-cache keep to \
-         leave it so",
+        "the drive accepted the command to turn its write cache off, but the cache is unchanged; run with \
+         --write-cache keep to leave it unchanged",
     );
     reads(
         admin(DriveFault::AtaSanitizeFailed),
-        "SANITIZE failed; another sanitize operation is needed to recover the drive: run plateau purge again, and replace the \
-         drive if it fails again",
+        "SANITIZE failed; another sanitize operation is needed to recover the drive: run plateau purge again; \
+         if that fails too, replace the drive",
     );
     reads(
         admin(LbaFormatError::NotNvme),
@@ -228,8 +228,9 @@ fn refusals_are_joined_with_what_to_do_about_each() {
     ];
     reads(
         DriveError::Refused { target: "T".into(), refusals },
-        "T will not be written: it is locked with an ATA password, so its content is unknown; if a Plateau purge was \
-         interrupted, type its identity with --erase and the password of that purge is tried; and its file system has \
+        "T will not be written: it is locked with an ATA password, so its content is unknown; if a Plateau \
+         purge was interrupted, specify the drive's identity with --erase, and Plateau tries the password of \
+         that purge; and its file system has \
          1 MiB free and the file needs 2 MiB more; free some space or choose a smaller --size",
     );
 }

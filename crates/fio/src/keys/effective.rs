@@ -130,7 +130,8 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "number_ios",
         &[],
         N,
-        "number of I/Os after which each clone ends, if it has not transferred its amount before; all I/Os must have the same size",
+        "number of I/Os after which each clone ends, unless it has transferred its amount before; all I/Os must \
+         have the same size",
         |job, text| number(text, 1, u64::MAX).map(|ios| job.number_ios = Some(ios)),
     ),
     key(
@@ -208,7 +209,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         Form::Switch,
         "offsets are drawn independently of each other, instead of each block once per pass; always on for several sizes or \
-         zones, which a note states if the option is absent",
+         zones, as stated in a note if the option is absent",
         |job, text| switch(text).map(|on| job.norandommap = on),
     )
     .differs(),
@@ -299,7 +300,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "direct",
         &[],
         BIT,
-        "bypass the page cache; always on if the file system supports it, and with 0, a note says so",
+        "bypass the page cache; always on if the file system supports it (with 0, a note says so)",
         |job, text| switch(text).map(|on| unbuffered(job, on)),
     )
     .differs(),
@@ -321,7 +322,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "end_fsync",
         &["fsync_on_close"],
         BIT,
-        "flush the target when the job, and those that run at the same time, have ended; not part of the result [0]",
+        "flush the target when the job and those that run concurrently have ended; not part of the result [0]",
         |job, text| switch(text).map(|on| job.end_fsync = on),
     ),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
@@ -338,7 +339,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "dedupe_percentage",
         &[],
         P,
-        "percentage of the blocks that are copies of earlier ones [0]",
+        "percentage of blocks that are duplicates of earlier ones [0]",
         |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
     ),
     key(
@@ -373,7 +374,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "wait_for",
         &[],
         NAME,
-        "the job waits for the named job, and for those that run at the same time as that job",
+        "the job waits for the named job and for jobs that run concurrently with it",
         |job, text| {
             job.wait_for = Some(text.to_owned());
             Ok(())

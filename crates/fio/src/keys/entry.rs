@@ -22,9 +22,9 @@ pub struct Key {
 pub enum Standing {
     /// The same as in fio.
     Same,
-    /// Different, as the description states.
+    /// Different, as described.
     Differs,
-    /// Accepted without effect; a note in the results says so.
+    /// Accepted without effect, with a note in the results.
     Ignored,
 }
 

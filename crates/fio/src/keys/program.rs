@@ -1,8 +1,8 @@
-//! The options of the program fio itself, which are not options of a job.
+//! fio's own command-line options, which are not job options.
 
 use super::entry::Standing;
 
-/// An option of the program.
+/// A command-line option.
 pub struct ProgramOption {
     /// Its name, without the dashes.
     pub name: &'static str,
@@ -27,7 +27,7 @@ const fn refused(name: &'static str, about: &'static str) -> ProgramOption {
     ProgramOption { name, value: None, standing: None, about }
 }
 
-/// Every option of the program.
+/// Every command-line option.
 pub const PROGRAM: &[ProgramOption] = &[
     option("output", Some("FILE"), Standing::Ignored, "the result goes to standard output"),
     option(
@@ -38,7 +38,7 @@ pub const PROGRAM: &[ProgramOption] = &[
     ),
     option("minimal", None, Standing::Same, "print the result as terse fields"),
     option("terse-version", Some("N"), Standing::Same, "version of the terse fields: only `3`"),
-    option("readonly", None, Standing::Same, "refuse jobs that write"),
+    option("readonly", None, Standing::Same, "reject jobs that write"),
     option("section", Some("NAME"), Standing::Same, "run only the named sections of a job file"),
     option("eta", Some("WHEN"), Standing::Ignored, "progress is shown if standard error is a terminal"),
     option(
@@ -57,9 +57,9 @@ pub const PROGRAM: &[ProgramOption] = &[
     option("alloc-size", Some("KB"), Standing::Ignored, "memory is allocated as needed"),
     option("max-jobs", Some("N"), Standing::Ignored, "up to 256 jobs are accepted"),
     option("warnings-fatal", None, Standing::Ignored, "unknown options are always errors"),
-    option("aux-path", Some("FOLDER"), Standing::Ignored, "no further files are written"),
-    option("help", None, Standing::Differs, "the help of Plateau"),
-    option("version", None, Standing::Differs, "the version of Plateau"),
+    option("aux-path", Some("FOLDER"), Standing::Ignored, "no other files are written"),
+    option("help", None, Standing::Differs, "Plateau's help"),
+    option("version", None, Standing::Differs, "Plateau's version"),
     refused("debug", "internal traces are not available"),
     refused("parse-only", "`plateau plan` is for tests; a load is checked completely before its first I/O"),
     refused("merge-blktrace-only", "a load does not replay or record a list of I/Os"),

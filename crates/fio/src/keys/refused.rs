@@ -1,6 +1,6 @@
 //! The options that are refused, each with the reason.
 
-/// An option that is refused.
+/// A refused option.
 pub struct Refused {
     /// All names of the option.
     pub names: &'static [&'static str],
@@ -13,27 +13,27 @@ const fn refused(names: &'static [&'static str], why: &'static str) -> Refused {
 }
 
 const NETWORK: &str = "a load tests storage, not network transfers";
-const REMOTE: &str = "there are no clients for remote stores; attach the store as a block device or mount it";
-const ZONED: &str = "a load does not manage the zones of zoned drives";
+const REMOTE: &str = "remote stores are not supported; attach the store as a block device or mount it";
+const ZONED: &str = "zoned drives are not supported";
 const TRIM: &str = "loads do not trim; `plateau purge` trims a whole target";
-const FLOW: &str = "jobs are not coupled to each other; use rate_iops to set their ratio";
+const FLOW: &str = "jobs are independent of each other; use rate_iops to set their ratio";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
-const CGROUPS: &str = "resource groups and users are set outside, for example with systemd-run";
-const PRIORITY: &str = "priorities of processes and I/Os are set outside, for example with ionice";
+const CGROUPS: &str = "resource groups and users are set outside Plateau, for example with systemd-run";
+const PRIORITY: &str = "process and I/O priorities are set outside Plateau, for example with ionice";
 const GPU: &str = "buffers are in host memory, not in GPU memory";
 const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
-    "the engine of this option is not available; io_uring, io_uring_cmd, libaio and plain system calls are";
+    "the engine of this option is not available; use io_uring, io_uring_cmd, libaio or plain system calls";
 const NVME: &str = "io_uring_cmd sends plain reads and writes only";
 const SEARCH: &str =
-    "a load does not search for a rate or for a steady state; `plateau run wsat` runs to steady state";
-const LOGS: &str = "no log of single I/Os is written; the JSON result contains the histogram";
+    "a load does not search for a rate or for steady state; `plateau run wsat` runs to steady state";
+const LOGS: &str = "no per-I/O log is written; the JSON result contains the histogram";
 const SYNCS: &str = "data is not flushed during a load, because direct writes do not stay in the page cache";
 const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
 const PROGRAMS: &str = "a load does not start other programs";
 const PAUSES: &str = "a closed loop does not pause between I/Os; rate_iops sets a rate";
 
-/// Every option of jobs that is refused.
+/// Every refused job option.
 pub const REFUSED: &[Refused] = &[
     refused(&["hostname"], NETWORK),
     refused(&["interface"], NETWORK),
@@ -225,16 +225,13 @@ pub const REFUSED: &[Refused] = &[
     refused(&["startdelay"], "jobs start together; stonewall and wait_for start them one after another"),
     refused(&["ramp_size"], "the ramp is a time: ramp_time"),
     refused(&["lockfile"], "the jobs of a load do not lock parts of files"),
-    refused(&["opendir"], "files are named one by one"),
+    refused(&["opendir"], "files are specified individually"),
     refused(&["create_only"], "a load always performs its I/Os"),
     refused(&["allow_file_create"], "files that do not exist are always created"),
     refused(&["pre_read"], "direct I/O does not use the page cache"),
-    refused(
-        &["fill_device", "fill_fs"],
-        "a load ends after an amount or a time, not with the first error for lack of space",
-    ),
+    refused(&["fill_device", "fill_fs"], "a load ends after an amount or a time, not when space runs out"),
     refused(&["file_append"], "a load stays within the size of its target"),
-    refused(&["offset_align"], "an offset is used unchanged"),
+    refused(&["offset_align"], "offsets are used unchanged"),
     refused(&["percentage_random"], "each job is either random or sequential; use one job for each"),
     refused(&["percentage_sequential"], "each job is either random or sequential; use one job for each"),
     refused(
@@ -248,33 +245,33 @@ pub const REFUSED: &[Refused] = &[
     refused(&["spr_op"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["spr_cs"], "`plateau run` preconditions drives as the PTS requires"),
     refused(&["buffer_pattern"], "data is random, zero, or reducible by a percentage"),
-    refused(&["dedupe_mode"], "copies are always those of the latest unique write"),
-    refused(&["dedupe_working_set_percentage"], "copies are always those of the latest unique write"),
-    refused(&["dedupe_global"], "copies are always those of the latest unique write"),
+    refused(&["dedupe_mode"], "duplicates always repeat the most recent unique write"),
+    refused(&["dedupe_working_set_percentage"], "duplicates always repeat the most recent unique write"),
+    refused(&["dedupe_global"], "duplicates always repeat the most recent unique write"),
     refused(&["rwmixcycle"], "the direction of each I/O is drawn separately"),
     refused(&["rate_min", "ratemin"], "a load that is too slow continues; the result shows its rate"),
     refused(&["rate_iops_min"], "a load that is too slow continues; the result shows its rate"),
     refused(&["max_latency"], "a load that is too slow continues; the result shows the maximum"),
-    refused(&["cpumask"], "name the CPUs with cpus_allowed"),
-    refused(&["exitall"], "each job ends by its own amount or time"),
-    refused(&["exit_what"], "each job ends by its own amount or time"),
+    refused(&["cpumask"], "specify the CPUs with cpus_allowed"),
+    refused(&["exitall"], "each job ends after its own amount or time"),
+    refused(&["exit_what"], "each job ends after its own amount or time"),
     refused(&["verify_only"], "a job that reads with verify=crc32c checks the stamps of earlier jobs"),
     refused(&["verify_state_load"], "a job that reads with verify=crc32c checks the stamps of earlier jobs"),
     refused(&["continue_on_error"], "the first failed I/O ends the load"),
     refused(&["ignore_error"], "the first failed I/O ends the load"),
     refused(&["stats"], "every job has a result"),
-    refused(&["force_async"], "io_uring decides itself which I/Os need a worker thread"),
+    refused(&["force_async"], "io_uring itself decides which I/Os need a worker thread"),
     refused(&["nowait"], "a load waits for each I/O"),
     refused(&["uncached"], "direct I/O does not use the page cache"),
     refused(&["atomic"], "a load writes without guarantees beyond those of the drive"),
-    refused(&["device-names"], "there are no profiles"),
-    refused(&["load"], "there are no profiles"),
-    refused(&["test-duration"], "there are no profiles"),
-    refused(&["threads-per-queue"], "there are no profiles"),
-    refused(&["read-req-num-512-blocks"], "there are no profiles"),
-    refused(&["large-block-op-kbytes"], "there are no profiles"),
-    refused(&["prep"], "there are no profiles"),
-    refused(&["block"], "there are no profiles"),
-    refused(&["numruns"], "there are no profiles"),
-    refused(&["dir"], "there are no profiles"),
+    refused(&["device-names"], "fio's profiles are not supported"),
+    refused(&["load"], "fio's profiles are not supported"),
+    refused(&["test-duration"], "fio's profiles are not supported"),
+    refused(&["threads-per-queue"], "fio's profiles are not supported"),
+    refused(&["read-req-num-512-blocks"], "fio's profiles are not supported"),
+    refused(&["large-block-op-kbytes"], "fio's profiles are not supported"),
+    refused(&["prep"], "fio's profiles are not supported"),
+    refused(&["block"], "fio's profiles are not supported"),
+    refused(&["numruns"], "fio's profiles are not supported"),
+    refused(&["dir"], "fio's profiles are not supported"),
 ];

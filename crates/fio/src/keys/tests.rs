@@ -60,7 +60,7 @@ fn the_documentation_compares_every_option_with_fio() {
     program.sort_unstable();
     let head = "| option | here | meaning, or reason |\n|---|---|---|\n";
     let program_rows = table(&program);
-    compare("fio.md", &format!("{head}{}\n## Options of the program\n\n{head}{program_rows}", table(&rows)));
+    compare("fio.md", &format!("{head}{}\n## Command-line options\n\n{head}{program_rows}", table(&rows)));
 }
 
 #[test]

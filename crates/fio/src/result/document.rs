@@ -22,7 +22,7 @@ pub struct Document<'a> {
     failed: Option<Failed>,
 }
 
-/// The error fields that all commands have in common.
+/// The error fields common to all commands.
 #[derive(Serialize)]
 struct Failed {
     error: String,
@@ -83,7 +83,7 @@ struct Way {
     bw_dev: f64,
     bw_samples: u64,
     lat_ns: Times,
-    /// The same as `lat_ns`: response times are not divided into submission and completion.
+    /// The same as `lat_ns`: response times are not split into submission and completion.
     clat_ns: Times,
 }
 

@@ -114,7 +114,8 @@ impl Part {
         if self.segments.iter().any(Segment::is_shallow) {
             let share = self.depth_share().unwrap_or(0.0) * 100.0;
             remarks.push(format!(
-                "QUEUE DEPTH NOT MAINTAINED: on average only {share:.0} % of the requested depth was outstanding; the target \
+                "QUEUE DEPTH NOT MAINTAINED: on average, only {share:.0} % of the requested depth was \
+                 outstanding; the target \
                  blocks during submission, or generating the data took too long"
             ));
         }
@@ -122,14 +123,14 @@ impl Part {
             self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
         if repeats > 0 {
             remarks.push(format!(
-                "I/O retries requested by the kernel (EAGAIN, EINTR): {repeats}; their response times count \
-                 from the first attempt"
+                "I/O retries requested by the kernel (EAGAIN, EINTR): {repeats}; their response times are \
+                 measured from the first attempt"
             ));
         }
         let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
         if ios == 0 {
             remarks.push(
-                "nothing was measured: the load ended within its ramp, or no I/O completed in time".into(),
+                "nothing was measured: the load ended during its ramp, or no I/O completed in time".into(),
             );
         }
         if let Some(requested) = self.requested_per_second() {

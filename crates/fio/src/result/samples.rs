@@ -22,7 +22,7 @@ impl Spread {
             return Self::default();
         }
         let mean = values.iter().sum::<f64>() / count;
-        // As in fio, the intervals are a sample; one alone has no deviation.
+        // As in fio, the intervals are a sample; a single one has no deviation.
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         let variance = squares / (count - 1.0).max(1.0);
         Self {
@@ -73,7 +73,8 @@ impl Part {
     }
 }
 
-/// Returns the I/Os per second of each interval; the last one is left out if others exist, because it may be shorter.
+/// Returns the I/Os per second of each interval; the last one is omitted if there are others, because it may be
+/// shorter.
 fn complete(segment: &Segment, reads: bool) -> Vec<f64> {
     let series = &segment.series;
     let counts = if reads { &series.read_ios } else { &series.write_ios };

@@ -113,7 +113,7 @@ mod tests {
         (0..1000).for_each(|_| part.segments[0].read.latency.record(150_000));
         let line = part.terse();
         let fields: Vec<&str> = line.trim_end().split(';').collect();
-        // Without the fields of disks, which fio prints only if it has measured them.
+        // Without the disk fields, which fio prints only if it has measured them.
         assert_eq!(fields.len(), 121, "{line}");
         assert_eq!(fields[..5], ["3", &format!("plateau-{}", env!("CARGO_PKG_VERSION")), "job", "0", "0"]);
         assert_eq!((fields[5], fields[6], fields[7], fields[8]), ("4000", "4000", "1000", "1000"), "{line}");

@@ -1,5 +1,4 @@
-//! Response times of a load as text: percentiles with a sufficient number of I/Os beyond them, and a
-//! histogram.
+//! Response times of a load as text: percentiles with enough I/Os beyond them, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
 use record::Direction;

@@ -1,4 +1,4 @@
-//! Annotations that a forge shows next to the lines of the rules file.
+//! Annotations shown by a forge next to the lines of the rules file.
 
 use std::path::PathBuf;
 use std::str::FromStr;

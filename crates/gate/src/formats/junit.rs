@@ -29,7 +29,7 @@ pub fn junit(verdict: &Verdict) -> String {
 fn is_failure(verdict: &Verdict, rule: &RuleVerdict) -> bool {
     match rule.outcome {
         RuleOutcome::Passed => false,
-        // The rules file decides whether an unknown spread counts; it does not if the gate is open.
+        // The rules file determines whether an unknown spread counts; it does not if the gate passes.
         RuleOutcome::SpreadUnknown => !verdict.spread_unknown_is_met,
         RuleOutcome::NoValue | RuleOutcome::Failed => true,
     }

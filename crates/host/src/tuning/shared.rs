@@ -232,7 +232,7 @@ mod tests {
         third.apply(&[]).expect("set");
         assert_eq!(first.leave().expect("left"), []);
         assert_eq!(now(dir.path()), "performance");
-        // In a crash, the run does not unregister, but its lock is released.
+        // On a crash, the run does not unregister, but its lock is released.
         drop(second);
         assert_eq!(now(dir.path()), "performance");
         assert_eq!(third.leave().expect("left"), [tuning]);

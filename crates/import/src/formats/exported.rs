@@ -77,7 +77,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     })
 }
 
-/// The report, once its version is known: in another version, keys may be missing or mean something else.
+/// The report, read after its version is known: in other versions, keys may be missing or have different meanings.
 fn report(text: &str) -> Result<Report, String> {
     let failed = |error: serde_json::Error| error.to_string();
     let Versioned { schema_version: version } = serde_json::from_str(text).map_err(failed)?;

@@ -33,7 +33,7 @@ struct File {
     global: Options,
     #[serde(default)]
     jobs: Option<Vec<Job>>,
-    /// Only in files that Plateau wrote.
+    /// Only in files written by Plateau.
     #[serde(default)]
     plateau: Option<provenance::Stated>,
 }

@@ -1,4 +1,4 @@
-//! OpenMetrics text that Plateau exported: figures, verdicts and marks.
+//! OpenMetrics text exported by Plateau: figures, verdicts and marks.
 
 use record::{Exported, HostFacts, ImportedTest, MarkKind, StatedMark, ToldFigure};
 

@@ -1,4 +1,4 @@
-//! Published figures, copied into a TOML file by hand: means over the window, without the individual rounds.
+//! Published figures, copied manually into a TOML file: means over the window, without the individual rounds.
 //! `docs/guide/import.md` describes the format; the bundled examples use it.
 
 use record::{Access, HostFacts, ImportedTest, Reading, Stated, ToldFigure};

@@ -26,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Enters a row into its test.
+/// Adds a row to its test.
 type Enter = fn(&Row<'_>, &mut ImportedTest, &mut Exported) -> Result<(), String>;
 
 /// A table of results: a combination of columns that is unique to it, and the meaning of its rows.
@@ -58,7 +58,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     let heading = reader.headers().map_err(|error| error.to_string())?.clone();
     let columns: Vec<&str> = heading.iter().collect();
     let enter = table(&columns).ok_or(
-        "it holds no results by itself; import cells.csv, figures.csv, steady_state.csv or tables.csv, \
+        "it contains no results itself; import cells.csv, figures.csv, steady_state.csv or tables.csv, \
          or the JSON document, which has everything",
     )?;
     let mut tests: Vec<(ImportedTest, Exported)> = Vec::new();
@@ -199,7 +199,7 @@ fn window(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Re
         steady: row.parsed("steady")?.ok_or("no verdict")?,
         host_limited: row.parsed("host_limited")?.unwrap_or(false),
     };
-    // Several tracking variables have to be steady in the same window.
+    // Several tracking variables must be steady in the same window.
     test.steady = Some(test.steady.unwrap_or(true) && window.steady);
     test.window.get_or_insert((window.first_round, window.last_round));
     exported.tracked_unit = row.text("unit");
@@ -216,7 +216,7 @@ fn value(row: &Row<'_>, _: &mut ImportedTest, exported: &mut Exported) -> Result
     }
     let Some(table) = exported.tables.last_mut() else { return Ok(()) };
     let (name, column) = (text("row"), text("column"));
-    // A row begins anew at the first column, even if two rows have the same name.
+    // A new row starts at the first column, even if two rows have the same name.
     let continues = |last: &ExportedRow| last.name == name && table.columns.first() != Some(&column);
     if !table.rows.last().is_some_and(continues) {
         table.rows.push(ExportedRow { name, ..ExportedRow::default() });

@@ -1,5 +1,5 @@
-//! Result files of TKperf for SSDs, RAIDs and HDDs, from version 1.1 to the last one. The text of each
-//! element is JSON.
+//! Result files of TKperf for SSDs, RAIDs and HDDs, from version 1.1 to the final version. The text of each element is
+//! JSON.
 
 mod device;
 mod elements;
@@ -20,7 +20,7 @@ use elements::{check_attributes, child, leaf};
 pub(super) const FORMAT: Format = Format {
     name: "tkperf",
     title: "TKperf XML",
-    about: "TKperf result file, from 1.1 to its last version: SSD, RAID, HDD",
+    about: "TKperf result file, from 1.1 to the final version: SSD, RAID, HDD",
     largest_bytes: 8 << 20,
     is: |bytes| first_byte(bytes) == Some(b'<'),
     read,
@@ -39,7 +39,7 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
-/// The program that wrote the file. The format states neither how a mix is weighted nor what else the tests do.
+/// The program that wrote the file. The format does not specify how a mix is weighted or what else the tests do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Tkperf,
@@ -224,7 +224,7 @@ fn latency(
     }
     if writer == Writer::Tkperf {
         remarks.push(
-            "TKperf weighting: response times of the 65/35 mix, including the largest, are 0.65 x read + 0.35 x \
+            "TKperf weighting: response times of the 65/35 mix, including the maximum, are 0.65 x read + 0.35 x \
              write; Plateau weights by I/O count"
                 .into(),
         );
@@ -233,7 +233,7 @@ fn latency(
     let outline = format!("{} of 3 R/W mixes and {width} block sizes", count_of(cube.len(), "round"));
     let mut test = plain(element, "lat", &outline, readings);
     overlapping(element, writer, remarks);
-    // TKperf 1.x writes the numbers that the user chose for the other tests.
+    // TKperf 1.x writes the values chosen by the user for the other tests.
     let stated = (element.jobs.unwrap_or(1), element.depth.unwrap_or(1));
     if writer == Writer::Tkperf && stated != (1, 1) {
         let (jobs, depth) = stated;
@@ -345,7 +345,7 @@ fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), Stri
     Ok(())
 }
 
-/// Notes what several jobs mean for sequential writes.
+/// Notes the effect of several jobs on sequential writes.
 fn overlapping(element: &Element<'_>, writer: Writer, remarks: &mut Vec<String>) {
     let jobs = element.jobs.unwrap_or(1);
     let remark = "TKperf's sequential jobs all start at LBA 0 and overlap; its preconditioning writes the \
@@ -361,7 +361,7 @@ fn tracked_block(blocks: &[u32], remarks: &mut Vec<String>) -> u32 {
     let tracked = blocks.len().checked_sub(2).and_then(|at| blocks.get(at)).copied().unwrap_or(4096);
     if tracked != 4096 {
         let remark = format!(
-            "0.5 KiB blocks are missing (4Kn), so TKperf judged steady state by {} KiB writes",
+            "0.5 KiB blocks are missing (4Kn), so TKperf evaluated the steady state of {} KiB writes",
             tracked / 1024
         );
         if !remarks.contains(&remark) {

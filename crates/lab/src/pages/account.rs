@@ -32,9 +32,9 @@ pub fn page(_: &App, call: &Call) -> Answer {
             div { dt { "Role" } dd { (role) } }
         }
         @if call.is_operator() {
-            p { "Operators start, stop and resume runs. Each change is recorded in " code { "lab.journal" } "." }
+            p { "Operators can start, stop and resume runs. Each change is recorded in " code { "lab.journal" } "." }
         } @else {
-            p { "Viewers read everything and change nothing." }
+            p { "Viewers can read everything and change nothing." }
         }
         form action="/leave" method="post" { (token(call)) button { "Sign out" } }
     };

@@ -1,4 +1,4 @@
-//! What an operator can do with a run.
+//! The actions available to an operator for a run.
 
 use launch::Request;
 use maud::{Markup, html};
@@ -31,13 +31,13 @@ pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
                 form.fields action=(format!("/runs/{id}/resume")) method="post" {
                     (token(call))
                     @if file.target.simulated.is_none() {
-                        label { "Identity, if it is asked for" input name="identity" autocomplete="off"; }
+                        label { "Identity, if requested" input name="identity" autocomplete="off"; }
                     }
                     button { "Resume" }
                     button formaction=(format!("/runs/{id}/restart")) { "Restart the interrupted test" }
                 }
-                p.soft { "Resuming continues after the last complete cell, which is reported as a deviation; restarting begins \
-                          the interrupted test again with its purge. The same on the command line: "
+                p.soft { "Resuming continues after the last complete cell, which is reported as a deviation; \
+                          restarting repeats the interrupted test from its purge. Equivalent command line: "
                     code { (command(&Request::Resume { run: id.into(), identity: None })) } " or "
                     code { (command(&Request::Restart { run: id.into(), identity: None })) } }
             }

@@ -9,7 +9,7 @@ use crate::app::{Answer, App, Call, Content};
 pub fn page(app: &App, _: &Call) -> Answer {
     let content = html! {
         h1 { "API" }
-        p { "The same facts as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
+        p { "The same data as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
         div.scroll tabindex="0" role="region" aria-label="Addresses" {
             table {
                 thead { tr { th { "Address" } th { "Content" } th { "About" } } }

@@ -1,4 +1,4 @@
-//! The frame of all pages, and small pieces that several pages share.
+//! The frame of all pages, and small elements shared by several pages.
 
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
@@ -6,7 +6,7 @@ use stdx::units::{grouped, span};
 
 use crate::catalogue::{Figure, Row, State};
 
-/// What the frame needs to know about a page.
+/// The properties of a page that the frame needs.
 pub struct Page<'a> {
     pub title: &'a str,
     /// Path of the entry of the menu that the page belongs to.
@@ -42,19 +42,19 @@ impl Page<'_> {
                         }
                     }
                     main { (self.content) }
-                    footer { "A run is a separate process, which is not affected when this server ends." }
+                    footer { "A run is a separate process, which is not affected when this server stops." }
                 }
             }
         }
     }
 }
 
-/// A page about something that cannot be shown.
+/// A page that explains why something cannot be shown.
 pub fn problem(title: &str, text: &str) -> Markup {
     Page { title, section: "", follows: None, content: html! { h1 { (title) } p { (text) } } }.html()
 }
 
-/// The state of a run as a coloured word; the colour adds no information.
+/// The state of a run as a coloured word; the colour conveys no additional information.
 pub fn badge(state: &State) -> Markup {
     html! { span class={ "badge " (state.word()) } { (state.word()) } }
 }

@@ -1,4 +1,4 @@
-//! Tags, notes and the archive: what operators add to runs, which the journal of the library records.
+//! Tags, notes and the archive: additions by operators, recorded in the library's journal.
 
 use maud::{Markup, html};
 use record::{Change, Stamp};
@@ -45,7 +45,7 @@ pub fn forms(app: &App, call: &Call, snapshot: &Snapshot) -> Markup {
                 form.fields action=(path("note")) method="post" {
                     (token(call)) label { "Note" input name="note" required maxlength=(MOST_CHARACTERS) size="40"; } button { "Add note" }
                 }
-                @let (what, name) = if added.archived(id).is_some() { ("unarchive", "Take out of the archive") } else { ("archive", "Archive") };
+                @let (what, name) = if added.archived(id).is_some() { ("unarchive", "Unarchive") } else { ("archive", "Archive") };
                 form action=(path(what)) method="post" { (token(call)) button { (name) } }
             } @else if tags.is_empty() && notes.is_empty() { p.soft { "None." } }
         }

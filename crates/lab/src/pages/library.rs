@@ -155,7 +155,7 @@ fn table(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
     let shown = &selected[page * RUNS_PER_PAGE..selected.len().min((page + 1) * RUNS_PER_PAGE)];
     html! {
         form action="/compare" method="get" {
-        p.soft { (selected.len()) @if selected.len() == 1 { " run" } @else { " runs" } " " button { "Compare ticked runs" } }
+        p.soft { (selected.len()) @if selected.len() == 1 { " run" } @else { " runs" } " " button { "Compare selected runs" } }
         div.scroll tabindex="0" role="region" aria-label="Runs" {
             table.runs.cards {
                 thead { tr { th { span.hidden { "Compare" } } th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" } } }

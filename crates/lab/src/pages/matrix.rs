@@ -1,4 +1,4 @@
-//! The matrix of the round being measured, with the values of the previous round where there are none yet.
+//! The matrix of the round being measured; cells without values show those of the previous round.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     let order: Vec<Key> = previous.iter().chain(&current).map(|each| key(each)).collect();
     let distinct: BTreeSet<Key> = order.iter().copied().collect();
     let longest = previous.len().max(current.len());
-    // Cells that differ only in demand, for example, would share a place.
+    // Cells that differ only in demand, for example, would share a position.
     if distinct.len() < longest || longest < 2 {
         return html! {};
     }
@@ -34,7 +34,7 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
         |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
     html! {
         section.box {
-            h2 { "Round " (round) ": IOPS by block size and R/W mix" @if !previous.is_empty() { " (outlined: the round before)" } }
+            h2 { "Round " (round) ": IOPS by block size and R/W mix" @if !previous.is_empty() { " (outlined: previous round)" } }
             div.scroll tabindex="0" role="region" aria-label="Cells of the round" {
                 table.matrix {
                     thead { tr { th { "Block size" } @for mix in &mixes { th.number { (mix) "/" (100 - mix.min(&100)) } } } }
@@ -65,9 +65,9 @@ fn change(value: f64, before: Option<f64>) -> Markup {
     let share = before.filter(|before| *before > 0.0).map(|before| value / before - 1.0);
     html! {
         @match share {
-            Some(share) if share > UNCHANGED => abbr title="higher than in the round before" { "\u{25b2}" },
-            Some(share) if share < -UNCHANGED => abbr title="lower than in the round before" { "\u{25bc}" },
-            Some(_) => span.soft title="within 2 % of the round before" { "\u{b7}" },
+            Some(share) if share > UNCHANGED => abbr title="higher than in the previous round" { "\u{25b2}" },
+            Some(share) if share < -UNCHANGED => abbr title="lower than in the previous round" { "\u{25bc}" },
+            Some(_) => span.soft title="within 2 % of the previous round" { "\u{b7}" },
             None => "",
         }
     }

@@ -1,4 +1,4 @@
-//! The run that the path of an address names.
+//! The run named by the path of an address.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::snapshot::Snapshot;
 pub enum Unopened {
     /// The library does not contain it.
     Unknown,
-    /// Its journal cannot be read or judged.
+    /// Its journal cannot be read or evaluated.
     Unreadable(String),
 }
 
-/// Returns the current snapshot of the run that the path names.
+/// Returns the current snapshot of the run named by the path.
 pub fn opened(app: &App, call: &Call) -> Result<Arc<Snapshot>, Unopened> {
     let run = app.catalogue.run(call.name()).ok_or(Unopened::Unknown)?;
     app.snapshots.of(run).map_err(Unopened::Unreadable)
 }
 
-/// Calls `show` with the current snapshot of the run that the path names.
+/// Calls `show` with the current snapshot of the run named by the path.
 pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
     match opened(app, call) {
         Ok(snapshot) => show(&snapshot),

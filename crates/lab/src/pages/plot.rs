@@ -1,5 +1,5 @@
-//! Small charts of a live page. Colours come from the style, so that they suit light and dark; what a chart shows is also
-//! in a table or in text.
+//! Small charts of a live page. Colours come from the style sheet, so that they suit light and dark themes; the content
+//! of a chart is also available as a table or text.
 
 use maud::{Markup, html};
 use pts::forecast::continued;
@@ -13,11 +13,11 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 26.0;
-/// Number of rounds that are shown.
+/// Number of rounds shown.
 const MOST_ROUNDS: usize = 16;
-/// Number of rounds up to which each value is written next to its point.
+/// Maximum number of rounds for which each value is printed next to its point.
 const MOST_LABELS: usize = 8;
-/// Rounds after the latest one that are shown.
+/// Number of rounds shown after the latest one.
 const AHEAD: u32 = 3;
 /// Maximum number of points in a per-second line.
 const MOST_POINTS: usize = 600;

@@ -24,11 +24,11 @@ use crate::catalogue::State;
 use crate::live::{Live, Place, Variable, estimate_text};
 use crate::snapshot::Snapshot;
 
-/// Number of rounds before the current one that are shown as separate parts.
+/// Number of rounds before the current one shown as separate segments.
 const MOST_ROUNDS: u32 = 10;
-/// Expected rounds after the current one that are shown.
+/// Number of expected rounds shown after the current one.
 const MOST_AHEAD: u32 = 6;
-/// Number of latest cells in the sparkline.
+/// Number of most recent cells in the sparkline.
 const TEMPERATURES: usize = 60;
 
 /// `/runs/{id}`
@@ -102,7 +102,7 @@ fn content(snapshot: &Snapshot) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
-        // Before the end of the first round, its charts would be empty.
+        // Until the end of the first round, its charts would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
     }
@@ -112,7 +112,7 @@ const fn is_first_round(live: &Live<'_>) -> bool {
     matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
 }
 
-/// Time left, start and age of the journal in one line.
+/// Time left, start and age of the journal on one line.
 fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
     let (file, now) = (&snapshot.run.file, record::wall_now());
     let is_running = snapshot.standing == Standing::Running;
@@ -145,7 +145,7 @@ fn strip(live: &Live<'_>) -> Markup {
     let first = round.map_or(1, |(round, _)| round.saturating_sub(MOST_ROUNDS).max(1));
     let expected = live.variables.iter().map(|variable| variable.forecast).max().flatten();
     html! {
-        ol.strip aria-label="Course of the run" {
+        ol.strip aria-label="Progress of the run" {
             @for step in &live.steps {
                 @match (step.place, round) {
                     (Place::Now, Some((round, share))) => {
@@ -188,7 +188,7 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
                 }))
             }
             @if let Some(amplification) = amplification(live) { (one("Write amplification", html! { (grouped(amplification, 2)) })) }
-            // What an imported run wrote is not in its file.
+            // The file of an imported run does not contain the bytes written.
             @if snapshot.run.file.target.kind != TargetKind::Imported {
                 (one("Written by tests", html! {
                     (amount_base10(live.written_bytes))
@@ -319,7 +319,7 @@ fn limit(share: f64, allowed: f64) -> Markup {
     }
 }
 
-/// The exhibits of a test. While it runs, those without any value are left out by the test itself.
+/// The exhibits of a test. While it runs, the test itself omits exhibits without values.
 fn pages(outcome: &Outcome, standing: Standing) -> Markup {
     html! {
         section {
@@ -340,7 +340,7 @@ fn details(snapshot: &Snapshot) -> Markup {
                 h3 { "Modified" }
                 ul { @for deviation in deviations { li { (deviation) } } }
             }
-            h3 { "The same on the command line" }
+            h3 { "Equivalent command line" }
             pre.command { (launch::as_typed(&file.command.iter().skip(1).map(OsString::from).collect::<Vec<_>>())) }
             dl.facts {
                 div { dt { "Run" } dd { code { (file.id) } } }

@@ -1,4 +1,4 @@
-//! The current second of a run, from its file `live`, and the latest complete cell if the run does not say.
+//! The current second of a run, from its file `live`, or the last complete cell if that is not available.
 
 use maud::{Markup, html};
 use pts::Standing;
@@ -18,7 +18,7 @@ pub fn part(app: &App, call: &Call) -> Answer {
     with_snapshot(app, call, |snapshot| Answer::html(content(snapshot)))
 }
 
-/// What the run is doing now; nothing if it is not in progress.
+/// The run's current activity; nothing if it is not in progress.
 pub fn content(snapshot: &Snapshot) -> Markup {
     if snapshot.standing != Standing::Running {
         return html! {};
@@ -55,7 +55,7 @@ fn of_live(live: &Live) -> Markup {
                     (one("IOPS now", grouped(now.iops, 0)))
                     (one("Throughput now", format!("{} MB/s", grouped(now.bytes_per_second / 1e6, 1))))
                     (one("Mean response time now", format!("{} ms", grouped(now.mean_latency_seconds * 1e3, 3))))
-                    (one("Longest response time now", format!("{} ms", grouped(now.max_latency_seconds * 1e3, 3))))
+                    (one("Maximum response time now", format!("{} ms", grouped(now.max_latency_seconds * 1e3, 3))))
                     @if let Some(share) = live.share_done { (one("Done", format!("{} %", grouped(share * 100.0, 0)))) }
                     @if let Some(left) = live.left_seconds { (one(if live.left_is_estimate { "Left, estimated" } else { "Left" }, span((left * 1e9) as u64))) }
                 }
@@ -76,7 +76,7 @@ fn of_segment(segment: &Segment) -> Markup {
     html! {
         @if points.len() > 2 && seconds > 0.0 {
             section.box {
-                h2 { "Latest complete load: " (segment.workload) ", second by second" }
+                h2 { "Last complete load: " (segment.workload) ", second by second" }
                 (plot::seconds(&points))
             }
         }

@@ -14,7 +14,7 @@ use crate::starts::Stage;
 
 /// Default profile, the same as on the command line.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-/// Default values: a run that takes seconds, like that of `plateau demo`.
+/// Default values: a run that takes seconds, like `plateau demo`.
 const USUAL_SCALE: &str = "1/16";
 
 /// `/start`
@@ -91,7 +91,7 @@ fn fields(app: &App, call: &Call) -> Markup {
             (token(call))
             (drive(app, call))
             (plans_of(call))
-            p { button.primary { "Estimate" } " " span.soft { "Nothing is started or changed yet." } }
+            p { button.primary { "Estimate" } " " span.soft { "Nothing will be started or changed yet." } }
         }
     }
 }
@@ -170,7 +170,7 @@ fn plans_of(call: &Call) -> Markup {
                 }
             }
             div.choice {
-                label.pick { input type="radio" name="kind" value="text" checked[kind == "text"]; "A plan of your own" }
+                label.pick { input type="radio" name="kind" value="text" checked[kind == "text"]; "Your own plan" }
                 label { "Plan (TOML)" textarea name="plan" rows="8" spellcheck="false" placeholder="tests = [\"iops\"]" { (call.form("plan")) } }
             }
         }

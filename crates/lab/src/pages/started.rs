@@ -10,7 +10,7 @@ use super::frame::{Page, problem};
 use crate::app::{Answer, App, Call};
 use crate::starts::{Entry, Stage};
 
-/// The page of an entry; `mistake` says why it was not started.
+/// The page of an entry; `mistake` states why it was not started.
 pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
     let Some(entry) = app.starts.one(call.name()) else {
         let text = "This plan is no longer known. Plan it again.";
@@ -31,7 +31,7 @@ pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
         }
         @if call.is_operator() { (forms(call, &entry, app.starts.has_launcher())) }
         section {
-            h2 { "The same on the command line" }
+            h2 { "Equivalent command line" }
             pre.command { (command(app, &entry)) }
         }
     };
@@ -40,14 +40,14 @@ pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
     Answer { status, ..Answer::html(Page { title: "Start", section: "/start", follows, content }.html()) }
 }
 
-/// What an entry is about.
+/// Description of an entry.
 pub fn subject(entry: &Entry) -> String {
     match &entry.request {
         Request::Start(start) => {
             let plan = match &start.plan {
                 Plan::Tests { tests, profile } => format!("{} ({profile})", tests.join(", ")),
                 Plan::Preset(preset) => preset.clone(),
-                Plan::Text(_) => "plan of your own".into(),
+                Plan::Text(_) => "own plan".into(),
             };
             format!("{plan} on {}", start.target.path)
         }
@@ -59,7 +59,7 @@ pub fn subject(entry: &Entry) -> String {
 
 fn command(app: &App, entry: &Entry) -> String {
     match (&entry.request, &entry.stage) {
-        // The identity is what the operator has to type.
+        // The identity that the operator must type.
         (Request::Start(start), Stage::Planned) if !start.target.is_simulated() => {
             let mut start = start.clone();
             start.identity = "IDENTITY".into();
@@ -74,14 +74,14 @@ fn state(entry: &Entry) -> Markup {
         @match &entry.stage {
             Stage::Planned => p.lead { "Nothing has been started. Check the time and the writes of the run, then type the identity of the drive." },
             Stage::Waiting => {
-                p.lead { "Waiting until no other run uses the drive. The run starts by itself." }
+                p.lead { "Waiting until no other run uses the drive. The run then starts automatically." }
                 @if let Some(why) = &entry.waits_for { p { (why) } }
             }
             Stage::Starting => {
-                p.lead { "The process has been started. It checks the target and, if the plan says so, formats it, which can take \
-                          hours; the run begins by itself." }
+                p.lead { "The process has been started. It checks the target and, if the plan requires it, \
+                          formats it, which can take hours; the run then starts automatically." }
             }
-            Stage::Begun(run) => p.lead { "The run has begun: " a href=(format!("/runs/{run}")) { (run) } },
+            Stage::Begun(run) => p.lead { "The run has started: " a href=(format!("/runs/{run}")) { (run) } },
             Stage::Failed(why) => {
                 p.lead { "The run was not started." }
                 pre.mistakes role="alert" { (why) }
@@ -108,7 +108,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
                 (fact("Rated endurance used", html! {
                     @match (document["endurance"]["shortest_percent"].as_f64(), document["endurance"]["longest_percent"].as_f64()) {
                         (Some(least), Some(most)) => { (between(&grouped(least, 2), &grouped(most, 2))) " %" }
-                        _ => { "unknown: the drive reports no rating" }
+                        _ => { "unknown: the drive does not report its rating" }
                     }
                 }))
             }
@@ -134,12 +134,13 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
             div.mistakes {
                 p { b { "The target cannot be tested now:" } }
                 ul { @for refusal in refusals { li { (refusal) } } }
-                @if has_launcher { p { "This is what the server found with its own rights. The launcher checks the target again." } }
+                @if has_launcher { p { "These are the server's findings, with its own privileges. The launcher \
+                                        checks the target again." } }
             }
         }
         div.scroll tabindex="0" role="region" aria-label="Tests" {
             table {
-                thead { tr { th { "Test" } th { "What is done" } th.number { "Time" } } }
+                thead { tr { th { "Test" } th { "Actions" } th.number { "Time" } } }
                 tbody {
                     @for test in document["tests"].as_array().into_iter().flatten() {
                         tr {
@@ -162,7 +163,7 @@ fn checks(checks: &Value) -> Markup {
         @if !all.is_empty() {
             section {
                 h2 { "Host checks" }
-                @if !all.iter().any(|check| notable(&check)) { p { "Nothing on this host would skew the results." } }
+                @if !all.iter().any(|check| notable(&check)) { p { "No host setting would skew the results." } }
                 ul.plain {
                     @for check in all.iter().filter(notable) {
                         li {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use launch::Request;
 use serde_json::Value;
 
-/// What became of a plan.
+/// State of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// It was estimated; the target's identity has not been typed yet.
@@ -13,7 +13,7 @@ pub enum Stage {
     Waiting,
     /// Its process has been started.
     Starting,
-    /// Its run has begun or continues.
+    /// Its run has started or continues.
     Begun(String),
     /// The run was not started, for this reason.
     Failed(String),
@@ -44,14 +44,14 @@ pub struct Entry {
     pub user: String,
     pub at: Timestamp,
     pub request: Request,
-    /// What `plateau plan` printed; null for a resumed run.
+    /// Output of `plateau plan`; null for a resumed run.
     pub document: Value,
-    /// What `plateau check` printed; null for a simulated drive, a new file and a resumed run.
+    /// Output of `plateau check`; null for a simulated drive, a new file and a resumed run.
     pub checks: Value,
-    /// What distinguishes the drive from others; None if any number of runs can use it.
+    /// Identifies the drive; None if any number of runs can use it.
     pub drive: Option<String>,
     pub stage: Stage,
-    /// Why it waits, if that is known.
+    /// Why it is waiting, if known.
     pub waits_for: Option<String>,
 }
 

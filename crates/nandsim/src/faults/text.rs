@@ -16,7 +16,7 @@ lost-writes:at=PLACE[,length=SIZE][,after=TIME]                   a region whose
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
 throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
 removal:after=TIME                                                the drive disappears
-power:after=TIME                                                  the drive loses power, and returns afterwards
+power:after=TIME                                                  the drive loses power, and then regains it
 PLACE and SIZE have a unit or are a percentage of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
 /// A fault that could not be parsed.

@@ -73,12 +73,12 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "purpose",
-        about: "what the test is intended to find out, in one sentence",
+        about: "purpose of the test, in one sentence",
         set: |draft, value| value.text().map(|text| draft.purpose = Some(text)),
     },
     Key {
         name: "purge",
-        about: "true: start with a purge; otherwise use the drive as it is",
+        about: "true: start with a purge; otherwise use the drive as is",
         set: |draft, value| value.flag().map(|flag| draft.purge = flag),
     },
     Key {
@@ -108,7 +108,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "streams",
-        about: "kinds of I/O that each cell mixes, instead of rw, rwmixread and bs: an array of tables",
+        about: "types of I/O mixed in each cell, instead of rw, rwmixread and bs: an array of tables",
         set: |draft, value| {
             draft.streams = value.list()?.into_iter().map(stream).collect::<Result<_, _>>()?;
             Ok(())
@@ -160,7 +160,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "track",
-        about: "cells whose values decide steady state: a table or an array of tables",
+        about: "cells whose values determine steady state: a table or an array of tables",
         set: |draft, value| {
             draft.track =
                 value.list()?.into_iter().map(|item| inner(item, TRACK)).collect::<Result<_, _>>()?;
@@ -181,12 +181,12 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "average",
-        about: "number of rounds that the results average; default: five at steady state, otherwise all",
+        about: "number of rounds over which results are averaged; default: five at steady state, otherwise all",
         set: |draft, value| value.whole(&limits::FIXED_ROUNDS).map(|n| draft.average = Some(n)),
     },
     Key {
         name: "average-from",
-        about: "\"last\": the last rounds; \"steady\": those from the first steady window on; default: \
+        about: "\"last\": the last rounds; \"steady\": rounds starting with the first steady window; default: \
                 \"last\"",
         set: |draft, value| {
             value.word(&[("last", false), ("steady", true)]).map(|from| draft.from_steady = from)
@@ -194,7 +194,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "find-knee",
-        about: "true: find the knee over TC x QD and propose a demand",
+        about: "true: find the knee over TC x QD and suggest TC and QD",
         set: |draft, value| value.flag().map(|flag| draft.finds_knee = flag),
     },
 ];
@@ -330,7 +330,7 @@ fn stream(value: Value<'_>) -> Result<IoKind, Problem> {
     };
     match read.xor(draft.mix) {
         Some(read_percent) => Ok(IoKind { share_percent, access, read_percent, block_bytes }),
-        None => value.problem("a stream of rw or randrw needs rwmixread, and no other has it"),
+        None => value.problem("only streams of rw or randrw have rwmixread, and they need it"),
     }
 }
 
@@ -351,7 +351,7 @@ fn demand(value: Value<'_>) -> Result<Demand, Problem> {
     let parts =
         text.split_once('x').and_then(|(tc, qd)| Some((tc.trim().parse().ok()?, qd.trim().parse().ok()?)));
     let Some((threads, queue_depth)) = parts else {
-        return value.problem(format!("\"{text}\" is not a demand; write \"8x2\" for TC 8 and QD 2"));
+        return value.problem(format!("\"{text}\" is not a demand; use \"8x2\" for TC 8 and QD 2"));
     };
     limits::TC.check(threads).or_else(|why| value.problem(format!("TC {why}")))?;
     limits::QD.check(queue_depth).or_else(|why| value.problem(format!("QD {why}")))?;

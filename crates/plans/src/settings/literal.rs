@@ -1,5 +1,5 @@
-//! Values as written in a plan or on the command line, and their conversions. If a value cannot be converted, the
-//! error states the reason and the valid values, as text that follows the name of the key or option.
+//! Values as written in a plan or on the command line, and their conversions. If a value cannot be converted, the error
+//! states the reason and the valid values; the text follows the name of the key or option.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl Literal {
     /// Returns a non-empty string.
     ///
     /// # Errors
-    /// Returns an error that states what was expected, as all conversions do.
+    /// Returns an error that states the expected value, as all conversions do.
     pub fn text(&self) -> Result<String, String> {
         match self {
             Self::Typed(text) => Ok(text.clone()),
@@ -66,7 +66,7 @@ impl Literal {
         }
     }
 
-    /// Returns a text of one line that fits on a page.
+    /// Returns a single-line string that fits on a page.
     ///
     /// # Errors
     /// Returns an error if it is empty, longer, or contains control characters.

@@ -24,7 +24,7 @@ pub struct Setting {
     pub about: &'static str,
     /// Description of the valid values, such as `5 to 25`.
     pub limits: Option<fn() -> String>,
-    /// Places in which the setting can be used.
+    /// Where the setting can be used.
     pub scope: Scope,
     /// Settings that cannot be combined with it.
     pub excludes: &'static [&'static str],
@@ -51,7 +51,7 @@ pub enum Form {
     Word(&'static str, fn() -> Vec<(&'static str, &'static str)>),
 }
 
-/// Places in which a setting can be used.
+/// Where a setting can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Options of `run` and `plan`, and plans.
@@ -61,7 +61,7 @@ pub enum Scope {
     /// Options of `run`, plans, and options of `resume`, which replace the values with which the run was
     /// started.
     Resume,
-    /// Options of `run` and `resume` only, because the author of a plan must not choose them.
+    /// Options of `run` and `resume` only, because the author of a plan must not set them.
     Operator,
 }
 
@@ -172,9 +172,9 @@ pub struct RunSettings {
     pub sim_faults: Option<Vec<String>>,
     /// Statements about the tester and the test platform.
     pub stated: Stated,
-    /// Source of power, as written.
+    /// Power source, as written.
     pub power: Option<String>,
-    /// Number of seconds for which the idle power is measured.
+    /// Number of seconds for which idle power is measured.
     pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,
@@ -212,7 +212,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores the value of a setting that has no field of its own, for the test that reads it.
+    /// Stores the value of a setting without its own field, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }

@@ -9,7 +9,7 @@ use super::setting::{Form, Scope, Setting, limits as words_of};
 use super::words::{BURN_IN_LOADS, CACHE_CHOICES, SATURATION_LOADS, SATURATION_UNTIL, choices, words};
 use crate::limits::{self, Limit};
 
-/// Number of rounds after which a test ends in any case.
+/// Number of rounds after which a test ends regardless.
 const HARD_LIMIT_ROUNDS: u32 = 100;
 /// The maximum number of segments depends on the amount.
 const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs at least one segment" };
@@ -309,7 +309,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-media-errors",
         form: Form::Number("N"),
-        about: "Burn-in: media errors that may be added [default: 0]",
+        about: "Burn-in: maximum number of new media errors [default: 0]",
         limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
         set: |run, value| {
             value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-media-errors", &count))
@@ -319,7 +319,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-reallocated",
         form: Form::Number("N"),
-        about: "Burn-in: reallocated sectors that may be added [default: 0]",
+        about: "Burn-in: maximum number of newly reallocated sectors [default: 0]",
         limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
         set: |run, value| {
             value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-reallocated", &count))
@@ -329,7 +329,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-used",
         form: Form::Number("P"),
-        about: "Burn-in: highest percentage of the rated endurance that may be used [default: 100]",
+        about: "Burn-in: maximum used percentage of the rated endurance [default: 100]",
         limits: Some(|| words_of(&limits::BURN_IN_USED)),
         set: |run, value| value.whole(&limits::BURN_IN_USED).map(|used| run.keep("burn-in-used", &used)),
         ..Setting::BASE
@@ -337,7 +337,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-spare",
         form: Form::Number("P"),
-        about: "Burn-in: lowest percentage of available spare blocks [default: 10]",
+        about: "Burn-in: minimum percentage of available spare blocks [default: 10]",
         limits: Some(|| words_of(&limits::BURN_IN_SPARE)),
         set: |run, value| value.whole(&limits::BURN_IN_SPARE).map(|spare| run.keep("burn-in-spare", &spare)),
         ..Setting::BASE
@@ -345,7 +345,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-temperature",
         form: Form::Number("C"),
-        about: "Burn-in: highest temperature in degrees Celsius [default: 70]",
+        about: "Burn-in: maximum temperature in degrees Celsius [default: 70]",
         limits: Some(|| words_of(&limits::BURN_IN_CELSIUS)),
         set: |run, value| {
             value.whole(&limits::BURN_IN_CELSIUS).map(|celsius| run.keep("burn-in-temperature", &celsius))
@@ -433,7 +433,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "link",
         form: Form::List("NAME=URL"),
-        about: "Web page about a component of the test platform, such as Chassis=https://example.com/chassis; \
+        about: "Web page of a component of the test platform, such as Chassis=https://example.com/chassis; \
                 repeatable; listed in annex B",
         set: |run, value| {
             let links = value.list()?.iter().map(|text| text.parse()).collect::<Result<_, String>>()?;
@@ -455,7 +455,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "power-idle",
         form: Form::Number("S"),
-        about: "Seconds for which the idle power is measured before the first test, {limits} [default: 30]",
+        about: "Seconds for which idle power is measured before the first test, {limits} [default: 30]",
         limits: Some(|| words_of(&limits::IDLE_SECONDS)),
         scope: Scope::Operator,
         no_meaning_simulated: Some(NO_POWER),

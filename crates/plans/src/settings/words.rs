@@ -32,7 +32,7 @@ pub(super) const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
 /// The loads of a burn-in.
 pub(super) const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
     ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
-    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
+    ("jesd219", "The enterprise workload of JESD219, with I/Os of 4 KiB and more", "jesd219"),
 ];
 
 /// Returns the words with their meanings, for the help.
@@ -40,7 +40,7 @@ pub(super) fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }
 
-/// Returns each word with the value that it stands for.
+/// Returns each word with its value.
 pub(super) fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
     all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
 }

@@ -17,7 +17,7 @@ pub const VARIABLE: &str = "PLATEAU_COMPLETE";
 /// Maximum number of runs to offer.
 const MOST_RUNS: usize = 200;
 
-/// Answers a completion request from the shell for the command line that `command` builds; returns if there is no
+/// Responds to a completion request from the shell for the command line that `command` builds; returns if there is no
 /// request.
 pub fn answer(command: fn() -> Command) {
     CompleteEnv::with_factory(command).var(VARIABLE).complete();
@@ -65,14 +65,14 @@ pub fn word() -> ArgValueCompleter {
     })
 }
 
-/// Completes the last of several tests that are separated by commas.
+/// Completes the last test in a comma-separated list.
 fn tests(typed: &OsStr) -> Vec<Candidate> {
     let typed = typed.to_string_lossy();
     let (before, last) = typed.rfind(',').map_or(("", &*typed), |comma| typed.split_at(comma + 1));
     let mut names: Vec<(&str, &str)> = vec![("all", "every test of the profile")];
     for test in TESTS {
         if test.family != test.name && !names.iter().any(|(name, _)| *name == test.family) {
-            names.push((test.family, "every block size that the profile has for it"));
+            names.push((test.family, "every block size in the profile"));
         }
         names.push((test.name, test.about));
     }

@@ -20,13 +20,13 @@ pub struct Copy {
     /// The runs
     #[arg(required_unless_present = "all", value_name = "RUN", add = completion::run())]
     pub runs: Vec<String>,
-    /// Folder of the other library, which is created if it does not exist
+    /// Folder of the other library; created if missing
     #[arg(required = true, value_name = "DEST")]
     pub dest: PathBuf,
     /// Copy every run in the library
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
-    /// Also copy runs in progress, with the records that they have so far
+    /// Also copy runs in progress, with their records so far
     #[arg(long)]
     pub in_progress: bool,
 }
@@ -63,7 +63,7 @@ pub struct Job {
 
 #[derive(Debug, Subcommand)]
 pub enum Fleet {
-    /// Write the configuration of Slurm for the drives of one or several hosts, and report what changed
+    /// Write the Slurm configuration for the drives of one or more hosts, and report what changed
     Inventory(FleetInventory),
     /// Submit a campaign: drives x plans x repetitions, one job per run
     Submit(FleetSubmit),
@@ -73,7 +73,7 @@ pub enum Fleet {
 
 #[derive(Debug, Args)]
 pub struct FleetInventory {
-    /// The output of `plateau list --json` on a host, by the name of its node; repeatable [default: this host]
+    /// Output of `plateau list --json` on a host, with the name of its node; repeatable [default: this host]
     #[arg(long, value_name = "HOST=FILE")]
     pub from: Vec<String>,
     /// Further parameters of a node for nodes.conf, such as 'n1=CPUs=32 RealMemory=64000'; repeatable
@@ -95,10 +95,10 @@ pub struct FleetSubmit {
     /// Confirm the loss of all data on a drive by typing its identity; repeat for each drive
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Confirm the loss of all data on the drives in this file, which has one identity per line
+    /// Confirm the loss of all data on the drives listed in this file, one identity per line
     #[arg(long, value_name = "FILE")]
     pub erase_list: Option<PathBuf>,
-    /// Show time, endurance and losses, without submitting anything
+    /// Show time, endurance use and data loss without submitting anything
     #[arg(long)]
     pub dry_run: bool,
     /// Write the scripts for `sbatch` to this folder instead of submitting them

@@ -36,21 +36,21 @@ impl Labelling {
 
 #[derive(Debug, Args, Default)]
 pub struct Runs {
-    /// List only runs that have all of these in their id, target, tests, profile, name, tags or notes
+    /// List only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
     pub text: Vec<String>,
-    /// Only runs on drives whose serial number or identity contains this
+    /// Only runs on drives whose serial number or identity contains this text
     #[arg(long, value_name = "TEXT")]
     pub serial: Option<String>,
-    /// Only runs on drives whose model contains this
+    /// Only runs on drives whose model contains this text
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
     /// Only runs with this test, or with a test of this family
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
-    /// Only runs whose profile begins with this, such as pts-e
+    /// Only runs whose profile starts with this prefix, such as pts-e
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
-    /// Only runs with this tag; repeatable, for runs with all of them
+    /// Only runs with this tag; if repeated, only runs with all of the tags
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only runs in this state; repeatable
@@ -65,7 +65,7 @@ pub struct Runs {
     /// List at most this many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
-    /// Divide the list into pages of N runs, and list page K; with --json, the document says how many more there are
+    /// Split the list into pages of N runs, and list page K; with --json, the document states how many more there are
     #[arg(long, value_name = "K", requires = "limit", value_parser = super::numbers::at_least_one)]
     pub page: Option<usize>,
     /// Show these columns in this order, separated by commas: run, created, tests, profile, target, verdict, path,
@@ -94,7 +94,7 @@ pub enum Sort {
 
 #[derive(Debug, Args)]
 pub struct IndexOptions {
-    /// Discard the index and read every journal again
+    /// Rebuild the index from all journals
     #[arg(long)]
     pub rebuild: bool,
 }
@@ -123,7 +123,7 @@ pub struct Query {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
-    /// Interrupt the query after this time
+    /// Stop the query after this time
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::numbers::seconds)]
     pub time_limit: Duration,
 }

@@ -19,8 +19,8 @@ pub enum OutputFormat {
 
 #[derive(Debug, Args)]
 pub struct Load {
-    /// Block device, regular file, sim:MODEL, or a job file of fio (a name ending in .fio, .job or .ini, or - for
-    /// standard input); --filename names a target as well
+    /// Block device, regular file, sim:MODEL, or a fio job file (a name ending in .fio, .job or .ini, or - for standard
+    /// input); --filename also specifies a target
     pub target: Option<String>,
     #[command(flatten)]
     pub words: Words,
@@ -42,7 +42,7 @@ pub struct Load {
     /// Same as --output-format terse, as in fio
     #[arg(long, conflicts_with = "output_format")]
     pub minimal: bool,
-    /// Refuse jobs that write, as in fio
+    /// Reject jobs that write, as in fio
     #[arg(long)]
     pub readonly: bool,
     /// Run only these sections of a job file, as in fio
@@ -54,5 +54,6 @@ pub struct Load {
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
 sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs of the \
-file that do not set them. Each --name starts a further job; options before the first one apply to all of them. Options of fio that have no effect here are accepted, \
-and a note at the result names them; all others are rejected by name, with the reason.";
+file that do not set them. Each --name starts another job; options before the first one apply to all jobs. \
+Options of fio that have no effect here are accepted, \
+and a note in the result lists them; all others are rejected by name, with the reason.";

@@ -11,8 +11,8 @@ use crate::failure::{Done, Exit, Failure};
 const PREFIX: &str = "sim:";
 const ENDING: &str = ".toml";
 
-/// Converts a typed target to the form in which it is stored: simulated drives get the full name of their model,
-/// others are unchanged.
+/// Converts a target as typed to its stored form: simulated drives get the full name of their model, others are
+/// unchanged.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
         let text =
@@ -108,7 +108,7 @@ fn named(name: &str) -> Result<String, String> {
             None => "no such model; `plateau sim list` lists them".into(),
         }),
         _ if name.is_empty() => Err("the name of a model is missing; `plateau sim list` lists them".into()),
-        several => Err(format!("several models begin with that: {}", several.join(", "))),
+        several => Err(format!("several models start with that: {}", several.join(", "))),
     }
 }
 

@@ -36,7 +36,7 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Converts an error of clap.
+/// Converts a clap error.
 pub fn failure(error: &clap::Error) -> Failure {
     let hint = hint(error);
     let text = error.render().to_string();
@@ -86,7 +86,7 @@ fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Beginnings of arguments that are missing, with what they are.
+/// Prefixes of missing arguments, with their explanations.
 const MISSING: &[(&str, &str)] = &[
     (
         "<TARGET>",
@@ -100,7 +100,7 @@ const MISSING: &[(&str, &str)] = &[
     ("<DRIVE|MODEL>", "`plateau drives` lists the drives and models of the runs in the library."),
     (
         "<RUN>",
-        "RUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs.",
+        "RUN is an id, a prefix of one, the name of a run, or `latest`; `plateau runs` lists the runs.",
     ),
     ("<MODEL>", "`plateau sim list` lists the models of simulated drives."),
     ("<SQL>", "SQL is one SELECT statement, such as `plateau query 'SELECT * FROM run LIMIT 5'`."),
@@ -172,7 +172,7 @@ fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
     ))
 }
 
-/// `of` returns whether the command line is that of a given command.
+/// `of` returns whether the command line uses a given command.
 fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if let Some(hint) = of_confirmation(argument, &of) {
         return Some(hint.into());
@@ -222,7 +222,7 @@ fn of_word(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         return Some("--numjobs N sets the number of threads, and --iodepth N the queue depth.".into());
     }
     if of("load") {
-        return Some(format!("Specify the load with fio's options, such as --rw={argument} or --bs=4k."));
+        return Some(format!("Specify the load with fio options, such as --rw={argument} or --bs=4k."));
     }
     if of("sim fit") {
         return Some(format!("--output names the file to write: `plateau sim fit RUN --output {argument}`."));

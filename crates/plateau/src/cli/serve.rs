@@ -14,7 +14,7 @@ pub struct Serve {
     /// Allow browsers to reach the server by this name, such as lab.example or lab.example:443; repeatable
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
-    /// A proxy in front of the server encrypts connections; required for addresses that other hosts can reach
+    /// A proxy in front of the server provides TLS; required for addresses reachable from other hosts
     #[arg(long)]
     pub behind_proxy: bool,
     /// Change nothing: runs cannot be started or stopped, even by operators
@@ -37,7 +37,7 @@ pub enum User {
         #[arg(long, value_name = "ROLE", default_value = "viewer")]
         role: Role,
     },
-    /// Remove a user, whose sessions end at once
+    /// Remove a user and end the user's sessions immediately
     Remove {
         /// Name
         name: String,
@@ -48,7 +48,7 @@ pub enum User {
 
 #[derive(Debug, Args)]
 pub struct LauncherOptions {
-    /// User whose requests are carried out, by name in /etc/passwd or by number; repeatable
+    /// User (name or uid) whose requests are carried out; repeatable
     #[arg(long = "user", value_name = "USER", required = true)]
     pub users: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `--since`: a point in time as people write it.
+//! `--since`: a point in time in human notation.
 
 use jiff::{Span, Timestamp, Zoned};
 

@@ -40,11 +40,11 @@ fn names() -> Vec<PossibleValue> {
     let mut names = vec![PossibleValue::new(ALL).help("every test of the profile")];
     for family in families {
         if names.iter().all(|known| known.get_name() != family) {
-            names.push(named(family, "every block size that the profile has for it"));
+            names.push(named(family, "every block size in the profile"));
         }
     }
     names
-        .push(PossibleValue::new("map").help("not a PTS test: maps demand intensity and proposes TC and QD"));
+        .push(PossibleValue::new("map").help("not a PTS test: maps demand intensity and suggests TC and QD"));
     names.extend(TESTS.iter().map(|test| named(test.name, test.about)));
     names
 }

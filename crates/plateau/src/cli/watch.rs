@@ -10,7 +10,7 @@ pub struct Watch {
     /// Show every run in progress
     #[arg(long, conflicts_with = "run")]
     pub all: bool,
-    /// Print the current state as plain text, and exit; the same if the output is not a terminal
+    /// Print the current state as plain text and exit; implied if the output is not a terminal
     #[arg(long)]
     pub once: bool,
 }

@@ -27,12 +27,12 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns the specified options as options of jobs.
+    /// Returns the specified options as job options.
     pub fn given(&self) -> &[(&'static str, String)] {
         &self.given
     }
 
-    /// Returns the specified options of the program fio that have no effect.
+    /// Returns the specified fio command-line options that have no effect.
     pub fn ignored(&self) -> &[&'static str] {
         &self.ignored
     }
@@ -75,7 +75,7 @@ impl FromArgMatches for Words {
     }
 }
 
-/// Returns the options of the program fio that are accepted only here.
+/// Returns the fio command-line options that are accepted only here.
 fn of_program() -> impl Iterator<Item = &'static ProgramOption> {
     PROGRAM.iter().filter(|row| row.standing.is_some() && !ELSEWHERE.contains(&row.name))
 }

@@ -27,7 +27,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         let state = places::state()?;
         restore::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
         tuning::restore_left_over(drive.facts(), &*state)?;
-        // From here on, signals must not end the process before the settings are restored.
+        // From here on, signals must not terminate the process before the settings are restored.
         signals::watch()?;
         let tuner = Tuner::begin(&*state)?;
         let tunings = drive.host_look().tunings;

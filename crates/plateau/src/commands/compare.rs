@@ -57,12 +57,12 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     }
     if matched.is_empty() {
         if !thresholds.is_empty() && !cli.json && !streamed {
-            printer::print(&format!("\nno condition of --fail-if is met: {}", options.fail_if.join("; ")))?;
+            printer::print(&format!("\nno --fail-if condition is met: {}", options.fail_if.join("; ")))?;
         }
         return Ok(());
     }
     let each: Vec<String> = matched.iter().map(in_words).collect();
-    let problem = format!("a condition of --fail-if is met: {}", each.join("; "));
+    let problem = format!("a --fail-if condition is met: {}", each.join("; "));
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
 }
 

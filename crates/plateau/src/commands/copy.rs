@@ -49,9 +49,8 @@ pub fn check(run: &Run, is_in_progress_requested: bool) -> Done {
         return Err(Failure::text(Exit::Run, text).of_run(id));
     }
     if !is_in_progress_requested && run.is_in_progress()? {
-        let text = format!(
-            "run {id} is in progress; wait for it, or copy the records that it has so far with --in-progress"
-        );
+        let text =
+            format!("run {id} is in progress; wait for it, or copy its records so far with --in-progress");
         return Err(Failure::text(Exit::Run, text).of_run(id));
     }
     Ok(())

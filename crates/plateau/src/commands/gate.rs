@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, options: &Gate) -> Done {
     Err(Failure::text(Exit::Regressed, problem).of_run(&verdict.run).with_document(document))
 }
 
-/// The files to write, each with its format.
+/// The files to write, with their formats.
 fn outputs(options: &Gate) -> Done<Vec<(&Path, Format)>> {
     let named: [(&str, &Option<_>, Format); 3] = [
         ("xml", &options.junit, formats::junit),
@@ -69,7 +69,7 @@ fn verdict(cli: &Cli, options: &Gate) -> Done<Verdict> {
     let (rules, mistakes) = Rules::read(&path.display().to_string(), &text);
     let library = places::library(cli.library.as_deref())?;
     let run = match subject(library.find(&options.run)) {
-        // Mistakes in the file are reported even if there is no run yet.
+        // Errors in the file are reported even if there is no run yet.
         Err(_) if !mistakes.is_empty() => return Err(refused(Refused::Mistakes(mistakes))),
         found => found?,
     };

@@ -161,7 +161,7 @@ fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     }
 }
 
-/// Returns why a person must decide how the run continues: without a decision, a drive that was already purged for
+/// Returns why the operator must decide how the run continues: without a decision, a drive that was already purged for
 /// the interrupted test would be purged again.
 fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<String> {
     if options.restart_test || options.continue_timeline {

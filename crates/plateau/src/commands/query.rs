@@ -1,4 +1,4 @@
-//! `plateau query SQL`: an answer from the index of the library.
+//! `plateau query SQL`: runs a query on the library's index.
 
 use serde_json::{Value as Json, json};
 use stdx::table::table;

@@ -57,7 +57,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
 }
 
-/// Returns what to type if a file was named in place of the run.
+/// Returns what to type if a file was given instead of a run.
 fn not_first(options: &Report) -> String {
     let file = &options.run;
     let is_other = |path: &&PathBuf| by_extension(path).is_err();

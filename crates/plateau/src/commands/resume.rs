@@ -26,11 +26,11 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
-    // Typing the command is the decision on how the run continues.
+    // Typing the command decides how the run continues.
     proceed(cli, &library, stored, options, |_, _| Ok(()))
 }
 
-/// Continues a run that was found, if `may_continue` permits it.
+/// Continues an existing run, if `may_continue` permits it.
 pub fn proceed(
     cli: &Cli,
     library: &Library,
@@ -40,7 +40,7 @@ pub fn proceed(
 ) -> Done {
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
-    // Any user may have written the run that was found. If only this user can write to its directory, the run can
+    // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can
     // no longer be replaced, so read it again and resume that content.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
@@ -93,7 +93,7 @@ pub fn proceed(
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
-    // The run ended while its estimates were being made.
+    // The run ended while its estimates were computed.
     if loaded.entries.len() == 1 {
         journal.append(lifecycle::estimated(&stored.file, library)?)?;
     }
@@ -117,8 +117,8 @@ fn already_complete(cli: &Cli, stored: Run) -> Done {
     lifecycle::finish(cli, stored)?.done()
 }
 
-/// Locks the journal of a run to continue it; returns `None` if the run is complete. Until the lock is held, another
-/// process may continue the run, so only what is read under the lock decides.
+/// Locks the journal of a run to continue it; returns `None` if the run is complete. Another process may continue the
+/// run until the lock is held, so only content read under the lock counts.
 fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Done<Option<(Journal, Loaded)>> {
     let (journal, loaded) = stored.reopen()?;
     if lifecycle::is_complete(&loaded) {
@@ -290,7 +290,7 @@ mod tests {
         let (stored, journal) = Library::at(dir.path()).create(file).expect("a run");
         drop(journal);
         let refused = || Failure::text(Exit::Held, "ask");
-        assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "a person must decide");
+        assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "the operator must decide");
         let (mut journal, loaded) = reopen(&stored, |_, _| Ok(())).expect("free").expect("incomplete");
         assert_eq!(loaded.entries.len(), 1);
         // Another process completes the run after this one has found it incomplete.

@@ -31,8 +31,8 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     Err(last.already_printed())
 }
 
-/// Refuses a test that neither Plateau nor any run contains: its name must be mistyped, and an empty list would
-/// hide that.
+/// Refuses a test that exists neither in Plateau nor in any run: the name must be a typo, which an empty list would
+/// hide.
 fn check_test(test: &str, runs: &[Known]) -> Done {
     let own = || runs.iter().flat_map(|run| run.run.tests.iter().map(String::as_str));
     if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {

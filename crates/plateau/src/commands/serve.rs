@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
     match link {
         link if cli.json => printer::print_json(&json!({ "address": address.to_string(), "link": link }))?,
         Some(link) => printer::print(&format!(
-            "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server, which runs do not notice."
+            "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server; runs are not affected."
         ))?,
         None => printer::print(&format!(
             "http://{address}/\nUsers sign in with name and password. Links are printed only on a terminal, because \

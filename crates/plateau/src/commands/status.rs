@@ -34,7 +34,7 @@ pub fn run(cli: &Cli) -> Done {
     } else if !in_progress.is_empty() {
         printer::print(&in_progress.iter().map(|found| line(found, now)).collect::<String>())?;
     } else if printer::columns().is_some() {
-        // Scripts, which need only the exit code, get no output.
+        // Scripts need only the exit code, so they get no output.
         printer::notice("no run is in progress");
     }
     if let Some(last) = failures.pop() {

@@ -68,7 +68,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(
-            "no run can have written the journal of run {}: record {}: {}; it was changed, and its hashes were \
+            "run {} cannot have written this journal: record {}: {}; it was changed, and its hashes were \
              recomputed; restore it from a copy",
             run.file.id, misplaced.record, misplaced.problem
         );

@@ -1,5 +1,5 @@
-//! Verifies that a drive receives the load that a job file describes: a simulated drive counts the I/Os of a job by
-//! size and offset.
+//! Verifies that a drive receives the load described by a job file: a simulated drive counts the I/Os of a job by size
+//! and offset.
 
 use device::OpenOptions;
 use engine::{Flow, LoadOutcome};

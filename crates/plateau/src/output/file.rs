@@ -11,7 +11,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::run_files::{IMPORTED, LOGO};
 
-/// Paths that stand for standard output. The last three are links, which would otherwise not be followed.
+/// Paths that denote standard output. The last three are links, which would otherwise not be followed.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// Number of bytes to read in order to identify the type of a file.

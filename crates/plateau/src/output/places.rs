@@ -47,7 +47,7 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
-/// root) or the user's folder. Code that opens it must check that no other user can have written to it.
+/// root) or the user's folder. Code that opens it must check that no other user could have written to it.
 pub fn state() -> Done<PathBuf> {
     let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
     match set {
@@ -71,9 +71,9 @@ pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Checks that only this user (or root, for the folders above it) can have written a run; otherwise returns the
-/// reason. As a result, no other user can replace it, so content that is read at `dir` afterwards was written by
-/// this user.
+/// Checks that only this user (or root, for the folders above it) could have written a run; otherwise returns the
+/// reason. As a result, no other user can replace it, so content that is read at `dir` afterwards was written by this
+/// user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));

@@ -10,12 +10,12 @@ pub enum State {
     /// A process is working on it
     #[value(aliases = ["in-progress"])]
     Running,
-    /// Complete; every test that asks for steady state reached it
+    /// Complete; every test that requires steady state reached it
     Steady,
     /// Complete; a test did not reach steady state
     #[value(aliases = ["not-steady", "no-steady-state"])]
     Unsteady,
-    /// Complete; no test asks for steady state
+    /// Complete; no test requires steady state
     Complete,
     /// Interrupted, or a drive failed; `resume` continues it
     #[value(aliases = ["not-complete", "interrupted"])]

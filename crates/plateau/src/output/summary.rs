@@ -430,7 +430,7 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    // Results that are not valid must not look like those of other tests.
+    // Invalid results must not look like those of other tests.
     let doubt = match (&outcome.stop, outcome.converged) {
         _ if outcome.key_figures.is_empty() => None,
         (Some(_), _) => Some("not complete:"),

@@ -9,7 +9,7 @@ struct ToStandardError;
 
 impl Log for ToStandardError {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // Messages of third-party libraries do not concern the drive.
+        // Messages from third-party libraries are not about the drive.
         let of_us = metadata.target().split("::").next();
         of_us.is_some_and(|part| ["admin", "device", "engine", "plateau", "record"].contains(&part))
     }

@@ -236,7 +236,7 @@ pub struct Work<'a> {
     pub interrupted: &'a AtomicBool,
     pub handling: &'a Handling,
     pub progress: &'a mut dyn Audience,
-    /// The source of power; `None` if power is not measured.
+    /// The power source; `None` if power is not measured.
     pub metering: Option<Metering>,
 }
 

@@ -1,4 +1,4 @@
-//! The source of power of a run: which sources are allowed, when they are opened, and the idle power before the first
+//! The power source of a run: which sources are allowed, when they are opened, and the idle power before the first
 //! test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,14 +18,14 @@ const USUAL_IDLE: Duration = Duration::from_secs(30);
 /// Interval at which stop requests are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A requested source of power.
+/// A requested power source.
 #[derive(Debug, Clone)]
 pub struct Requested {
     named: Named,
     idle: Duration,
 }
 
-/// An open source of power, and the duration of the idle power measurement.
+/// An open power source, and the duration of the idle power measurement.
 #[derive(Debug)]
 pub struct Metering {
     pub sampler: Sampler,
@@ -42,7 +42,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     };
     let named = Named::parse(source)?;
     if named.kind().needs_trust && device::has_more_rights_than_its_caller() {
-        let text = format!("--power {source}: not with more rights than those of the caller");
+        let text = format!("--power {source}: not available with more privileges than the caller's");
         return Err(Failure::text(Exit::Usage, text));
     }
     Ok(Some(Requested { named, idle: run.power_idle_seconds.map_or(USUAL_IDLE, Duration::from_secs_f64) }))
@@ -62,8 +62,8 @@ pub fn check_campaign(requested: Option<&Requested>) -> Done {
     }
 }
 
-/// Returns the source of a run that is resumed, which is the one with which it was started. If others may have
-/// written `run.json`, a program or port in it is used only if the command line names it as well.
+/// Returns the source of a resumed run, which is the one it was started with. If others may have written `run.json`, a
+/// program or port in it is used only if the command line names it as well.
 pub fn of_resumed(
     file: &RunFile,
     typed: &RunSettings,
@@ -72,11 +72,10 @@ pub fn of_resumed(
     let usage = |text: String| Err(Failure::text(Exit::Usage, text));
     match (&file.power, &typed.power) {
         (None, None) => requested(typed),
-        (None, Some(_)) => usage(format!("run {} started without a source of power; omit --power", file.id)),
-        (Some(was), Some(is)) if was.source != *is => usage(format!(
-            "a run continues with the source of power with which it started: --power '{}'",
-            was.source
-        )),
+        (None, Some(_)) => usage(format!("run {} started without a power source; omit --power", file.id)),
+        (Some(was), Some(is)) if was.source != *is => {
+            usage(format!("a run continues with the power source it started with: --power '{}'", was.source))
+        }
         (Some(was), is) => {
             let run = RunSettings { power: Some(was.source.clone()), ..typed.clone() };
             let requested = requested(&run)?;
@@ -85,7 +84,7 @@ pub fn of_resumed(
                 Err(why) if needs_trust && is.is_none() => Err(Failure::text(
                     Exit::Refused,
                     format!(
-                        "{why}, so the source of power recorded in it cannot be trusted; if it is the right one, \
+                        "{why}, so the power source recorded in it cannot be trusted; if it is the right one, \
                          confirm with --power '{}'",
                         was.source
                     ),
@@ -96,7 +95,7 @@ pub fn of_resumed(
     }
 }
 
-/// Opens the source of power for an armed target.
+/// Opens the power source for an armed target.
 pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>) -> Done<Metering> {
     let around = Surroundings {
         drive: armed.sysfs_directory(),
@@ -164,7 +163,7 @@ mod tests {
             requested(&typed(Some("watts")))
                 .unwrap_err()
                 .message()
-                .contains("--power: 'watts' is not a source of power")
+                .contains("--power: 'watts' is not a power source")
         );
         let meter = requested(&typed(Some("command:/bin/meter"))).expect("a name");
         assert!(check_campaign(meter.as_ref()).unwrap_err().message().contains("one target at a time"));

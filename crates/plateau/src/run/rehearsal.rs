@@ -137,7 +137,7 @@ impl Rehearsal {
     }
 }
 
-/// A bench on the simulated drive that computes the cost of the tests on the target.
+/// A bench on the simulated drive that computes what the tests cost on the target.
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,

@@ -19,7 +19,7 @@ fn only(devices: &[Listed], was: &TargetFacts) -> Option<String> {
     };
     let mut found = devices.iter().filter(is_it);
     let first = found.next()?;
-    // Two devices with the same identity cannot be distinguished.
+    // Two devices with the same identity are indistinguishable.
     found.next().is_none().then(|| first.path.clone())
 }
 

@@ -1,7 +1,7 @@
 //! The live bench: results are taken from the journal until it ends, then from the drive.
 //!
-//! Only this module connects the method (`pts`) and the device (`device`). Every result of the drive is on disk
-//! before the test or the audience receives it.
+//! Only this module connects the method (`pts`) and the device (`device`). Each result from the drive is on disk before
+//! the test or the audience receives it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -219,7 +219,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends a measurement of power. A failure of the meter does not make the run fail.
+    /// Ends a measurement of power. A meter failure does not fail the run.
     fn power(&mut self, begun: Option<Result<(), PowerError>>) -> Option<Power> {
         let sampler = self.sampler.as_ref()?;
         let measured = begun?.and_then(|()| sampler.end());
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
         self.check_interrupted()
     }
 
-    /// Adds facts to a segment that are not available to the crate `device`.
+    /// Adds facts to a segment that the crate `device` cannot know.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
         if let Some(host) = &mut segment.host {

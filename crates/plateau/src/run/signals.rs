@@ -1,4 +1,4 @@
-//! Signals that stop a run in an orderly way, and the message that is shown if stopping takes long.
+//! Signals that stop a run cleanly, and the message shown if stopping takes long.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

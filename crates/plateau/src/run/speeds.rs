@@ -1,5 +1,5 @@
-//! The speeds assumed by an estimate, and their source: typical values, measurements of the same drive or of its
-//! model, and typed values, in ascending order of precedence.
+//! The speeds assumed by an estimate, and their source: typical values, measurements of the same drive or its model,
+//! and specified values, in ascending order of precedence.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::failure::{Done, Exit, Failure};
 
 /// Approximate capacity of the drive used for a probe, which takes a second or two.
 const PROBE_BYTES: u64 = 1_000_000_000;
-/// Number of latest runs of a drive to use.
+/// Number of recent runs of a drive to use.
 const EARLIER_RUNS: usize = 5;
 
 /// Assumed speeds and their source.
@@ -30,7 +30,7 @@ pub struct Known {
 /// Returns the speeds of the target of `file`.
 ///
 /// # Errors
-/// Returns an error if a typed value is impossible, or a probe failed.
+/// Returns an error if a specified value is impossible or a probe failed.
 pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let write = typed.assume_write.as_deref().map(|text| rate("--assume-write", text)).transpose();
@@ -41,7 +41,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
         known = Known { assumed: seen.0.applied_to(known.assumed), source: seen.1 };
     }
     let Known { mut assumed, source } = known;
-    // Typed values take precedence over measured ones.
+    // Specified values take precedence over measured ones.
     assumed.sequential.write = write.unwrap_or(assumed.sequential.write);
     assumed.sequential.read = read.unwrap_or(assumed.sequential.read);
     let mut assumed = assumed.with_random_iops(typed.assume_random_write, typed.assume_random_read);
@@ -67,7 +67,7 @@ pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, Str
     estimate::dry::estimates(&context, tasks, assumed)
 }
 
-/// Returns typical speeds, and whether they are derived from a typed sequential speed.
+/// Returns typical speeds, and whether they are derived from a specified sequential speed.
 fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool) {
     if let Some(speed) = write.or(read) {
         let assumed = Assumed::usual(write.unwrap_or(speed), read.unwrap_or(speed));
@@ -89,7 +89,7 @@ fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool)
     )
 }
 
-/// Returns earlier measurements of a real drive, or probes the model of a simulated one.
+/// Returns earlier measurements of a real drive, or probes the model of a simulated drive.
 fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)>> {
     if file.target.simulated.is_some() {
         return probe(file).map(Some);

@@ -1,4 +1,4 @@
-//! Slurm with two nodes on this host, started for a test and ended with it.
+//! Slurm with two nodes on this host, started for a test and stopped with it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -211,7 +211,7 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().expect("bound").port())
 }
 
-/// Returns the bytes of a file, to see whether it changed.
+/// Returns the bytes of a file, to detect changes.
 pub fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("readable")
 }

@@ -141,8 +141,8 @@ impl Drop for Held {
     }
 }
 
-/// Stops a process without ending it, and returns when none of its threads runs any more. It keeps its locks, and
-/// cannot finish while the test looks at it.
+/// Stops a process without ending it, and returns when none of its threads is running. It keeps its locks, and cannot
+/// finish while the test examines it.
 #[must_use]
 pub fn hold(process: u32) -> Held {
     send_signal(process, "STOP");

@@ -1,7 +1,7 @@
-//! A program that prints watts, one value per line, as long as it runs.
+//! A program that prints watts, one value per line, for as long as it runs.
 //!
 //! It is started without a shell, in a fixed environment and in its own process group, so that Ctrl-C ends the run
-//! before the meter. It is ended with the run.
+//! before the meter. It is stopped with the run.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
@@ -17,7 +17,7 @@ use crate::source::{Kind, Opened, Pace, Sample, Source, Surroundings};
 pub(super) const KIND: Kind = Kind {
     name: "command",
     argument: Some("PROGRAM [ARGUMENT]..."),
-    about: "a program that prints watts, one value per line, until the run ends it",
+    about: "a program that prints watts, one value per line, until the run stops it",
     is_per_drive: false,
     needs_trust: true,
     open,
@@ -54,7 +54,8 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     let mut words = argument.split_whitespace();
     let program = words.next().unwrap_or_default();
     if program.contains('/') && !program.starts_with('/') {
-        let why = format!("give the absolute path of {program}: a run may be resumed in another directory");
+        let why =
+            format!("specify the absolute path of {program}: a run may be resumed in another directory");
         return Err(PowerError::absent(&what, why));
     }
     let mut child = Command::new(program)
@@ -69,8 +70,8 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
         .spawn()
         .map_err(|error| {
             let why = format!(
-                "{program} cannot be started ({error}); it is run without a shell and looked up in {PATH}: give the path of \
-                 a program or script"
+                "{program} cannot be started ({error}); it is run without a shell and looked up in {PATH}: \
+                 specify the path of a program or script"
             );
             PowerError::absent(&what, why)
         })?;

@@ -1,7 +1,7 @@
 //! A power sensor of the kernel's hardware monitoring, selected by the name of its chip or its folder.
 //!
-//! Only a sensor of the drive's own device measures the drive. All others, such as those of the power supply,
-//! measure part of the host.
+//! Only a sensor of the drive's own device measures the drive. All others, such as those of power supplies, measure
+//! part of the host.
 
 use record::{PowerFacts, PowerSubject};
 
@@ -59,7 +59,7 @@ fn open(name: &str, around: Surroundings) -> Result<Opened, PowerError> {
         (None, several) => {
             let folders: Vec<&str> = several.iter().map(|sensor| sensor.folder.as_str()).collect();
             let why = format!(
-                "several sensors have this name, none of them the drive's; name one of {}",
+                "several sensors have this name, none of them the drive's; specify one of {}",
                 folders.join(", ")
             );
             return Err(PowerError::absent(&what, why));

@@ -14,7 +14,7 @@ use crate::sysfs::{Energy, energies};
 pub(super) const KIND: Kind = Kind {
     name: "rapl",
     argument: None,
-    about: "energy of the CPU packages; only what exceeds the idle power is attributed to the load",
+    about: "energy of the CPU packages; only the part above idle power is attributed to the load",
     is_per_drive: false,
     needs_trust: false,
     open,

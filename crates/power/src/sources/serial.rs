@@ -104,7 +104,7 @@ mod tests {
                     if left.is_empty() {
                         left = line.as_bytes();
                     }
-                    // A terminal's queue fills up while nobody reads from it, and then accepts partial lines.
+                    // A terminal's queue fills up while nothing reads from it, and then accepts partial lines.
                     left = &left[meter.write(left).unwrap_or(0)..];
                     std::thread::sleep(std::time::Duration::from_millis(2));
                 }

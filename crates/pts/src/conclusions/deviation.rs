@@ -164,7 +164,7 @@ pub enum ReportedBy {
     Settings,
     /// Write cache.
     WriteCache,
-    /// The clause about the course of the test.
+    /// The clause on how the test is run.
     Course,
     /// The clause about the end of the test.
     Ending,

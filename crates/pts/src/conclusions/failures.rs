@@ -46,7 +46,7 @@ pub fn failures(test: &str, entries: &[Entry]) -> Vec<Failures> {
     all
 }
 
-/// Returns one deviation for each workload by name.
+/// Returns one deviation for each workload name.
 pub(crate) fn deviations(failures: &[Failures]) -> Vec<Deviation> {
     let mut all: Vec<(u64, &str)> = Vec::new();
     for failed in failures {

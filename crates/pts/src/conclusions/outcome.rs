@@ -59,7 +59,7 @@ pub struct Outcome {
     pub key_figures: Vec<KeyFigure>,
     /// Special notes: skipped steps, device errors, interruptions.
     pub notes: Vec<String>,
-    /// Deviations from the profile caused by the course of this run: purge method, gaps, skipped cells.
+    /// Deviations from the profile that occurred in this run: purge method, gaps, skipped cells.
     pub modified: Vec<Deviation>,
     /// Number of cells that the host may have limited, such as `5 of 280 cells`; None if there are none.
     pub host_limited: Option<String>,

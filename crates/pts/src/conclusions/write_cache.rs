@@ -5,7 +5,7 @@ use record::{Entry, Event};
 use crate::{Deviation, Profile, WriteCache};
 
 /// Returns the states while `test` used the drive, in order of their first occurrence; after a restart, only
-/// those since the restart. Before the first use: the latest known state. The result is empty if the state was
+/// those since the restart. Before the first use, the last known state applies. The result is empty if the state was
 /// neither set nor queried.
 #[must_use]
 pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
@@ -20,7 +20,7 @@ pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
             }
             Event::TestEnded { .. } => inside = false,
             Event::WriteCache { is_on: state, .. } => is_on = *state,
-            // The state during a purge does not affect what is measured later.
+            // The state during a purge does not affect later measurements.
             Event::Preconditioned(_) | Event::Measured(_) | Event::Cut(_) | Event::Idled { .. } if inside => {
                 states.extend(is_on.filter(|state| !states.contains(state)));
             }

@@ -1,5 +1,5 @@
-//! Response times: percentiles with a sufficient number of I/Os, and the histogram with confidence levels (the page
-//! of PTS 2.0 shared by WSAT, LAT, CBW and DIRTH).
+//! Response times: percentiles with enough I/Os, and the histogram with confidence levels (the page of PTS 2.0 shared
+//! by WSAT, LAT, CBW and DIRTH).
 
 use record::Segment;
 use stdx::Histogram;
@@ -10,8 +10,8 @@ use crate::Context;
 use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
 use crate::exhibits::unit::Unit;
 
-/// A percentile, stored as the fraction of I/Os beyond it, which is exact even where 99.999 % as a floating-point
-/// fraction is not.
+/// A percentile, stored as the fraction of I/Os beyond it, which is exact, unlike 99.999 % as a floating-point
+/// fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentile {
     /// Percentage as printed: `99.999`.
@@ -46,7 +46,7 @@ const PERCENTILES: [Percentile; 17] = [
 
 /// Index of the median in `PERCENTILES`.
 const MEDIAN: usize = 6;
-/// Percentiles from 90 % on characterise the tail.
+/// Percentiles of 90 % and above characterise the tail.
 const TAIL_PPM: u32 = 100_000;
 /// Indices of the percentiles drawn as vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
@@ -101,7 +101,7 @@ impl Tail {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
     }
 
-    /// Extends `title` of the page of maxima by the percentile that is shown instead.
+    /// Adds the percentile that is shown instead to the `title` of the page of maxima.
     pub fn title(self, title: &str) -> String {
         match self.0 {
             Some(percentile) => format!("{title}: n/a, {} % shown", percentile.name),

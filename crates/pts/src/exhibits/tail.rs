@@ -1,4 +1,4 @@
-//! The tail of response times up to five nines, on an axis on which each further nine has the same width.
+//! The tail of response times up to five nines, on an axis where each additional nine has the same width.
 
 use stdx::Histogram;
 

@@ -54,7 +54,7 @@ impl Composite {
         Self { sizes, enlarged_percent }
     }
 
-    /// Returns the sizes of the table from 4 KiB on; smaller ones become 4 KiB.
+    /// Returns the sizes of the table, with those below 4 KiB raised to 4 KiB.
     pub fn in_pages() -> Self {
         let is_smaller = |size: &&(u32, u8)| size.0 < PAGE_BYTES;
         let enlarged_percent = SIZES.iter().filter(is_smaller).map(|size| size.1).sum();

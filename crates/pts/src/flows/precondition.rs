@@ -40,7 +40,7 @@ impl Precondition {
         }
     }
 
-    /// Runs the rounds; `workload` creates each minute from round and step.
+    /// Runs the rounds; `workload` returns the workload of one minute, given its round and step.
     pub fn run(
         &mut self,
         context: &Context<'_>,

@@ -21,7 +21,7 @@ pub fn gap_at(segments: &[Segment]) -> Option<usize> {
 pub(crate) enum Verdict {
     /// Another round is needed.
     Continue,
-    /// The five latest rounds are steady.
+    /// The last five rounds are steady.
     Steady,
     /// No further round is allowed.
     Exhausted,
@@ -77,7 +77,7 @@ impl Rounds {
         Self { done: Vec::new(), history: History::of(variables), converged: false }
     }
 
-    /// Adds a completed round, and returns whether the loop is over.
+    /// Adds a completed round, and returns whether the loop has ended.
     fn finish(
         &mut self,
         context: &Context<'_>,
@@ -149,7 +149,7 @@ impl Rounds {
         }
     }
 
-    /// Returns the rounds on which results are based: the five of the window, or the latest ones available.
+    /// Returns the rounds on which results are based: the five of the window, or the last ones available.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]

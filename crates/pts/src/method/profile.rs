@@ -44,9 +44,9 @@ pub struct Profile {
     pub active_range_amount_bytes: Option<u64>,
     /// Number of active range segments; used only with an amount.
     pub active_range_segments: u32,
-    /// Further percentages of the LBA space that the tester may choose.
+    /// Other percentages of the LBA space that the tester may choose.
     pub further_range_percents: &'static [u8],
-    /// Further active range amounts that the tester may choose.
+    /// Other active range amounts that the tester may choose.
     pub further_amounts_bytes: &'static [u64],
     /// Properties of this version that no source confirms, so that they were taken from another version.
     pub unsourced: &'static [&'static str],

@@ -1,6 +1,5 @@
 //! Cells of a simulated drive that lasted longer than requested. A scaled drive divides the length of a cell, which
-//! may then be over before any I/O completes, so the simulator extends it until a sufficient number of I/Os has
-//! completed.
+//! may then be over before any I/O completes, so the simulator extends it until enough I/Os have completed.
 
 use record::Segment;
 

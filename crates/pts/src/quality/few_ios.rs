@@ -13,7 +13,7 @@ pub fn has_few(segment: &Segment) -> bool {
     segment.read.ios + segment.write.ios < FEW
 }
 
-/// Returns a note about these cells; None if a sufficient number of I/Os completed in all of them.
+/// Returns a note about these cells; None if enough I/Os completed in all of them.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, has_few)?;
     Some(format!(

@@ -1,4 +1,4 @@
-//! A bench that answers from a journal: for reports, for repeated evaluation, and for resuming.
+//! A bench that replays a journal: for reports, re-evaluation and resuming.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,21 +14,21 @@ use crate::quality::host_limit;
 use crate::quality::temperature;
 use crate::{Bench, Context, Outcome, Stop, Task};
 
-/// Answers a test with its recorded events, then returns [`Stop::EndOfJournal`].
+/// Serves a test from its recorded events, then returns [`Stop::EndOfJournal`].
 ///
-/// The answers stay where they are, because a run of several days has hundreds of megabytes of them; each is copied when it
-/// is given.
+/// The results are borrowed, because a run of several days has hundreds of megabytes of them; each is copied when it is
+/// returned.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     answers: VecDeque<Cow<'a, Event>>,
-    /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
+    /// Notes recorded after the last result. A note emitted before that result must already be in the journal.
     notes: VecDeque<Note>,
     /// Readings from the start of the test up to the next one.
     health: Vec<Health>,
 }
 
 impl<'a> Replay<'a> {
-    /// Collects the answers to `test` from `entries`; after a restart, only those since the restart.
+    /// Collects the results of `test` from `entries`; after a restart, only those since the restart.
     #[must_use]
     pub fn of(test: &str, entries: &'a [Entry]) -> Self {
         let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new(), health: Vec::new() };
@@ -59,20 +59,20 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// Copies the answers, so that they do not depend on the entries any more.
+    /// Copies the results, so that they no longer borrow the entries.
     #[must_use]
     pub fn into_owned(self) -> Replay<'static> {
         let answers = self.answers.into_iter().map(|answer| Cow::Owned(answer.into_owned())).collect();
         Replay { answers, notes: self.notes, health: self.health }
     }
 
-    /// Returns true if no answers are left, so that the next one must come from elsewhere.
+    /// Returns true if no results are left, so that the next one must come from elsewhere.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// Returns the workloads among the remaining answers, measured or not.
+    /// Returns the workloads among the remaining results, measured or not.
     fn workloads(&self) -> impl Iterator<Item = &Segment> {
         self.answers.iter().filter_map(|event| match &**event {
             Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
@@ -80,7 +80,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns the measured cells among the remaining answers.
+    /// Returns the measured cells among the remaining results.
     fn measured(&self) -> impl Iterator<Item = &Segment> {
         self.answers.iter().filter_map(|event| match &**event {
             Event::Measured(segment) => Some(segment),
@@ -88,7 +88,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns whether the journal already contains `note`. A note is derived from the answers before it, so notes
+    /// Returns whether the journal already contains `note`. A note is derived from the results before it, so notes
     /// are matched by position, not by their numbers: a build that rounds differently must not record a note twice.
     pub fn had_noted(&mut self, note: &Note) -> bool {
         if !self.is_exhausted() {
@@ -181,7 +181,7 @@ pub struct Replayed {
 /// Replays and evaluates every started test of a run with this build.
 ///
 /// # Errors
-/// Returns an error if the profile or a test is unknown, or if the recorded workloads differ from today's.
+/// Returns an error if the profile or a test is unknown, or if the recorded workloads differ from those of this build.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         let outcomes = imported::replay(run, origin, entries)?;

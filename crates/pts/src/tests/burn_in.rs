@@ -1,5 +1,5 @@
-//! Burn-in (no clause of the PTS; beyond the standard): hours of load whose data is verified, followed by one
-//! verdict on the drive, based on its data, its I/Os and its health.
+//! Burn-in (no clause of the PTS; beyond the standard): hours of load whose data is verified, followed by a verdict on
+//! the drive based on its data, I/Os and health.
 
 mod answers;
 mod limits;

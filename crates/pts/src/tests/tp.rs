@@ -14,7 +14,7 @@ use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{ThroughputAnswers, demand, precondition_block};
 
-/// Percentages of reads: the minute of reads comes first.
+/// Percentages of reads: the read minute comes first.
 const MIXES: [u8; 2] = [100, 0];
 const LARGE: u32 = 1024 * KIB as u32;
 const SMALL: u32 = 128 * KIB as u32;

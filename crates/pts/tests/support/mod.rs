@@ -1,4 +1,4 @@
-//! A fake bench that computes its answers, shared by the tests of all PTS tests.
+//! A fake bench with computed results, shared by the tests of all PTS tests.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of it")]
 
 use pts::exhibit::{Exhibit, Table};
@@ -14,7 +14,7 @@ use stdx::units::SECOND_NS;
 type Of = Box<dyn Fn(u32, &Workload) -> u64>;
 type OfSecond = Box<dyn Fn(u32, &Workload, u64) -> u64>;
 
-/// Computes the answer to each workload from functions of the round and the workload.
+/// Computes the result of each workload from functions of the round and the workload.
 pub struct Fake {
     iops: Of,
     /// Response time of all I/Os in ns.

@@ -1,11 +1,11 @@
-//! A journal of the answers of the fake bench.
+//! A journal of the results of the fake bench.
 
 use pts::{Bench, Context, Outcome, Profile, Stop, Test};
 use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};
 
 use crate::support::{Fake, target};
 
-/// Records the answers of the fake bench.
+/// Records the results of the fake bench.
 pub struct Recording {
     pub fake: Fake,
     pub entries: Vec<Entry>,

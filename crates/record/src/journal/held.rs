@@ -58,8 +58,8 @@ impl std::fmt::Display for Change {
                  B were written"
             ),
             Self::Bytes => f.write_str(
-                "another program changed it while the run was writing to it: its content differs from \
-                 what was written",
+                "another program changed it while the run was writing to it: its content differs from the \
+                 written data",
             ),
         }
     }
@@ -88,8 +88,7 @@ impl Held {
 
     /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Once a record has been omitted, omit all later ones too: the copy must be a valid beginning of the
-        // journal.
+        // Once a record has been omitted, omit all later ones too: the copy must be a valid prefix of the journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }
@@ -188,9 +187,8 @@ struct Refuge {
     name: String,
 }
 
-/// Returns the places that may receive a copy of the journal at `path`, in order of preference: next to the
-/// journal, next to the directory of its run, and the folders `others`, where the name of the copy identifies
-/// the run.
+/// Returns the locations for a copy of the journal at `path`, in order of preference: next to the journal, next to the
+/// directory of its run, and the folders `others`, where the name of the copy identifies the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
@@ -201,7 +199,7 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     std::iter::once(next_to_journal).chain(named).collect()
 }
 
-/// Writes a new file to the first folder in which this succeeds; if it fails everywhere, returns all errors.
+/// Writes a new file to the first folder that accepts it; if all fail, returns all errors.
 fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
     let mut problems = Vec::new();
     for refuge in refuges {

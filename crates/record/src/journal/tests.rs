@@ -111,7 +111,7 @@ fn a_journal_changed_by_another_process_is_closed_and_copied() {
         ("continued", "changed it while the run was writing to it: it has", |path, bytes| {
             std::fs::write(path, [bytes, b"more\n"].concat()).unwrap();
         }),
-        ("overwritten", "its content differs from what was written", |path, bytes| {
+        ("overwritten", "its content differs from the written data", |path, bytes| {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();

@@ -5,11 +5,11 @@ use crate::amounts::Amounts;
 use crate::chain::version_in;
 use crate::{Digest, Entry};
 
-/// Why a line does not continue a journal.
+/// Why a line is not the next line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
     /// The first line is not the header of a journal.
-    #[error("it does not begin like a journal")]
+    #[error("it does not start like a journal")]
     NotAJournal,
     /// The journal has a version that this build does not read.
     #[error("it has journal version {found}, which this version of Plateau cannot read")]
@@ -27,7 +27,7 @@ pub enum Unverified {
     },
 }
 
-/// The verified beginning of a journal.
+/// The verified part of a journal.
 #[derive(Debug, Clone, Default)]
 pub struct Verifier {
     bytes: u64,
@@ -40,7 +40,7 @@ impl Verifier {
     /// Checks the next line, including its newline; returns its record, or `None` for the first line of the journal.
     ///
     /// # Errors
-    /// Returns an error if the line does not continue the journal, which remains as it was.
+    /// Returns an error if the line is not the next one; the journal's state is then unchanged.
     pub fn take(&mut self, line: &[u8]) -> Result<Option<Entry>, Unverified> {
         let Some(digest) = self.digest else {
             let found = version_in(line, MAGIC).ok_or(Unverified::NotAJournal)?;
@@ -100,7 +100,7 @@ mod tests {
         for (index, line) in lines.iter().enumerate() {
             let entry = verifier.take(line).expect("intact");
             assert_eq!(entry.map(|entry| entry.seq + 1), (index > 0).then_some(index as u64));
-            // A line is accepted once, in its place, complete and unchanged.
+            // A line is accepted only once, in order, complete and unchanged.
             let before = verifier.clone();
             let mut changed = line.to_vec();
             changed[line.len() / 2] ^= 1;

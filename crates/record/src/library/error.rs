@@ -49,7 +49,7 @@ pub enum LibraryError {
         candidates: Vec<String>,
     },
     /// Several runs have this name.
-    #[error("'{name}' is the name of several runs; use the id of one: {}", candidates.join(", "))]
+    #[error("'{name}' is the name of several runs; use one of their ids: {}", candidates.join(", "))]
     Namesakes {
         /// The requested run.
         name: String,

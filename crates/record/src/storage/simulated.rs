@@ -40,7 +40,7 @@ pub enum FaultKind {
     Quota,
     /// EROFS from this call on, for every change.
     ReadOnly,
-    /// EIO, once. A sync fails and loses the data that it should have written; the next sync succeeds.
+    /// EIO, once. A sync fails and loses the data it should have written; the next sync succeeds.
     Broken,
     /// EIO from this call on, for every call.
     Dead,

@@ -129,8 +129,8 @@ fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     }
 }
 
-/// Returns the response time in ns that all but `beyond_ppm` of a million I/Os stay within; None if there are
-/// too few I/Os.
+/// Returns the response time in ns that all but `beyond_ppm` parts per million of the I/Os do not exceed; None if there
+/// are too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.ns_of(times)
 }

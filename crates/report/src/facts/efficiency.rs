@@ -182,7 +182,7 @@ impl<'a> Meter<'a> {
     /// States how power was measured, and what its uncertainty includes.
     pub(crate) fn statement(&self) -> String {
         let Some(facts) = self.facts else {
-            let why = if self.is_simulated { ": a simulated drive has no source of power" } else { "" };
+            let why = if self.is_simulated { ": a simulated drive has no power source" } else { "" };
             return format!("Power and efficiency: not measured{why}.");
         };
         let idle = match self.idle {
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(none.statement(), "Power and efficiency: not measured.");
         assert_eq!(none.efficiency(&segment(power(5.0, None, None))), None);
         let simulated = Meter { is_simulated: true, ..none };
-        assert!(simulated.statement().contains("a simulated drive has no source of power"));
+        assert!(simulated.statement().contains("a simulated drive has no power source"));
         let facts = facts(PowerSubject::UpperBound);
         assert!(
             meter(&facts, None)

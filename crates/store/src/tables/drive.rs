@@ -27,7 +27,7 @@ pub(super) const TABLE: Table = Table {
         text("array", "Description of an array of drives; null for a single drive"),
         text(
             "drive",
-            "What distinguishes the drive from others: serial number or identity, or model and seed of a simulated drive",
+            "Distinguishes the drive from others: serial number or identity, or model and seed of a simulated drive",
         ),
     ],
     rows,

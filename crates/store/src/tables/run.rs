@@ -11,7 +11,7 @@ pub(super) const TABLE: Table = Table {
     name: "run",
     about: "One run",
     columns: &[
-        text("library", "Name of the library in a shared store; empty in the store that a library contains"),
+        text("library", "Name of the library in a shared store; empty in a library's own store"),
         text("folder", "Name of the run's directory in the library"),
         text("run_id", "Id of the run"),
         text("name", "Name given by the operator"),
@@ -19,10 +19,10 @@ pub(super) const TABLE: Table = Table {
         text("last_record_utc", "Time of the last record of the journal"),
         text("tests", "Names of the requested tests, in order, separated by commas"),
         text("profile", "Profile, such as `pts-e-1.0`"),
-        text("target", "Target in words, with the label of simulated and imported results"),
+        text("target", "Description of the target, with the label of simulated and imported results"),
         text(
             "state",
-            "`steady`, `unsteady`, `complete` (no test asks for steady state), or `incomplete`: interrupted or in \
+            "`steady`, `unsteady`, `complete` (no test requires steady state), or `incomplete`: interrupted or in \
              progress when it was indexed",
         ),
         text("conformance", "`conforms`, `modified` or `does_not_conform`; null for imported results"),
@@ -35,7 +35,7 @@ pub(super) const TABLE: Table = Table {
         text("plateau_version", "Version of Plateau that started the run"),
         integer("records", "Number of complete records of the journal"),
         text("journal_sha256", "Hash of the last record, which covers all records"),
-        text("archived_utc", "When the run was archived; null if it is not"),
+        text("archived_utc", "When the run was archived; null if it is not archived"),
         text("archived_by", "Who archived it; null if it is not archived"),
     ],
     rows,

@@ -65,7 +65,7 @@ impl Marks {
 
 pub struct ReuseDistances {
     threshold: u64,
-    /// Place of the latest access of each tracked block.
+    /// Position of the last access to each tracked block.
     latest: HashMap<u64, usize>,
     by_hash: BTreeSet<(u64, u64)>,
     marks: Marks,
@@ -144,7 +144,7 @@ impl ReuseDistances {
         }
     }
 
-    /// Numbers the latest accesses from 0, in the same order.
+    /// Numbers the last accesses from 0, in the same order.
     fn renumber(&mut self) {
         let mut order: Vec<(usize, u64)> =
             self.latest.iter().map(|(block, place)| (*place, *block)).collect();

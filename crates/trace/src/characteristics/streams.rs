@@ -6,7 +6,7 @@ use crate::{Io, Op};
 
 /// Number of concurrent sequential runs that are recognized per operation.
 const RUNS: usize = 16;
-/// Number of streams that are distinguished by exact size; the sizes of further ones are rounded up to a power of two.
+/// Number of streams that are distinguished by exact size; the sizes of all others are rounded up to a power of two.
 const EXACT: usize = 1024;
 
 /// The properties that the I/Os of a stream have in common.
@@ -14,7 +14,7 @@ const EXACT: usize = 1024;
 pub struct StreamKind {
     /// The operation.
     pub op: Op,
-    /// Whether each I/O begins where a recent one of the same operation ended.
+    /// Whether each I/O starts where a recent one of the same operation ended.
     pub is_sequential: bool,
     /// Size of the I/Os.
     pub bytes: u32,
@@ -35,7 +35,7 @@ pub struct Stream {
     pub response_max_ns: u64,
 }
 
-/// Ends of the latest I/Os of one operation.
+/// Ends of the last I/Os of one operation.
 struct Runs {
     ends: [u64; RUNS],
     next: usize,

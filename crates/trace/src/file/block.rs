@@ -8,7 +8,7 @@ use crate::{Io, Op};
 pub const BLOCK_IOS: usize = 16_384;
 
 const OP: u8 = 0b11;
-/// The I/O begins where the previous one ended.
+/// The I/O starts where the previous one ended.
 const CONTINUES: u8 = 1 << 2;
 /// The I/O has the length of the previous one.
 const SAME_LENGTH: u8 = 1 << 3;

@@ -1,4 +1,4 @@
-//! What a format is.
+//! The definition of a format.
 
 use crate::sink::Sink;
 

@@ -1,4 +1,4 @@
-//! What the run is doing this second, or did last.
+//! The current activity of the run, or the last one.
 
 use follow::live::Live;
 use ratatui::text::{Line, Span};
@@ -9,7 +9,7 @@ use super::label::{COLUMNS, labelled};
 use crate::paint::Paint;
 use crate::shown::Shown;
 
-/// Width from which the latency of the latest seconds is shown as well. A narrow screen needs its lines for more
+/// Minimum width for showing the latency of the last seconds as well. A narrow screen needs its lines for more
 /// important things.
 const WITH_LATENCY: usize = 90;
 const BAR: usize = 24;
@@ -116,7 +116,7 @@ fn latest(segment: &Segment, paint: Paint) -> Line<'static> {
     labelled("latest", vec![paint.plain(&text)], paint)
 }
 
-/// The latest values as bars, with the smallest and the largest of those shown.
+/// The last values as bars, with the smallest and the largest of those displayed.
 fn chart(label: &str, values: &[f64], unit: &str, room: usize, paint: Paint) -> Option<Line<'static>> {
     let range = |values: &[f64]| {
         let (low, high) =

@@ -441,7 +441,7 @@ fn a_member_is_free_when_it_is_there() {
     assert_eq!(
         free(&drive(0).replace("UGood", "UBad")).ok(),
         Some(true),
-        "it failed, and is no member any more"
+        "it failed, and is no longer a member"
     );
 }
 

@@ -28,12 +28,12 @@ pub(super) struct Job {
     read: Way,
     #[serde(default)]
     write: Way,
-    /// Only in files that Plateau wrote.
+    /// Only in files written by Plateau.
     #[serde(default)]
     plateau: Option<Place>,
 }
 
-/// The place of a workload in a run of Plateau.
+/// The position of a workload in a Plateau run.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Place {
@@ -150,7 +150,7 @@ impl Job {
     ) -> Result<(Access, u8), String> {
         let Some(rw) = rw else {
             if self.write.total_ios > 0 {
-                return Err("its options do not say how it writes (rw)".into());
+                return Err("its options do not specify how it writes (rw)".into());
             }
             remarks.push(format!("job '{}' specifies no rw; fio then reads sequentially", self.name()));
             return Ok((Access::Sequential, 100));
@@ -198,7 +198,7 @@ impl Job {
 }
 
 impl Job {
-    /// Returns the bytes per I/O that follow from the amounts, if all of them are equal.
+    /// Returns the bytes per I/O derived from the amounts, if all of them are equal.
     fn counted_block(&self) -> Option<u32> {
         let ways = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0);
         let sizes: Option<Vec<u64>> = ways

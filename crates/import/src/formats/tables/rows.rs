@@ -11,8 +11,8 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the text of a column; `None` if it is empty or missing. A quote that keeps spreadsheets from interpreting
-    /// the text is removed.
+    /// Returns the text of a column; `None` if it is empty or missing. Removes a quote that keeps spreadsheets from
+    /// interpreting the text.
     pub fn text(&self, column: &str) -> Option<String> {
         let at = self.columns.iter().position(|name| *name == column)?;
         let text = self.record.get(at).filter(|text| !text.is_empty())?;

@@ -43,8 +43,7 @@ pub(super) fn judged(
     Ok(test)
 }
 
-/// Converts the five rounds of `<stdyrounds>`, which are counted from 0, to first and last round, counted
-/// from 1.
+/// Converts the five rounds of `<stdyrounds>`, numbered from 0, to the first and last round, numbered from 1.
 fn reported_window(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
     let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (first, last) = (rounds[0], rounds[rounds.len() - 1]);

@@ -3,7 +3,7 @@
 use record::Health;
 use stdx::units::{amount_base10, grouped};
 
-/// The number of bytes for which a drive is rated, and the source of that number.
+/// The rated number of bytes written, and the source of that number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endurance {
     pub rated_bytes: f64,
@@ -27,8 +27,7 @@ impl Endurance {
         }
     }
 
-    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the middle of its step is
-    /// used.
+    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the midpoint of its step is used.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
         // No rating can be derived from 0 %, and the counter saturates at 255 %.

@@ -31,7 +31,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     })
 }
 
-/// Returns the time at which the run was stopped in an orderly way; `None` after a crash.
+/// Returns the time at which the run was stopped cleanly; `None` after a crash.
 fn stopped(entries: &[Entry]) -> Option<Timestamp> {
     let since_resumed =
         entries.iter().rev().take_while(|entry| !matches!(entry.event, Event::Resumed { .. }));

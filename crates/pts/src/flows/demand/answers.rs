@@ -1,4 +1,4 @@
-//! The answers that a demand variation test received.
+//! The results received by a demand variation test.
 
 use record::{Purged, Segment};
 
@@ -10,7 +10,7 @@ use crate::method::history::History;
 use crate::method::steady::WINDOW_ROUNDS;
 use crate::method::timeline::Sample;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct DemandAnswers {
     pub pattern: Pattern,
     pub purge: Option<Purged>,
@@ -34,7 +34,7 @@ pub struct Drawn {
 }
 
 impl DemandAnswers {
-    /// Returns the rounds on which results are based: the five of the window, or the latest ones available.
+    /// Returns the rounds on which results are based: the five of the window, or the last ones available.
     pub fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]

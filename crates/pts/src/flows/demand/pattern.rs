@@ -1,4 +1,4 @@
-//! The workload of a demand variation test: what varies, in which order, and for how long.
+//! The workload of a demand variation test: the parameters that vary, their order, and the durations.
 
 use record::{Until, Workload};
 

@@ -1,4 +1,4 @@
-//! The answers that a zone test received.
+//! The results received by a zone test.
 
 use record::Segment;
 
@@ -6,7 +6,7 @@ use super::sweep::{Figure, Sweep};
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Cell;
 
-/// One completed cell. A test has a thousand answers, so the segments with their histograms are not kept.
+/// One completed cell. A test has a thousand results, so the segments with their histograms are not kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Zone number, starting at 0.
@@ -28,7 +28,7 @@ impl Sample {
     }
 }
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct ZoneAnswers {
     pub sweep: &'static Sweep,
     pub samples: Vec<Sample>,

@@ -1,4 +1,4 @@
-//! The answers of the test, and the resulting verdict.
+//! The results of the test, and the resulting verdict.
 
 use record::{Health, Purged, Segment, Verified};
 
@@ -9,7 +9,7 @@ use crate::conclusions::incidents::Incidents;
 
 pub const CELLS_PER_HOUR: u32 = 60 / CELL_MINUTES;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct BurnInAnswers {
     pub limits: Limits,
     pub load: Load,
@@ -40,7 +40,7 @@ impl Part {
         }
     }
 
-    /// Whether wrong data was found or an I/O failed.
+    /// Whether incorrect data was found or an I/O failed.
     pub fn is_bad(&self) -> bool {
         self.verified.wrong_blocks > 0 || self.verified.failed.is_some()
     }
@@ -61,7 +61,7 @@ impl BurnInAnswers {
             .then_some(Acceptance { reasons, unchecked: unchecked.into_iter().map(str::to_owned).collect() })
     }
 
-    /// Returns the cells that were not ended by a failed I/O; the others have no amounts.
+    /// Returns the cells that did not end with a failed I/O; the others have no amounts.
     pub fn complete_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.verified.failed.is_none())
     }

@@ -117,7 +117,7 @@ fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
 
 fn over_time(answers: &BurnInAnswers) -> Page {
     let point = |(cell, part): (u32, &Part)| (f64::from(cell * CELL_MINUTES), part.megabytes_per_second);
-    // Only the last cell can have been ended by a failed I/O.
+    // Only the last cell can have ended with a failed I/O.
     let points = (1..).zip(answers.complete_parts()).map(point).collect();
     let series = vec![Series { name: answers.load.name().into(), points }];
     let (x, y) = (("Time (minutes)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::Purged;
 use stdx::units::KIB;
@@ -22,7 +22,7 @@ const SLOW: f64 = 1.20;
 /// Number of consecutive slow chunks that end the writes after an idle time.
 const SLOW_CHUNKS: usize = 3;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 #[derive(Default)]
 pub struct WriteAnswers {
     pub purge: Option<Purged>,

@@ -75,9 +75,9 @@ fn notes(answers: &WriteAnswers, complete: bool) -> Vec<String> {
     notes
 }
 
-/// How far a drive recovered in an idle time.
+/// Recovery of a drive during an idle time.
 struct Recovered {
-    /// Number of bytes that it wrote faster than the settled drive.
+    /// Number of bytes written faster than by the settled drive.
     bytes: Option<f64>,
     /// Throughput of these bytes or, if there are none, of the first chunk, in bytes per second.
     rate: Option<f64>,
@@ -161,7 +161,7 @@ fn lines_page(key: &str, title: &str, series: Vec<Series>) -> Page {
     Page::of(key, title, Exhibit::Lines(Lines::plain(ReadingHint::SustainedWrites, x, y, series)))
 }
 
-/// Throughput over the bytes written at the end of each interval.
+/// Throughput against the bytes written up to the end of each interval.
 fn series(name: String, stretch: &Stretch) -> Series {
     let mut written = 0;
     let mut point = |interval: &Interval| {

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::Purged;
 use stdx::units::KIB;
@@ -17,7 +17,7 @@ pub const BURST_SECONDS: u32 = 5;
 /// Length of access C, the return to the baseline.
 pub const RETURN_MINUTES: u32 = 30;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct RecoveryAnswers {
     pub purge: Option<Purged>,
     pub precondition: Precondition,

@@ -250,7 +250,7 @@ fn sample_seconds(baseline: &[Sample]) -> f64 {
     f64::from(RETURN_MINUTES) * 60.0 / baseline.len() as f64
 }
 
-/// Returns the number of samples whose length is nearest to a minute; at least one.
+/// Returns the number of samples closest to a minute; at least one.
 fn samples_of_a_minute(baseline: &[Sample]) -> usize {
     (60.0 / sample_seconds(baseline)).round().max(1.0) as usize
 }

@@ -1,4 +1,4 @@
-//! Steady state of every cell. This goes beyond the specification, which judges only the tracking variables.
+//! Steady state of every cell. This goes beyond the specification, which evaluates only the tracking variables.
 
 use stdx::units::{count_of, kib};
 
@@ -13,12 +13,12 @@ use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 struct JudgedCell {
     cell: Cell,
     window: WindowStats,
-    /// Probability that the verdict is right about the trend.
+    /// Probability that the verdict on the trend is correct.
     confidence: Option<f64>,
 }
 
 impl JudgedCell {
-    /// Judges `cell` in `rounds`; None if these are not five, or if one of them lacks the cell.
+    /// Evaluates `cell` in `rounds`; None if these are not five, or if one of them lacks the cell.
     fn of(rounds: &[Round], cell: Cell) -> Option<Self> {
         let values: Option<Vec<f64>> = rounds.iter().map(|round| iops_of(&round.segments, cell)).collect();
         let values = <[f64; WINDOW_ROUNDS]>::try_from(values?).ok()?;
@@ -33,7 +33,7 @@ impl JudgedCell {
     }
 }
 
-/// The page; None before five rounds are complete.
+/// The page; None until five rounds are complete.
 pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
     let judged = judged(answers.rounds.results());
     if judged.is_empty() {
@@ -93,7 +93,7 @@ fn facts(answers: &IopsAnswers, judged: &[JudgedCell]) -> Facts {
     }
 }
 
-/// The first five successive rounds without an interruption in which every cell is steady.
+/// The first five consecutive rounds without an interruption in which every cell is steady.
 fn first_window(answers: &IopsAnswers) -> String {
     let done = &answers.rounds.done;
     let since = done.len().saturating_sub(answers.rounds.history.len() as usize);

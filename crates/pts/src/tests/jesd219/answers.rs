@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::{Purged, Segment};
 
@@ -12,7 +12,7 @@ pub const READ_PERCENT: u8 = 40;
 /// Tracking variable.
 pub const NAME: &str = "JESD219 40/60";
 
-/// Every answer the test received, whether or not it completed.
+/// Every result the test received, whether or not it completed.
 pub struct Jesd219Answers {
     pub composite: Composite,
     pub purge: Option<Purged>,

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;
@@ -18,7 +18,7 @@ pub const TRACKED: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
 /// Length of the histogram run.
 pub const HISTOGRAM_MINUTES: u32 = 20;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct LatencyAnswers {
     pub purge: Option<Purged>,
     pub precondition: Option<Segment>,

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;
@@ -10,7 +10,7 @@ use crate::{Context, Test};
 /// Block size of the preconditioning in PTS 1.0, regardless of the block size under test.
 pub const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct ThroughputAnswers {
     pub test: &'static Test,
     pub block_bytes: u32,

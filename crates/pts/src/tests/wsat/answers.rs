@@ -1,4 +1,4 @@
-//! The parameters of the test, and the answers that it received.
+//! The parameters of the test, and the results that it received.
 
 use record::{Purged, Segment};
 
@@ -17,7 +17,7 @@ pub const CYCLE_MINUTES: u32 = 31;
 /// Length of the histogram run.
 pub const HISTOGRAM_MINUTES: u32 = 20;
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct SaturationAnswers {
     pub load: Load,
     pub purge: Option<Purged>,
@@ -31,7 +31,7 @@ pub struct SaturationAnswers {
     pub cycles: u32,
     pub converged: bool,
     pub end: Option<End>,
-    /// The first end that the profile provides for, and its minute.
+    /// The first end condition of the profile that was met, and its minute.
     pub required_end: Option<(End, u32)>,
     /// The same without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,

@@ -47,7 +47,7 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
     ]
 }
 
-/// Returns one note per mark that the tester set.
+/// Returns one note per mark set by the tester.
 pub fn notes(marks: &[Mark]) -> Vec<String> {
     let note = |mark: &Mark| {
         let value = grouped(mark.set?, 0);
@@ -122,7 +122,7 @@ pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     [fresh, level]
 }
 
-/// Returns the number of bytes written until the end of `minute`; None beyond the end of the test.
+/// Returns the number of bytes written up to the end of `minute`; None beyond the end of the test.
 fn written(answers: &SaturationAnswers, minute: usize) -> Option<u64> {
     Some(answers.minutes.get(..minute)?.iter().map(|sample| sample.written_bytes).sum())
 }

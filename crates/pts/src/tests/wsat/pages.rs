@@ -105,7 +105,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
-/// Formats the time and amount written so far, which published reports print in place of rounds: `24 h 1.9 TB`.
+/// Formats the time and amount written so far, which published reports print instead of rounds: `24 h 1.9 TB`.
 fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let ns = context.minutes_ns(answers.minutes.len() as u32);
     let minutes = ns / (60 * SECOND_NS);
@@ -136,7 +136,7 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
         None => ("; none of the required conditions was met".to_owned(), true),
         Some((_, minute)) if minute == minutes => (String::new(), false),
         Some(first) => {
-            // Only the time may be extended: if another condition is met afterwards, it ends the test.
+            // Only the time may be extended: any other condition met afterwards ends the test.
             let later = answers.untimed_end.filter(|(_, minute)| first.0 == End::Time && *minute < minutes);
             let met = [Some(first), later].into_iter().flatten();
             let met: Vec<String> = met.map(|(end, minute)| required.met(end, minute)).collect();

@@ -6,7 +6,7 @@ use crate::method::timeline::mean;
 const LAST_MINUTES: f64 = 60.0;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// Returns the index of the first sample of `again` that reaches the mean of `before`, fresh drive included.
+/// Returns the index of the first sample of `again` that reaches the mean of `before`, including the fresh drive.
 pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
