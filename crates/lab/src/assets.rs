@@ -1,8 +1,10 @@
-//! Style and script of the pages.
+//! Style, script and icon of the pages.
 
 use crate::app::{Answer, App, Call};
 
 pub const STYLE: &str = include_str!("../assets/lab.css");
+/// IOPS that fall and then stay on a plateau.
+pub const ICON: &str = include_str!("../assets/icon.svg");
 const SCRIPT: &str = include_str!("../assets/live.js");
 
 /// `/static/lab.css`
@@ -13,4 +15,9 @@ pub fn style(_: &App, _: &Call) -> Answer {
 /// `/static/live.js`
 pub fn script(_: &App, _: &Call) -> Answer {
     Answer::of("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// `/static/icon.svg`, and `/favicon.ico` for pages that do not link to it, such as reports.
+pub fn icon(_: &App, _: &Call) -> Answer {
+    Answer::of("image/svg+xml", ICON)
 }

@@ -37,6 +37,8 @@ const fn public(path: &'static str, about: &'static str, answer: fn(&App, &Call)
 pub const ROUTES: &[Route] = &[
     public("/static/lab.css", "the style of the pages", assets::style),
     public("/static/live.js", "the script of the pages", assets::script),
+    public("/static/icon.svg", "the icon of the pages", assets::icon),
+    public("/favicon.ico", "the icon, for pages that do not link to it", assets::icon),
     Route {
         method: Method::Get,
         path: "/enter",

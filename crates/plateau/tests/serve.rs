@@ -86,6 +86,12 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         let posted = server.post(&path, &cookie, &[]).status;
         assert!(takes_post || posted == 405, "{path} takes no POST: {posted}");
     }
+    // Browsers also ask for the icon on pages that do not link to it, even before they have signed in.
+    for path in ["/favicon.ico", "/static/icon.svg"] {
+        let icon = server.get(path, "");
+        assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")), "{path}");
+    }
+    assert!(server.get("/", &cookie).body.contains("<link rel=\"icon\" href=\"/static/icon.svg\""));
     let nothing = server.get("/nothing", &cookie);
     assert_eq!(nothing.status, 404);
     assert!(nothing.body.contains("No such page"), "{}", nothing.body);

@@ -30,6 +30,7 @@ impl Page<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     title { (self.title) " - Plateau" }
                     link rel="stylesheet" href="/static/lab.css";
+                    link rel="icon" href="/static/icon.svg" type="image/svg+xml";
                     @if self.follows.is_some() { script src="/static/live.js" defer {} }
                 }
                 body data-follows=[self.follows] {
