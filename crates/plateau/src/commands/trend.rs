@@ -1,9 +1,8 @@
 //! `plateau trend DRIVE|MODEL --figure KEY`: one figure over time.
 
-use compare::{Point, Trend, trend_html, trend_text};
+use compare::{Point, Trend, trend_csv, trend_html, trend_json, trend_text};
 use report::parts::Better;
-use serde_json::{Value as Json, json};
-use store::{Answer, FigureOfRun, Index, Value};
+use store::{FigureOfRun, Index};
 
 use crate::cli::{Cli, TrendOptions};
 use crate::failure::{Done, Exit, Failure};
@@ -25,8 +24,8 @@ pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
         file::file(path, trend_html(&trend).as_bytes())?;
     }
     match (cli.json, options.csv, &options.html) {
-        (true, ..) => printer::print_json(&document(&trend)),
-        (false, true, _) => printer::print_bytes(&store::csv(&answer(&trend))),
+        (true, ..) => printer::print_json(&trend_json(&trend)),
+        (false, true, _) => printer::print_bytes(trend_csv(&trend).as_bytes()),
         (false, false, Some(path)) if file::is_stdout(path) => Ok(()),
         (false, false, _) => printer::print(&trend_text(&trend, printer::columns())),
     }
@@ -103,76 +102,4 @@ fn point(run: FigureOfRun) -> Point {
         rounds: run.rounds,
         host_limited: run.host_limited,
     }
-}
-
-/// The runs as a table for other programs.
-fn answer(trend: &Trend) -> Answer {
-    let columns = [
-        "run",
-        "created",
-        "drive",
-        "firmware",
-        "state",
-        "settings",
-        "simulated",
-        "figure",
-        "unit",
-        "value",
-        "interval_low",
-        "interval_high",
-        "host_limited",
-    ];
-    let row = |point: &Point| {
-        let (low, high) = point.interval().unzip();
-        vec![
-            Value::from(&*point.run),
-            point.created.to_string().into(),
-            (&*point.drive).into(),
-            point.firmware.as_deref().into(),
-            (&*point.state).into(),
-            (&*point.settings).into(),
-            point.simulated.as_deref().into(),
-            (&*trend.figure).into(),
-            (&*trend.unit).into(),
-            point.value.into(),
-            low.into(),
-            high.into(),
-            point.host_limited.into(),
-        ]
-    };
-    Answer { columns: columns.map(str::to_owned).into(), rows: trend.points.iter().map(row).collect() }
-}
-
-fn document(trend: &Trend) -> Json {
-    let runs = trend.points.iter().map(|point| {
-        json!({
-            "run": point.run, "created": point.created.to_string(), "drive": point.drive,
-            "firmware": point.firmware, "state": point.state, "settings": point.settings,
-            "simulated": point.simulated, "value": point.value, "interval": point.interval(),
-            "host_limited": point.host_limited,
-        })
-    });
-    let changes = trend.firmware_changes().into_iter().map(|change| {
-        json!({
-            "drive": change.drive, "run": change.run, "from": change.revisions.0, "to": change.revisions.1,
-            "difference_percent": change.difference.map(|difference| difference.percent),
-            "finding": change.difference.map(|difference| difference.finding.word()),
-        })
-    });
-    let mean = trend.mean();
-    json!({
-        "subject": trend.subject, "figure": trend.figure, "name": trend.name, "unit": trend.unit,
-        "runs": runs.collect::<Vec<_>>(),
-        "mean": mean.map(|(mean, _)| mean),
-        "standard_deviation_percent": mean.and_then(|(_, spread)| spread),
-        "drift": trend.drift().map(|drift| json!({
-            "percent": drift.percent, "interval_percent": drift.interval_percent,
-            "beyond_noise": drift.is_beyond_noise(),
-        })),
-        "control": trend.control().map(|control| json!({
-            "limits": control.limits, "outside": control.outside, "newest_outside": control.is_newest_outside,
-        })),
-        "firmware_changes": changes.collect::<Vec<_>>(),
-        "remarks": trend.remarks(),
-    })
 }
