@@ -153,7 +153,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\ndemand = \"8-2\"",
-        "plan.toml:4:10: test.a.demand: \"8-2\" is not a demand; write \"8x2\" for TC 8 and QD 2",
+        "plan.toml:4:10: test.a.demand: \"8-2\" is not a demand; use \"8x2\" for TC 8 and QD 2",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nqd = 4\ndemand = \"8x2\"",
