@@ -214,7 +214,7 @@ def _idle(entries: list[dict[str, Any]]) -> dict[str, Any]:
     return power
 
 
-#: Alterations of records of a run with a source of power.
+#: Alterations of records of a run with a power source.
 POWER_EDITS: dict[str, Edit] = {
     "the power of a cell": _power, "the scatter of the idle power": _scatter,
     "the tolerance of the idle power": _tolerance,

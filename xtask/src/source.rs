@@ -64,7 +64,8 @@ impl Source {
         self.tests.iter().any(|range| range.contains(&place))
     }
 
-    /// Returns positions of `needle` in the code; word characters at its ends match whole words only.
+    /// Returns the positions of `needle` in the code. If it starts or ends with a word character, only whole words
+    /// match there.
     pub fn code_places(&self, needle: &str) -> Vec<usize> {
         places(&self.code, needle)
     }
@@ -140,7 +141,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns positions of `needle` in `haystack`; word characters at its ends match whole words only.
+/// Returns the positions of `needle` in `haystack`. If it starts or ends with a word character, only whole words match
+/// there.
 fn places(haystack: &str, needle: &str) -> Vec<usize> {
     let (begins, ends) = (needle.starts_with(is_word), needle.ends_with(is_word));
     let whole = |&place: &usize| {

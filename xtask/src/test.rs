@@ -25,8 +25,8 @@ const LANES: usize = 2;
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
-/// Test binaries that mostly wait, for another program or a timer. They run one at a time next to the others,
-/// because a lane of their own costs hardly any processor time, and each would leave a core idle in another lane.
+/// Test binaries that mostly wait, for another program or a timer. They run one at a time next to the others, because a
+/// separate lane costs hardly any processor time, and each would leave a core idle in another lane.
 pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
 /// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that

@@ -45,7 +45,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "I/O scheduler", verb: "differs", of: |c| known(c, |run| run.host.scheduler.as_ref()) },
     Property { name: "load engine", verb: "differs", of: engines },
     Property {
-        name: "source of power",
+        name: "power source",
         verb: "differs",
         of: |c| c.document.run.power.as_ref().map_or_else(|| power_absent(c), |facts| facts.source.clone()),
     },
@@ -173,7 +173,7 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// Returns the source of power, or that it is unknown.
+/// Returns the power source, or that it is unknown.
 fn power_absent(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }

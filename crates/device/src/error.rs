@@ -99,7 +99,7 @@ pub enum DriveError {
     #[error(transparent)]
     Tuning(#[from] TuningError),
     /// Another user started to use the target during a test.
-    #[error("{target} came into use while it was tested: {user}")]
+    #[error("{target} came into use while it was being tested: {user}")]
     CameIntoUse {
         /// Target as given on the command line.
         target: String,

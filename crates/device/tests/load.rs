@@ -125,7 +125,7 @@ fn stopping_ends_the_run_soon() {
         let request = Workload { until: Until::DurationNs(3_600_000_000_000), threads: 2, ..workload(SIZE) };
         let outcome = target.run(&request, &mut |_| Flow::Stop);
         assert_eq!(outcome.expect("a stop"), LoadOutcome::Stopped);
-        assert!(target.now_ns() - before_ns < 60_000_000_000, "not the hour that was asked for");
+        assert!(target.now_ns() - before_ns < 60_000_000_000, "not the requested hour");
         assert_eq!(finish(&mut target, &workload(SIZE)).errors, []);
     }
 }

@@ -200,5 +200,5 @@ fn stopping_one_workload_stops_all() {
     let before_ns = target.now_ns();
     let answers = target.run_concurrently(&[slow, busy], &[false; 2], &mut |_, _| Flow::Stop).expect("a run");
     assert!(answers.iter().all(|answer| answer.outcome == LoadOutcome::Stopped));
-    assert!(target.now_ns() - before_ns < 60 * SECOND_NS, "not the hour that was asked for");
+    assert!(target.now_ns() - before_ns < 60 * SECOND_NS, "not the requested hour");
 }

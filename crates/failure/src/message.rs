@@ -42,7 +42,7 @@ pub fn of_drive(error: &DriveError) -> String {
         ),
         DriveError::Member { path, error } => format!("{path}: {}", of_drive(error)),
         DriveError::CameIntoUse { target, user } => {
-            format!("{target} came into use while it was tested: {}", of_refusal(user))
+            format!("{target} came into use while it was being tested: {}", of_refusal(user))
         }
         DriveError::Tuning(error) => then(error, of_tuning(error)),
         DriveError::Admin(error) => command::text(error),

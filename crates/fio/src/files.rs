@@ -15,7 +15,7 @@ impl Job {
     }
 
     /// Returns one job for each target of this job; all but the first continue it. Without `filename`, each clone has
-    /// files of its own.
+    /// its own files.
     ///
     /// # Errors
     /// Returns an error if the size of files that are named after the job is unknown.

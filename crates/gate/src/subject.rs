@@ -47,7 +47,7 @@ impl Subject {
     }
 }
 
-/// Evaluates a run against rules, of which `mistakes` could not be read.
+/// Evaluates a run against rules; `mistakes` are the rules that could not be read.
 ///
 /// # Errors
 /// Returns an error if a rule cannot be used, or the baseline has no figures.

@@ -81,7 +81,7 @@ fn clones_reported_as_a_group_are_threads() {
     for group in [r#""group_reporting": """#, r#""group_reporting": null"#, r#""group_reporting": "1""#] {
         assert_eq!(reading(&clones(group, "")).threads, Some(4), "{group}");
     }
-    // Otherwise each clone has an entry of its own.
+    // Otherwise, each clone has its own entry.
     assert_eq!(reading(&clones("", "")).threads, Some(1));
     assert_eq!(reading(&clones(r#""group_reporting": "0""#, "")).threads, Some(1));
     let group = r#""group_reporting": "1", "numjobs": "8""#;

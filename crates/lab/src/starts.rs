@@ -224,7 +224,7 @@ impl Starts {
         Ok(name)
     }
 
-    /// Sends a run the signal of Ctrl-C, once.
+    /// Sends SIGINT to a run, once, as Ctrl-C does.
     pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), String> {
         let request = Request::Stop { run: run.into() };
         request.check().map_err(|error| error.to_string())?;
@@ -277,8 +277,8 @@ impl Starts {
 
     /// Whether an entry no longer needs to wait; if its drive is free, it is starting.
     fn take_if_free(&self, name: &str) -> bool {
-        // The library is read without the lock of the entries, because this can take long. Runs ahead of this one are
-        // checked before and after, because the data read lacks any run that began in between.
+        // The library is read without holding the lock on the entries, because this can take a long time. Runs ahead of
+        // this one are checked before and after, because the data read lacks any run that began in between.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;

@@ -31,13 +31,13 @@ pub enum LaunchError {
         /// The run.
         run: String,
     },
-    /// A process already works on the run.
+    /// A process is already working on the run.
     #[error("run {run} is in progress")]
     Running {
         /// The run.
         run: String,
     },
-    /// It cannot be determined whether a process works on the run.
+    /// It cannot be determined whether a process is working on the run.
     #[error("run {run} may be in progress, so it was not continued")]
     Unclear {
         /// The run.

@@ -207,7 +207,7 @@ impl Launcher {
         }
     }
 
-    /// Sends the run the signal of Ctrl-C.
+    /// Sends SIGINT to the run, as Ctrl-C does.
     fn stop(&self, run: &str) -> Result<Launched, LaunchError> {
         let journal = self.open(run)?.journal_path();
         let not_running = || LaunchError::NotRunning { run: run.into() };

@@ -132,7 +132,7 @@ impl Request {
         }
     }
 
-    /// The run that the request is about; None for one that has not started.
+    /// The run to which the request applies; None for one that has not started.
     #[must_use]
     pub fn run(&self) -> Option<&str> {
         match self {

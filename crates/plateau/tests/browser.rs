@@ -220,7 +220,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     .unwrap();
     let source = format!("file://{}", page.display());
     let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-    // One at a time: the browser is ended after a minute.
+    // One at a time: the browser is terminated after a minute.
     for width in [1500, 800, 390] {
         let (found, _) = framed(&bench, &frame(width), AXE, &["--virtual-time-budget=120000"]);
         let at_width = &found[width.to_string()];

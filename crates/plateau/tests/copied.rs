@@ -4,7 +4,7 @@ mod support;
 
 use support::{Bench, finished, hold};
 
-/// The run takes far longer than stopping the process after its first cells.
+/// The run lasts long enough to be stopped after its first cells.
 const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 #[test]

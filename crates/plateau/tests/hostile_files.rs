@@ -63,7 +63,7 @@ fn another(path: &Path) {
     std::os::unix::fs::symlink(path.with_extension("kept"), path).expect("a link");
 }
 
-/// A function that puts something else in the place of a file, and the name of it in messages.
+/// A function that replaces a file with something else, and the name of the replacement in messages.
 type Kind = (fn(&Path), &'static str);
 const KINDS: [Kind; 4] =
     [(fifo, "a FIFO"), (folder, "a directory"), (zeroes, "a symbolic link"), (another, "a symbolic link")];

@@ -11,7 +11,7 @@ use support::{Bench, finished, hold, texts};
 
 const WHAT: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
 
-/// The run takes far longer than killing it repeatedly after a few cells.
+/// The run lasts long enough to be killed repeatedly, each time after a few cells.
 const LONG: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 fn job(words: &[&'static str]) -> Vec<&'static str> {

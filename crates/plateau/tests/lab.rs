@@ -13,7 +13,7 @@ use record::{Event, Loaded, read_journal};
 use serde_json::Value;
 use support::Bench;
 
-/// Time for a process to start and end on a busy host.
+/// Timeout for a process to start and end on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An operator who has signed in.
@@ -69,7 +69,7 @@ impl<'a> Operator<'a> {
         entry["run"].as_str().unwrap_or_else(|| panic!("a run: {entry}")).to_owned()
     }
 
-    /// Waits until no process works on a run; returns its state.
+    /// Waits until no process is working on a run; returns its state.
     fn ended(&self, run: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -257,7 +257,7 @@ fn a_run_is_not_affected_by_the_end_of_the_server() {
     let alone = Bench::new();
     let document = alone.json(&["run", "iops", MODEL, "--scale", "1/16", "--profile", "pts-e-1.0"]);
     let undisturbed = journal(&alone, document["run"].as_str().expect("an id"));
-    // Only the times of the host differ, which each record and the hash chain contain.
+    // Only the host's timestamps differ; each record contains them, and so does the hash chain.
     assert_eq!(measured(&journal(&bench, &run)), measured(&undisturbed));
 }
 

@@ -1,5 +1,5 @@
-//! Every data format that Plateau writes and reads: figures and marks survive an export and the import of it, and nothing
-//! appears that the file does not contain.
+//! Every data format that Plateau writes and reads: figures and marks survive an export followed by an import, and
+//! nothing appears that the file does not contain.
 
 mod support;
 
@@ -65,8 +65,8 @@ fn keys(marks: &Value) -> Vec<&str> {
     marks.filter_map(|mark| mark["mark"].as_str()).collect()
 }
 
-/// Marks and label of the measured run are those of the import; only a format without a place for facts about the drive
-/// leaves them null.
+/// The import has the marks and the label of the measured run; they are null only in a format without fields for facts
+/// about the drive.
 fn check_marks(own: &Measured, back: &Back, what: &str) {
     let origin = &back.summary["origin"];
     assert_eq!(keys(&origin["marks"]), keys(&own.document["marks"]), "{what}");
@@ -261,7 +261,7 @@ fn csv(bench: &Bench, own: &Measured) {
     }
 }
 
-/// The windows of an imported test as the JSON document has them, where each repeats the unit.
+/// The windows of an imported test as in the JSON document, where each repeats the unit.
 fn with_unit(exported: &record::Exported) -> Value {
     let mut windows = json!(exported.windows);
     for window in windows.as_array_mut().into_iter().flatten() {

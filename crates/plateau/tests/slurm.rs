@@ -145,7 +145,7 @@ fn disturb(lab: &mut Lab) {
     let number = lab.number(REQUEUED);
     lab.cluster.wait_until_saved(&number);
     lab.cluster.kill_controller();
-    // Slurm lets a stopped process continue before it ends it.
+    // Slurm resumes a stopped process before it terminates it.
     lab.cluster.slurm("scontrol", &["requeue", &number]);
     wait("the end of the requeued job", || !Path::new(&format!("/proc/{requeued}")).exists());
     lab.cluster.slurm("scancel", &["-s", "INT", "-b", &lab.number(INTERRUPTED)]);

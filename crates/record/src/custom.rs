@@ -50,7 +50,7 @@ pub struct CustomTest {
     /// Writes before the first round, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precondition: Vec<CustomWrite>,
-    /// The kinds of I/O of which each cell consists; empty if each cell has a single kind of I/O.
+    /// The kinds of I/O that make up each cell; empty if each cell has a single kind of I/O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<IoKind>,
     /// Cells of a round, in order. With streams, the block size is that of the largest I/O.

@@ -126,8 +126,8 @@ impl Library {
         }
     }
 
-    /// Adds a copy of a run: its `run.json` as it is, further files as (name, content), and the verified beginning of
-    /// its journal. The directory appears completely or not at all.
+    /// Adds a copy of a run: its `run.json` unchanged, additional files as (name, content), and the verified beginning
+    /// of its journal. The directory appears completely or not at all.
     ///
     /// # Errors
     /// Returns an error if a run with this id exists, or the copy cannot be written.

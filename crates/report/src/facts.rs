@@ -1,6 +1,5 @@
-//! Facts extracted from a run and its journal, independent of any layout. Each file answers one question: answers
-//! of the drive, dates, interruptions, conformance, health. Facts do not depend on the document, a page or a
-//! format.
+//! Facts extracted from a run and its journal, independent of any layout. Each file answers one question: results from
+//! the drive, dates, interruptions, conformance, health. Facts do not depend on the document, a page or a format.
 
 pub(crate) mod answers;
 pub(crate) mod conformance;

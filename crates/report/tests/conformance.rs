@@ -83,7 +83,7 @@ fn resources_shared_by_concurrent_runs_are_in_the_statement() {
     assert_eq!(conformance.verdict, Verdict::Modified);
 }
 
-/// The write cache may be changed when a run is resumed; pages and statement agree on which states were in force.
+/// The write cache may be changed when a run is resumed; pages and statement agree on which states were in effect.
 #[test]
 fn every_state_of_the_write_cache_during_the_test_is_stated() {
     let statement = |write_cache, from: Option<(usize, bool)>| {

@@ -48,7 +48,7 @@ impl History {
         self.most_rounds = Some(most_rounds);
     }
 
-    /// Returns the number of the round with which the test ends at the latest; None if that is unknown.
+    /// Returns the number of the last round that the test can have; None if that is unknown.
     #[must_use]
     pub fn last_round(&self) -> Option<u32> {
         let (latest, _) = self.rounds.last()?;

@@ -21,7 +21,7 @@ pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Number of steps of the database between two looks at the clock, about a millisecond.
+/// Number of steps of the database between two clock readings, about a millisecond.
 const STEPS: i32 = 10_000;
 
 /// How the index is opened.

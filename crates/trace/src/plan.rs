@@ -35,7 +35,7 @@ pub struct Composite {
     pub covered_bytes_percent: f64,
     /// Largest difference between the share of a stream in the trace and in the composite, in percentage points.
     pub largest_error: f64,
-    /// Outstanding I/Os at 5, 50 and 95 % of the issues; None if completions are unknown.
+    /// Outstanding I/Os when an I/O is issued: 5th, 50th and 95th percentile; None if completions are unknown.
     pub depths: Option<[u16; 3]>,
 }
 

@@ -10,7 +10,7 @@ use crate::lines::{self, Sections};
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
-/// Width from which the window and the drive have a column of their own.
+/// Width from which the window and the drive have their own columns.
 const TWO_COLUMNS: u16 = 140;
 /// Part of the screen that a list of runs may take.
 const LIST_PART: u16 = 3;

@@ -23,7 +23,7 @@ fn bill(release: &Release, packages: &Packages) -> anyhow::Result<Value> {
     let (program, below): (Vec<&Package>, Vec<&Package>) =
         packages.all.iter().partition(|package| package.name == crate::product::NAME);
     let [program] = &program[..] else {
-        anyhow::bail!("cargo must report exactly one package of the program")
+        anyhow::bail!("cargo must report exactly one package with the name of the program")
     };
     let mut subject = component(program, "application");
     subject["properties"] = json!([{ "name": "git:commit", "value": release.commit }]);

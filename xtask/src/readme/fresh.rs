@@ -1,5 +1,5 @@
-//! Makes a fresh clone in a place that stays the same. What has the same content as in the clone before keeps its
-//! modification time, so that cargo compiles only crates that changed since then.
+//! Makes a fresh clone in a place that stays the same. Files with the same content as in the previous clone keep their
+//! modification times, so that cargo compiles only crates that have changed since then.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

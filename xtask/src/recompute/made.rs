@@ -14,7 +14,7 @@ use pts::Profile;
 /// The simulated drive of most runs.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
-/// Names of the runs that the self-test alters: a small one with maxima, and one with a source of power.
+/// Names of the runs that the self-test alters: a small one with maxima, and one with a power source.
 const ALTERED: [&str; 2] = ["altered", "metered"];
 /// Exit code of a burn-in that rejects the drive.
 const REJECTED: i32 = 9;

@@ -96,7 +96,7 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<Pu
     if let Offer::No(why) = security_offer(&now, enhanced) {
         return Err(DriveFault::CannotErase(why).into());
     }
-    job.step("setting the password PLATEAU, which the erase removes again");
+    job.step("setting the password PLATEAU, which the erase then removes");
     job.recheck()?;
     if now.locked {
         secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| fault.during(Step::SecurityUnlock))?;

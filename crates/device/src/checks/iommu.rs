@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
 fn judge(domain: Option<&str>) -> Finding {
     let fix = "boot with iommu=pt if the host's share of the response times is large";
     match domain {
-        None => Finding::not_here("no IOMMU translates for the drive"),
+        None => Finding::not_here("the drive's DMA does not go through an IOMMU"),
         Some("identity") => Finding::ok("passthrough: addresses are not translated"),
         Some("DMA-FQ") => Finding::ok("translates addresses and flushes in batches (DMA-FQ)"),
         Some(other) => {

@@ -14,8 +14,7 @@ use crate::clock::Vigil;
 use crate::disturbance::Disturbance;
 use crate::progress::{Flow, Tick};
 
-/// Workers report an interval with the first completion after it ends. The display waits for them for this
-/// time.
+/// Workers report an interval with the first completion after it ends. The display waits this long for them.
 const TICK_GRACE_NS: u64 = 50_000_000;
 
 /// Longest interval between checks of the clock.

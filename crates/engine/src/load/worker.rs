@@ -153,7 +153,7 @@ impl Ahead {
         self.left_bytes += i64::from(request.block_bytes());
     }
 
-    /// Makes more requests available, within the amount.
+    /// Makes more requests available, up to the remaining amount.
     #[inline(never)]
     fn more(&mut self) {
         if self.left_bytes <= 0 {

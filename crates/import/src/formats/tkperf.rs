@@ -336,7 +336,7 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
     }
 }
 
-/// Enters minimum, maximum and mean in microseconds.
+/// Stores minimum, maximum and mean in microseconds.
 fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), String> {
     let ns = |value: Option<f64>| value.map(|us| possible(us * 1000.0, "a response time")).transpose();
     ns(*least)?;

@@ -25,8 +25,8 @@ impl<D: Defects> Ssd<D> {
         self.update_inspection();
     }
 
-    /// From now on, checks whether data is read as it was written. The drive stores no data, but computes where its
-    /// faults change it.
+    /// From now on, checks that reads return the written data. The drive stores no data, but computes where its faults
+    /// change it.
     pub fn expect_data(&mut self) {
         self.faults.expect_data();
     }

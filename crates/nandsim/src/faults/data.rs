@@ -22,7 +22,7 @@ pub enum DataDefect {
     Lost,
 }
 
-/// Data that a read returned differently from how it was written.
+/// Data that differed from the written data when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongData {
     /// First affected byte of the read.

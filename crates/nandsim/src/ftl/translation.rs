@@ -163,7 +163,7 @@ impl<D: Defects> Translation<D> {
         blocks.write_through.as_mut().expect("only without a cache").all_sent(leaf, ready_ns)
     }
 
-    /// Called when a program operation for which the command on `leaf` waits completes. Returns the command's
+    /// Called when a program operation that the command on `leaf` is waiting for completes. Returns the command's
     /// earliest completion time if it waits for no further operation.
     pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         self.blocks.write_through.as_mut()?.program_ended(leaf)

@@ -1,4 +1,4 @@
-//! `plateau fleet`: drives of many hosts, tested by jobs of Slurm.
+//! `plateau fleet`: tests the drives of many hosts with Slurm jobs.
 
 mod files;
 mod inventory;

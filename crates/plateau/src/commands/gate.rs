@@ -1,4 +1,4 @@
-//! `plateau gate RUN --rules FILE`: whether a run meets the rules of a file.
+//! `plateau gate RUN --rules FILE`: checks a run against the rules in a file.
 
 use std::path::Path;
 

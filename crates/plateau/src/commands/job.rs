@@ -1,4 +1,4 @@
-//! `plateau job RUN-ID TESTS TARGET`: begins a run, or continues it. Starting it again is always safe.
+//! `plateau job RUN-ID TESTS TARGET`: starts a run, or continues it. Starting it again is always safe.
 //!
 //! A scheduler may start a job twice, requeue it while its first process is still writing, or kill it at any moment.
 //! Locks ensure that only one process at a time uses a run or a target. The run is created before its first purge, so
@@ -144,8 +144,8 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// Returns whether the target of a job is not that of its run. Device nodes may have been renamed, so the identity
-/// typed with `--erase` decides.
+/// Returns whether the target of a job differs from that of its run. Device nodes may have been renamed, so the
+/// identity typed with `--erase` decides.
 fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {

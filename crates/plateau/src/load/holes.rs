@@ -1,4 +1,4 @@
-//! Reads of sparse files: the kernel answers reads of holes itself, at the speed of memory.
+//! Reads of sparse files: the kernel serves reads of holes itself, at memory speed.
 
 use std::fs::File;
 

@@ -12,7 +12,7 @@ use crate::lab_server::Server;
 use crate::support::Bench;
 
 const BROWSER: &str = "chromium";
-/// Time for a page or a run on a busy host.
+/// Timeout for a page or a run on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page, driven by the DevTools protocol over pipes.

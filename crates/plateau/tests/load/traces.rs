@@ -152,8 +152,8 @@ fn a_capture_contains_the_ios_of_its_device() {
     assert_eq!(document["streams"][0]["name"], "SEQ 4KiB R");
 }
 
-/// Whether an instance records both events. A new instance is on before it has any event, and is turned off while it is set up,
-/// so that it is on only counts after the event that is enabled last.
+/// Whether an instance records both events. A new instance is on before any event is enabled, and is off while it is
+/// being set up, so whether it is on matters only once the last event has been enabled.
 fn records(instance: &Path) -> bool {
     let is_on =
         |file: &str| std::fs::read_to_string(instance.join(file)).is_ok_and(|text| text.trim() == "1");

@@ -109,8 +109,8 @@ impl Cluster {
         self.spawn("slurmctld", command);
     }
 
-    /// Waits until the controller has saved the current state of all jobs. It does so every few seconds only, and if it
-    /// is killed before, Slurm loses jobs.
+    /// Waits until the controller has saved the current state of all jobs. It does so only every few seconds, and Slurm
+    /// loses jobs if it is killed before that.
     pub fn wait_until_saved(&self, number: &str) {
         const COMMENT: &[u8] = b"a comment after everything else";
         let comment = String::from_utf8_lossy(COMMENT);

@@ -25,7 +25,7 @@ pub enum Reason {
     },
     /// An I/O failed.
     Io(FailedIo),
-    /// A value grew that must not grow.
+    /// A value that must not grow has grown.
     Grown {
         /// Name of the value.
         what: &'static str,

@@ -128,7 +128,7 @@ pub enum Deviation {
         /// Its title.
         title: String,
     },
-    /// The run was interrupted within the test.
+    /// The run was interrupted during the test.
     Interrupted {
         /// Duration of the interruption.
         length_ns: u64,

@@ -34,8 +34,8 @@ pub struct Outcome {
     pub rounds: u32,
     /// Whether steady state was reached; None if the test is incomplete or has no steady state.
     pub converged: Option<bool>,
-    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has
-    /// not, or if its length is fixed.
+    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has none,
+    /// or if its length is fixed.
     pub ending: Option<Ending>,
     /// Whether the drive is accepted; None if the test does not determine this, or has not yet.
     pub acceptance: Option<Acceptance>,

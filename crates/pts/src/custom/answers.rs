@@ -1,4 +1,4 @@
-//! The answers of a custom test, and the rounds that its results are based on.
+//! The results received by a custom test, and the rounds that its results are based on.
 
 use record::{CustomCell, CustomRounds, CustomTest, Purged, Segment};
 
@@ -8,7 +8,7 @@ use crate::method::history::{History, Tracked};
 use crate::method::steady::WindowStats;
 use crate::{Bench, Context, Stop};
 
-/// All answers received by the test, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct CustomAnswers<'a> {
     pub test: &'a CustomTest,
     pub purge: Option<Purged>,

@@ -1,4 +1,4 @@
-//! Detects whether drive temperature changed while a tracking variable drifted. Health events are not answers to a
+//! Detects whether drive temperature changed while a tracking variable drifted. Health events are not results of a
 //! test, so this module reads them from the journal directly.
 
 use std::collections::BTreeMap;

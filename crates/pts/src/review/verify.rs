@@ -94,7 +94,7 @@ fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
     }
-    // If a run was killed between its last answer and the note about it, that note is missing.
+    // If a run was killed between its last result and the note about it, that note is missing.
     let lost = usize::from(recorded.ended.is_none() && now.replay.is_exhausted());
     for today in now.judged.iter().skip(recorded.judged.len() + lost) {
         let text = format!(

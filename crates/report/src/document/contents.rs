@@ -42,7 +42,7 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// The source of power and the idle power.
+    /// The power source and the idle power.
     pub(crate) power: String,
     /// The file system of the target and its share in the I/O; None if the target is not a file on a known one.
     pub(crate) file_system: Option<String>,

@@ -17,7 +17,7 @@ impl Document {
     }
 }
 
-/// Returns the figures per watt of a run with a source of power; `figures` are the other figures of the run.
+/// Returns the figures per watt of a run with a power source; `figures` are the other figures of the run.
 fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
     let meter = Meter::of(&document.run, entries);
     // An upper bound of the power cannot show which of two drives is better.

@@ -1,4 +1,4 @@
-//! Flattens a journal into a table: each answer of the drive with its position in the run.
+//! Flattens a journal into a table: each result from the drive with its position in the run.
 
 use pts::response::Percentile;
 use record::{Entry, Event, Note, Segment};
@@ -71,7 +71,7 @@ impl Position<'_> {
     }
 }
 
-/// The answers in `entries`, in order. Answers of a test before its restart are discarded, as in a replay.
+/// The answers in `entries`, in order. Results of a test from before its restart are discarded, as in a replay.
 pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
     let mut position = Position::default();

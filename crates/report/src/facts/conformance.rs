@@ -247,7 +247,7 @@ fn write_cache(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     clause("Write cache", word(required), done, verdict, &[])
 }
 
-/// `all` contains all answers of the test, including preconditioning, because an interruption right after
+/// `all` contains all results of the test, including preconditioning, because an interruption right after
 /// preconditioning is also an interruption of the test.
 fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let required = "the whole test, without pauses between its steps";

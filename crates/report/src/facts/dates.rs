@@ -63,13 +63,13 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
 /// How a date is printed.
 pub(crate) type Format = fn(Option<Timestamp>) -> String;
 
-/// A date as everything but the page header of PTS 1.0 shows it: `2026-11-21 06:09 UTC`.
+/// A date in the format used everywhere except in the page header of PTS 1.0: `2026-11-21 06:09 UTC`.
 pub(crate) fn printed(at: Option<Timestamp>) -> String {
     formatted(at, "%Y-%m-%d %H:%M UTC")
 }
 
-/// A date as the header of the report pages of PTS 1.0 has it (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09
-/// AM UTC`. The headers of later revisions name the fields, but no format.
+/// A date in the format of the page header of PTS 1.0 (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09 AM
+/// UTC`. The headers of later revisions name the fields, but no format.
 pub(crate) fn in_header_1_0(at: Option<Timestamp>) -> String {
     formatted(at, "%m/%d/%Y %I:%M %p UTC")
 }

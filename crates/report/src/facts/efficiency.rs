@@ -198,11 +198,11 @@ impl<'a> Meter<'a> {
         let subject = match facts.subject {
             PowerSubject::Drive => "",
             PowerSubject::Host => {
-                " This is not the power of the drive: what exceeds the idle power is attributed to the workload, \
-                 including the work of the host. What does not exceed it by more than the uncertainty is not measured."
+                " This is not the power of the drive: the part above the idle power is attributed to the workload, \
+                 including the work of the host. A difference within the uncertainty is shown as not measured."
             }
             PowerSubject::UpperBound => {
-                " This is what the drive draws at most, not what it drew, so values per watt are lower bounds."
+                " This is the most that the drive can draw, not what it drew, so values per watt are lower bounds."
             }
         };
         let tolerance = match (facts.subject, facts.tolerance_ppm) {
@@ -306,7 +306,7 @@ mod tests {
         assert!(
             meter(&facts, None)
                 .statement()
-                .contains("Idle: not measured. This is what the drive draws at most")
+                .contains("Idle: not measured. This is the most that the drive can draw")
         );
     }
 }

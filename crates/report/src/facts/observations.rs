@@ -35,7 +35,7 @@ pub(crate) struct Observation<'a> {
     pub read: Option<&'a DirectionReading>,
     pub write: Option<&'a DirectionReading>,
     pub host_limited: Option<bool>,
-    /// The answer of the drive; None if the run is imported.
+    /// The result from the drive; None if the run is imported.
     pub segment: Option<&'a Segment>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Supplement {
     pub remark: String,
     /// Workloads of the window with their response times; empty for tests with too many.
     pub workloads: Vec<percentiles::WorkloadTimes>,
-    /// Workloads of the window with their performance per watt; empty without a source of power.
+    /// Workloads of the window with their performance per watt; empty without a power source.
     pub per_watt: Vec<per_watt::WorkloadEfficiency>,
     /// Workloads of the window with the share of the file system; empty if the target is not a file.
     pub file_share: Vec<file_share::WorkloadShare>,
@@ -97,7 +97,7 @@ fn remark(
         );
     }
     if scaled.is_stretched() {
-        text += " Cells that the simulator extended have the length that was asked for.";
+        text += " Cells that the simulator extended have the requested length.";
     }
     if let Some(count) = &outcome.host_limited {
         text += &format!(" {}", chart_remark(count));

@@ -22,7 +22,7 @@ struct Module {
     scope: Scope,
 }
 
-/// The meaning of a path in code.
+/// What a path in code refers to.
 enum Place {
     Module,
     Item { module: usize, name: String },

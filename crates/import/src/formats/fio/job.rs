@@ -127,7 +127,7 @@ impl Job {
             in_window: place.and_then(|place| place.in_window),
             host_limited: place.is_some_and(|place| place.host_limited),
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            // Without group_reporting, each clone of a job has an entry of its own.
+            // Without group_reporting, each clone of a job has its own entry.
             threads: if is_group { number("numjobs")? } else { Some(1) },
             queue_depth: number("iodepth")?,
             ios: Some(ios),

@@ -33,9 +33,9 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (queued, note) = match scheduler::queued()? {
         Queue::Known(queued) => (Some(queued), None),
-        Queue::Absent => (None, Some("this host has no squeue: jobs in the queue are not known".to_owned())),
+        Queue::Absent => (None, Some("this host has no squeue: jobs in the queue are unknown".to_owned())),
         Queue::Unknown(message) => {
-            (None, Some(format!("squeue failed: jobs in the queue are not known: {message}")))
+            (None, Some(format!("squeue failed: jobs in the queue are unknown: {message}")))
         }
     };
     let known: Vec<(&Job, Known)> =

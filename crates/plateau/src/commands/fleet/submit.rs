@@ -70,7 +70,7 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     Ok(())
 }
 
-/// Estimates a job by the functions of `plateau plan`.
+/// Estimates a job with the functions of `plateau plan`.
 fn estimate(job: &Job, library: &Library) -> Done<Expected> {
     let words = ["plateau".to_owned(), "plan".to_owned()];
     let typed = words.into_iter().chain(job.work.arguments(&job.drive.path));

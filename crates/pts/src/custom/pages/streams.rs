@@ -1,4 +1,4 @@
-//! The streams of which each cell of a composite consists.
+//! The streams that make up each cell of a composite.
 
 use record::IoKind;
 

@@ -52,7 +52,7 @@ pub fn outcome(context: &Context<'_>, answers: &ZoneAnswers, stop: Option<Stop>)
     }
 }
 
-/// Returns a property of all cells, without duplicates.
+/// Returns the distinct values of a property over all cells.
 fn listed(sweep: &Sweep, of: impl Fn(&Cell) -> String) -> String {
     let mut all: Vec<String> = Vec::new();
     for text in cells(sweep).iter().map(of) {

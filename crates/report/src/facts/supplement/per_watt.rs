@@ -20,7 +20,7 @@ pub(crate) struct WorkloadEfficiency {
     pub rounds: usize,
 }
 
-/// Collects the workloads of a test from its `measured` answers; empty if the run has no source of power.
+/// Collects the workloads of a test from its `measured` answers; empty if the run has no power source.
 pub(crate) fn workloads(
     outcomes: &[Outcome],
     measured: &[&Answer<'_>],

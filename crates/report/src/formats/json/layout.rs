@@ -184,8 +184,8 @@ pub struct ReportPower {
     pub source: String,
     /// Description of the meter.
     pub meter: String,
-    /// `drive`; `host`: only what exceeds the idle power is attributed to a workload; `upper_bound`: what the drive draws
-    /// at most, so values per watt are lower bounds.
+    /// `drive`; `host`: only the part above the idle power is attributed to a workload; `upper_bound`: the most that
+    /// the drive can draw, so values per watt are lower bounds.
     pub subject: String,
     /// Smallest difference between two values; null if unknown.
     pub resolution_watts: Option<f64>,
@@ -269,7 +269,7 @@ pub struct Test {
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// Performance per watt of each workload in the window; empty without a source of power.
+    /// Performance per watt of each workload in the window; empty without a power source.
     pub efficiency: Vec<TestEfficiency>,
     /// Share of the file system in each workload of the window; empty if the target is not a file.
     pub file_share: Vec<TestFileShare>,

@@ -41,7 +41,7 @@ const MEASURES: [Measure; 3] = [
 
 const UNCERTAINTY: &str = "Tolerance and half the resolution of the meter, plus two standard errors.";
 
-/// Returns the metrics of a run with a source of power; none of any other run.
+/// Returns the metrics of a run with a power source; none of any other run.
 pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
     let meter = Meter::of(&source.document.run, source.entries);
     let Some(subject) = meter.subject_name() else { return Vec::new() };

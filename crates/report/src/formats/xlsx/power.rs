@@ -15,7 +15,7 @@ const QUANTITIES: [&str; 6] = [
     "bytes_per_second_per_watt_uncertainty",
 ];
 
-/// Adds the sheet to the book of a run with a source of power.
+/// Adds the sheet to the book of a run with a power source.
 pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) -> Result<(), XlsxError> {
     let meter = Meter::of(&source.document.run, source.entries);
     if meter.facts.is_none() {
