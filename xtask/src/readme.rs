@@ -54,7 +54,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 /// Runs the commands of the pages whose path contains `filter`.
 fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
-    // The path is the same in each run, because cargo builds the crates of another path anew.
+    // The path is the same in each run, because cargo would rebuild the crates at any other path.
     let fresh = Fresh::new(root, &root.join("target/readme/clone"))?;
     let clone = &fresh.folder;
     let user = User::new(root, place.path());

@@ -1,5 +1,5 @@
-//! Makes a fresh clone in a place that stays the same. Files with the same content as in the previous clone keep their
-//! modification times, so that cargo compiles only crates that have changed since then.
+//! Makes a fresh clone at a fixed path. Files with the same content as in the previous clone keep their modification
+//! times, so that cargo compiles only crates that have changed since then.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,21 +9,21 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-/// A clone that no other process replaces as long as this exists.
+/// A clone, locked so that no other process replaces it.
 pub struct Fresh {
     pub folder: PathBuf,
     _lock: File,
 }
 
 impl Fresh {
-    /// Replaces the clone in `place` by a new one of the repository `root`.
+    /// Replaces the clone in `place` with a new one of the repository `root`.
     pub fn new(root: &Path, place: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(place)?;
         let lock = File::create(place.join("lock"))?;
         lock.lock().context("cannot lock the folder of the clone")?;
         let (folder, new) = (place.join("plateau"), place.join("new"));
         remove(&new)?;
-        // A log of references would differ in each clone, and the build script watches it.
+        // The log of references would differ in each clone, and the build script watches it.
         let arguments = ["-c", "core.logAllRefUpdates=false", "clone", "--quiet"];
         let status = Command::new("git").args(arguments).arg(root).arg(&new).status();
         if !status.is_ok_and(|status| status.success()) {
@@ -64,10 +64,10 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives each file in `new` that has the same content in `old`, and each folder that has the same entries, the
-/// modification time that it has in `old`; everything else keeps the time at which it was made.
+/// Copies modification times from `old` to each file in `new` with the same content, and to each folder with the same
+/// entries; everything else keeps its new time.
 fn keep_times(old: &Path, new: &Path) -> anyhow::Result<()> {
-    // The objects of a local clone are hard links to those of the repository, which is not to be changed.
+    // The objects of a local clone are hard links to those of the repository, which must not be changed.
     if new.ends_with(".git/objects") || !fs::symlink_metadata(old).is_ok_and(|old| old.is_dir()) {
         return Ok(());
     }
@@ -117,7 +117,7 @@ mod tests {
         assert!(status.success(), "{arguments:?}");
     }
 
-    /// Sets the time of everything in the folder, so that whether a time was kept does not depend on the clock.
+    /// Sets the times of everything in the folder, so that a test can tell kept times from new ones.
     fn age(path: &Path, time: SystemTime) {
         if path.ends_with(".git/objects") {
             return;
@@ -146,7 +146,7 @@ mod tests {
         let is_kept = |name: &str| fs::metadata(folder.join(name)).unwrap().modified().unwrap() == time;
         assert!(!is_kept("same/a"));
 
-        // The clone itself is new: nothing that was left in the old one is there.
+        // The clone itself is new: it contains nothing that was left in the old one.
         fs::write(folder.join("left-behind"), "").unwrap();
         fs::write(folder.join("same/a"), "changed by a command").unwrap();
         age(&folder, time);
