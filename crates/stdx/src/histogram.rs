@@ -24,7 +24,7 @@ pub struct Histogram {
     /// Counts of the slots starting at `first`; all other slots are empty.
     slots: Vec<u64>,
     first: usize,
-    /// All counts, if `slots` is empty; no slots are in both.
+    /// All counts, if `slots` is empty; at most one of the two contains slots.
     filled: Option<Box<Filled>>,
     count: u64,
     sum: u128,

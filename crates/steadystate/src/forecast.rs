@@ -7,7 +7,7 @@ use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 const ROUNDS_TO_FORECAST: usize = 4;
 /// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
-/// Ratios of successive steps to try, in percent: from a curve that levels off at once to a nearly straight one.
+/// Ratios of successive steps to try, in percent: from a curve that levels off immediately to a nearly straight one.
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
 /// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;

@@ -60,7 +60,7 @@ pub enum Seen {
 pub enum InProgress {
     /// None.
     Included,
-    /// Those that a process is working on, whose rows would be outdated at once.
+    /// Those that a process is working on, whose rows would be outdated immediately.
     LeftOut,
 }
 
@@ -296,7 +296,7 @@ impl Index {
     /// Removes the rows of runs that no longer exist, or can no longer be read.
     fn forget(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
         let known = self.all_folders()?;
-        // A run that another process has created and indexed since the folders were listed exists.
+        // A run that is missing from the list may have been created and indexed by another process in the meantime.
         let is_gone = |folder: &&String| {
             folders.get(*folder).is_none_or(Option::is_none) && Source::of(&self.root.join(folder)).is_none()
         };

@@ -29,7 +29,7 @@ const STEPS: i32 = 10_000;
 pub enum Access {
     /// To read it; it must exist.
     Read,
-    /// To write to it; it is created if it is missing.
+    /// For writing; created if it is missing.
     Write,
 }
 
@@ -186,7 +186,7 @@ impl Engine for Sqlite {
     }
 
     fn rollback(&mut self) {
-        // After some errors there is no transaction any more.
+        // After some errors, the transaction no longer exists.
         let _ = self.connection.execute_batch("ROLLBACK");
     }
 
@@ -228,7 +228,7 @@ impl Engine for Sqlite {
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),
         };
-        // Memory of the whole process; a limit can only be lowered. Functions can make a value of any size from nothing.
+        // Memory of the whole process; a limit can only be lowered. Functions can create values of any size.
         let heap = format!("PRAGMA hard_heap_limit = {}", limits.bytes);
         self.connection.query_row(&heap, [], |_| Ok(())).map_err(wrong)?;
         let most_bytes = i32::try_from(limits.bytes).unwrap_or(i32::MAX);

@@ -114,7 +114,7 @@ impl From<i16> for Value {
 }
 
 impl From<jiff::Timestamp> for Value {
-    /// UTC with nine decimals, so that the order of the texts is the order of the times.
+    /// UTC with nine decimals, so that the texts sort chronologically.
     fn from(time: jiff::Timestamp) -> Self {
         Self::Text(time.strftime("%Y-%m-%dT%H:%M:%S.%9fZ").to_string())
     }

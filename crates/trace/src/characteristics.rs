@@ -1,4 +1,4 @@
-//! The characteristics of a workload: its streams, their development over time, locality and reuse, the number of
+//! The characteristics of a workload: its streams and how they change over time, locality and reuse, the number of
 //! outstanding I/Os, and how evenly I/Os arrive.
 //!
 //! Everything is collected in one pass, with memory that is independent of the length of the trace.

@@ -52,7 +52,7 @@ pub struct Summary {
     pub largest_bytes: u64,
     /// Events that the tracer dropped.
     pub lost_events: u64,
-    /// I/Os whose time was moved, because the source is not sorted.
+    /// I/Os whose time was adjusted, because the source is not sorted.
     pub moved: u64,
 }
 
@@ -156,7 +156,7 @@ impl<W: Write> Writer<W> {
     /// Returns an error if the output cannot be written.
     ///
     /// # Panics
-    /// Panics if the I/O was issued before the previous one: callers sort.
+    /// Panics if the I/O was issued before the previous one: callers must sort them.
     #[inline]
     pub fn push(&mut self, io: Io) -> Result<(), TraceError> {
         assert!(io.issue_ns >= self.summary.last_issue_ns, "the I/Os of a trace are sorted by issue time");

@@ -1,4 +1,4 @@
-//! Each format is read as its documentation says, and bad lines are named.
+//! Each format is read as documented, and invalid lines are reported.
 
 use stdx::Flow;
 use trace::{Choice, FORMATS, Imported, Io, Op, Reader, TraceError, import};

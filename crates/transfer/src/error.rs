@@ -67,7 +67,7 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
-    /// The destination cannot be reached, or did not answer as expected; the transfer may be retried.
+    /// The destination cannot be reached, or did not respond as expected; the transfer may be retried.
     #[error("{text}")]
     Unreachable {
         /// What happened.

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 10;
 const MOST_CHARACTERS: usize = 1_000;
 
-/// Says that a run is a copy, where it comes from, and how much of it there is.
+/// States that a run is a copy, where it was copied from, and how complete it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
@@ -55,7 +55,7 @@ impl Mark {
     pub fn words(&self) -> String {
         let source = stdx::text::on_one_line(&self.source);
         match (self.has_all, self.source_in_progress) {
-            (false, _) => format!("copy of {source}; part of its records is missing"),
+            (false, _) => format!("copy of {source}; some of its records are missing"),
             (true, true) => format!("copy of {source}, which was in progress at {:.0}", self.last),
             (true, false) => format!("copy of {source}"),
         }

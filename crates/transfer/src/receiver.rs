@@ -24,7 +24,7 @@ pub struct Receiver {
     library: Library,
     /// Where the runs come from, for their marks: host and folder.
     source: String,
-    /// What was verified of each run, with the identity of its directory.
+    /// The verified part of each run, with the identity of its directory.
     known: HashMap<String, ((u64, u64), Verifier)>,
 }
 

@@ -20,7 +20,7 @@ pub struct Sent {
 }
 
 /// Sends the part of a run that the destination does not have. Calls `on_progress` with the number of bytes at the
-/// destination after each piece; a transfer that it ends continues with the next call.
+/// destination after each piece; a transfer that it stops is continued by the next call.
 ///
 /// # Errors
 /// Returns an error if the run is damaged, the destination has another run with its id, or the source or the

@@ -44,7 +44,7 @@ fn copy(run: &Run, to: &Path) -> Result<transfer::Sent, TransferError> {
     whole(&mut Source::of(run.clone()), &mut Receiver::of(library(to), "host:/runs"))
 }
 
-/// A link to a receiver that fails in every way, by chance.
+/// A link to a receiver that fails at random in every possible way.
 struct Link {
     receiver: Receiver,
     state: u64,
@@ -141,7 +141,7 @@ fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
         let mut source = Source::of(run.clone());
         // The run continues while it is sent.
         for piece in 1..=10 {
-            // The writer releases the lock, because detecting a held lock takes a wait.
+            // The writer releases the lock, because detecting a held lock takes time.
             let (mut journal, _) = run.reopen().expect("intact");
             append(&mut journal, piece);
             drop(journal);

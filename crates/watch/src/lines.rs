@@ -123,8 +123,8 @@ fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<
         && !live.variables.is_empty()
         && live.variables.iter().all(|variable| variable.shares.is_some());
     if !is_repeated {
-        // While the run reports what it is doing, its round and cell are shown below. It does so once a second, so the
-        // numbers from the journal would contradict them.
+        // While the run reports what it is doing, its round and cell are shown below. They are updated once a second,
+        // so the numbers from the journal would contradict them.
         let meaning = live.meaning.as_ref().filter(|_| shown.present().is_some());
         let sentence = wrapped(&paint.text(meaning.unwrap_or(&live.sentence)), width);
         lines.extend(sentence.into_iter().map(|line| Line::from(paint.plain(&line))));

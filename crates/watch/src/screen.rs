@@ -14,7 +14,7 @@ use crate::shown::{Item, Shown};
 const TWO_COLUMNS: u16 = 140;
 /// Part of the screen that a list of runs may take.
 const LIST_PART: u16 = 3;
-/// Columns to which shorter ids in a list are padded at most.
+/// Maximum number of columns to which shorter ids in a list are padded.
 const LONGEST_ID: usize = 28;
 
 /// Draws the runs.

@@ -1,4 +1,5 @@
-//! Reads what is shown. Listing the library and reading journals cost time that a run may need, so both are done rarely.
+//! Reads what is shown. Listing the library and reading journals take CPU time that a run may need, so both are done
+//! rarely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub struct Source {
     root: PathBuf,
     which: Which,
     snapshots: Snapshots,
-    /// Every run of the library by its directory, as far as it can be opened.
+    /// Every run of the library that can be opened, by directory.
     runs: BTreeMap<PathBuf, Run>,
     /// Directories of the runs that are shown.
     chosen: BTreeSet<PathBuf>,

@@ -11,13 +11,13 @@ use clap::{Args, Subcommand, ValueEnum};
 pub enum TraceCommand {
     /// Convert a trace of another tool into a trace of Plateau
     Import(TraceImport),
-    /// Copy a trace with its addresses replaced, so that it can be passed on and still replays alike
+    /// Copy a trace with its addresses replaced, so that it can be shared and still replays in the same way
     Anonymise(TraceAnonymise),
     /// Show what is in a trace, or compare two
     Show(TraceShow),
     /// Write a plan that tests a drive with the dominant streams of a trace
     Plan(TracePlan),
-    /// Write a small made-up trace, to try out the other commands
+    /// Write a small synthetic trace for trying out the other commands
     Sample(TraceSample),
 }
 
@@ -66,7 +66,7 @@ pub struct TraceShow {
     /// Write tables and charts as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write the course of the trace as a CSV table; of one trace only
+    /// Write the trace over time as a CSV table (one trace only)
     #[arg(long, value_name = "FILE", conflicts_with = "other")]
     pub csv: Option<PathBuf>,
 }
@@ -103,7 +103,7 @@ pub struct Capture {
     /// Trace to write, on a different device
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Buffer of each CPU in MiB; larger ones lose fewer events if this program does not get to run
+    /// Buffer of each CPU in MiB; larger buffers lose fewer events when this program has to wait for a CPU
     #[arg(long, default_value_t = 16, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub buffer: u32,
 }
@@ -119,11 +119,11 @@ fn length(text: &str) -> Result<Duration, String> {
 /// How the offsets of a trace become offsets of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Offsets {
-    /// Keep them; refuse a trace that accesses more than the target has
+    /// Keep them; refuse a trace that extends beyond the target
     Refuse,
     /// Continue at the start of the target after its end
     Wrap,
-    /// Multiply all by the same factor, so that the whole target is accessed
+    /// Multiply all of them by the same factor, so that the whole target is accessed
     Scale,
 }
 
@@ -137,7 +137,7 @@ pub struct Replay {
     /// If the trace writes: confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`)
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Option<String>,
-    /// What to do with offsets that the target does not have
+    /// What to do with offsets beyond the end of the target
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     pub offsets: Offsets,
     /// Divide all times by this: 2 replays in half the time, 0.5 in twice the time

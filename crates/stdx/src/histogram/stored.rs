@@ -1,4 +1,4 @@
-//! Columns as they are read back: unchangeable, and as small as their counts allow.
+//! Columns as they are read back: immutable, and as small as their counts allow.
 
 use super::coarse::{Columns, MAX_COUNT, ROWS};
 use crate::Packed;

@@ -44,7 +44,7 @@ pub struct Table {
 
 /// A run as this build judges it: everything that its rows are made of.
 pub struct Folded<'a> {
-    /// Name of the library within the store; empty in the store that a library contains.
+    /// Name of the library within the store; empty in a library's own store.
     pub library: &'a str,
     /// Name of the run's directory.
     pub folder: &'a str,

@@ -1,4 +1,4 @@
-//! The development of a workload in equal time steps. When there are too many steps, pairs are merged.
+//! A workload over time, in steps of equal length. When there are too many steps, pairs are merged.
 
 use crate::{Io, Op};
 

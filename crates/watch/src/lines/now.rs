@@ -144,7 +144,7 @@ fn duration(seconds: f64) -> String {
     match seconds {
         // A cell may last less than a second.
         0.05..0.95 => format!("{seconds:.1} s"),
-        // The difference between two longer durations is not interesting below a second.
+        // For longer durations, fractions of a second do not matter.
         _ => span((seconds.round().max(0.0) * 1e9) as u64),
     }
 }
