@@ -1,8 +1,8 @@
 //! The clock of a real target: the CPU's time stamp counter if it is trustworthy, otherwise the kernel's
 //! clock.
 //!
-//! Clock readings are most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as much
-//! as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
+//! Clock readings account for most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as
+//! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
 //! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
 //! `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of precision but remain correct.
 

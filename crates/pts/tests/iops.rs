@@ -82,7 +82,8 @@ fn every_cell_is_judged_beyond_the_standard() {
 
 #[test]
 fn a_cell_that_is_not_tracked_may_be_unsteady_in_the_window() {
-    // RND 4KiB W is constant. Reads of 128 KiB rise by 30 % in each round, and those of 64 KiB drop by 30 % in the third one only.
+    // RND 4KiB W is constant. Reads of 128 KiB rise by 30 % in each round, and those of 64 KiB drop by 30 % only in the
+    // third.
     let iops = |round: u32, w: &Workload| match (w.block_bytes, w.read_percent, round) {
         (131_072, 100, _) => 1000 + 300 * u64::from(round),
         (65_536, 100, 3) => 700,

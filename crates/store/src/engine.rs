@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::StoreError;
 use crate::value::{Answer, Value};
 
-/// Limits on a query of a user.
+/// Limits on a user's query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of the answer.

@@ -152,7 +152,7 @@ pub struct Replay {
     /// Simulated drives: scale of the capacity, such as 1/16; the times of the trace are not scaled
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of the data of writes, and of a simulated drive
+    /// Seed of the written data, and of a simulated drive
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: u64,
 }

@@ -179,7 +179,7 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     }
 }
 
-/// The family of a test, with which keys of its figures begin.
+/// The family of a test, with which the keys of its figures begin.
 #[must_use]
 pub fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)

@@ -176,7 +176,7 @@ fn degraded(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts a test on RAID 5 and waits until it measures.
+/// Starts a test on RAID 5 and waits until it is measuring.
 fn start(lab: &mut Lab, cell_seconds: &str) -> anyhow::Result<()> {
     let erase = describe(lab, 5, THREE)?;
     let guest = lab.guest()?;

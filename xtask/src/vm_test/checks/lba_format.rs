@@ -37,7 +37,7 @@ fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {
     guest.sh(&format!("cat /sys/block/{}/queue/logical_block_size", device.trim_start_matches("/dev/")))
 }
 
-/// Starts a run in that format, and waits until it measures.
+/// Starts a run in that format, and waits until it is measuring.
 fn start(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(NVME_SLOT)?;

@@ -33,7 +33,7 @@ fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
     block["inserted"]["cache"]["writeback"].as_bool().context("no write cache")
 }
 
-/// Starts a run with the cache off, and waits until it measures.
+/// Starts a run with the cache off, and waits until it is measuring.
 fn start(lab: &mut Lab, target: Target) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(target)?;

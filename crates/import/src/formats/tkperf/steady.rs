@@ -52,7 +52,7 @@ fn reported_window(rounds: &[u64], finished: usize) -> Result<(u32, u32), String
     }
     if last >= finished as u64 {
         return Err(format!(
-            "<stdyrounds> name round {last} (from 0), but <roundmat> has only {finished} rounds"
+            "<stdyrounds> refers to round {last} (from 0), but <roundmat> has only {finished} rounds"
         ));
     }
     Ok((first as u32 + 1, last as u32 + 1))
