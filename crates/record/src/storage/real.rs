@@ -11,7 +11,7 @@ use stdx::files::{self, Links, ReadError};
 
 use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 
-/// Bytes that a reader reads at a time.
+/// Number of bytes to read at a time.
 const PIECE_BYTES: usize = 1 << 18;
 
 /// The file system of this host.
