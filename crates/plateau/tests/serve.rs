@@ -86,12 +86,6 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         let posted = server.post(&path, &cookie, &[]).status;
         assert!(takes_post || posted == 405, "{path} takes no POST: {posted}");
     }
-    // Browsers also ask for the icon on pages that do not link to it, even before they have signed in.
-    for path in ["/favicon.ico", "/static/icon.svg"] {
-        let icon = server.get(path, "");
-        assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")), "{path}");
-    }
-    assert!(server.get("/", &cookie).body.contains("<link rel=\"icon\" href=\"/static/icon.svg\""));
     let nothing = server.get("/nothing", &cookie);
     assert_eq!(nothing.status, 404);
     assert!(nothing.body.contains("No such page"), "{}", nothing.body);
@@ -100,6 +94,18 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     for path in ["/runs/..%2f..%2fetc", "/runs/.%2e", "/runs/%00", "/api/runs/nothing"] {
         assert_eq!(server.get(path, &cookie).status, 404, "{path}");
     }
+}
+
+#[test]
+fn every_page_has_an_icon() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    // Browsers also ask for the icon on pages that do not link to it, even before they have signed in.
+    for path in ["/favicon.ico", "/static/icon.svg"] {
+        let icon = server.get(path, "");
+        assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")), "{path}");
+    }
+    assert!(server.get("/", &server.enter()).body.contains("<link rel=\"icon\" href=\"/static/icon.svg\""));
 }
 
 fn link_path(server: &Server) -> &str {
