@@ -20,7 +20,7 @@ IDLE = (1, 5, 15, 60)
 FALLEN, EXPLAINED, AFTER = 0.8, 0.5, 3
 #: Maximum number of intervals of a slow start, and their share of the highest rate.
 SKIPPED, SLOW_START = 10, 0.5
-#: Chunks that are no faster than this multiple of the sustained rate; the writes end after this number of them in a row.
+#: Chunks no faster than this multiple of the sustained rate, and the number of them in a row that ends the writes.
 SLOW, SLOW_CHUNKS = 1.2, 3
 
 Interval = tuple[int, float]
