@@ -1,4 +1,4 @@
-"""Burn-in: docs/reference/tests.md, "Burn-in". No version of the PTS has it."""
+"""Burn-in: docs/reference/tests.md, "Burn-in". No version of the PTS contains it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _load(script: Script, number: int) -> dict[str, Any]:
 
 
 def burn_in(script: Script) -> Result:
-    """Cells of ten minutes, until one of them finds wrong data or a failed I/O."""
+    """Cells of ten minutes, until one of them detects incorrect data or a failed I/O."""
     further = script.setup.settings.get("further", {})
     script.purge()
     cells: list[Segment] = []

@@ -22,7 +22,7 @@ class Checks:
         self.mismatches: list[str] = []
 
     def fail(self, what: str) -> None:
-        """Records something that must not be."""
+        """Records a violation."""
         self.count += 1
         self.mismatches.append(what)
 

@@ -1,4 +1,4 @@
-"""Sustained client write: docs/reference/tests.md, "Sustained client write". No version of the PTS has it."""
+"""Sustained client write: docs/reference/tests.md, "Sustained client write". No version of the PTS contains it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from result import Chart, Point, Result, Table
 from spec import KIB, MINUTE
 
 BLOCK = 128 * KIB
-#: Parts of the test range, and the most intervals that each is cut into.
+#: Number of parts of the test range, and the maximum number of intervals of each.
 CHUNKS, INTERVALS = 64, 32
 IDLE = (1, 5, 15, 60)
 #: A fall leaves no more than this, the two parts explain at least this share, and the second has so many intervals.
 FALLEN, EXPLAINED, AFTER = 0.8, 0.5, 3
-#: Most intervals of a slow start, and their share of the highest rate.
+#: Maximum number of intervals of a slow start, and their share of the highest rate.
 SKIPPED, SLOW_START = 10, 0.5
-#: Chunks that are no faster than this multiple of the sustained rate; so many in a row end the writes.
+#: Chunks no faster than this multiple of the sustained rate, and the number of them in a row that ends the writes.
 SLOW, SLOW_CHUNKS = 1.2, 3
 
 Interval = tuple[int, float]
@@ -93,7 +93,7 @@ def first_fall(series: list[Interval]) -> Fall | None:
 
 
 def fall_of(series: list[Interval]) -> Fall | None:
-    """The best division into a fast and a slow part; if the fast part falls too, that fall."""
+    """The best division into a fast and a slow part; if the fast part falls as well, that fall is used."""
     seconds = sum(interval[1] for interval in series)
     amount = sum(interval[0] for interval in series)
     best, at = -1.0, 0
@@ -121,7 +121,7 @@ def fall_of(series: list[Interval]) -> Fall | None:
 
 
 def _is_settled(stretch: Stretch) -> bool:
-    """Five chunks in a row, all after the fall, are steady as PTS 1.9 has it."""
+    """Five chunks in a row, all after the fall, are steady as defined by PTS 1.9."""
     fall = first_fall(stretch.all)
     if fall is None or len(stretch.chunks) < steady.ROUNDS:
         return False

@@ -11,13 +11,13 @@ from replay import Rounds, Script
 from result import ABSENT_SCALED, Chart, Result, Table
 from spec import KIB, MINUTE, SECOND, kib, mix, name_of
 
-#: Loads with more figures than these have one for the best cell of each load.
+#: Beyond this number of figures, only the best cell of each load has one.
 FIGURES = 4
 #: Cells of at least this length are charts over time if a round has at most this number of cells.
 LONG_NS, FEW_CELLS, SAMPLES = 300 * SECOND, 4, 300
 #: A load has no knee if one of its cells has fewer I/Os.
 FEW_IOS = 10
-#: Points that reach this fraction of the best one are as good.
+#: Points that reach this fraction of the best one count as equally good.
 AS_GOOD = 0.97
 
 Load = tuple[str, int]
@@ -310,7 +310,7 @@ def _by_workload(means: list[Mean]) -> dict[str, list[Mean]]:
 
 
 def _knees(means: list[Mean]) -> list[tuple[str, float | None, str]]:
-    """The cell of the lowest demand with at least 97 % of the most IOPS per ms (docs/reference/plans.md)."""
+    """The cell of the lowest demand with at least 97 % of the highest IOPS per ms (docs/reference/plans.md)."""
     knees: list[tuple[str, Mean]] = []
     for name, cells in _by_workload(means).items():
         if any(segment.ios < FEW_IOS for cell in cells for segment in cell.rounds):
@@ -331,7 +331,7 @@ def _streams(test: dict[str, Any]) -> list[Table]:
 
 
 def _times_by_rate(means: list[Mean]) -> list[Chart]:
-    """Response time over IOPS of each load; cells with as many outstanding I/Os are averaged."""
+    """Response time over IOPS of each load; cells with the same number of outstanding I/Os are averaged."""
     series = []
     for name, cells in _by_workload(means).items():
         points: dict[int, list[tuple[float, float]]] = {}
@@ -346,7 +346,7 @@ def _times_by_rate(means: list[Mean]) -> list[Chart]:
 
 
 def _over_time(test: dict[str, Any], cells: list[dict[str, Any]], means: list[Mean], rounds: Rounds) -> list[Chart]:
-    """The cells of the last round, one after another, if one of few is long."""
+    """The cells of the last round, one after another, if there are few and one of them is long."""
     if len(cells) > FEW_CELLS or all(cell["run_ns"] < LONG_NS for cell in cells):
         return []
     is_rate = test["figure"] == RATE.key

@@ -93,7 +93,7 @@ def hdd_iops(script: Script) -> Result:
 
 
 def hdd_tp(script: Script) -> Result:
-    """Reads, then writes of 1024 KiB in each zone; then all zones once more with 4 KiB."""
+    """Reads, then writes of 1024 KiB in each zone; then all zones again with 4 KiB."""
     curves: Curves = {}
     script.loops.append(Rounds())
     demand = script.setup.sequential_demand

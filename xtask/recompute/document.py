@@ -11,7 +11,7 @@ from spec import PROFILES
 
 #: Verdicts, worst last.
 VERDICTS = ("conforms", "modified", "does_not_conform")
-#: Targets that are no drive at the block level.
+#: Targets that are not drives at the block level.
 NO_DRIVE = ("file", "simulated", "imported")
 
 

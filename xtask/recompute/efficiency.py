@@ -51,7 +51,7 @@ def idle(run: Run) -> Value | None:
 
 
 def attributed(run: Run, power: dict[str, Any]) -> Value | None:
-    """Of a meter of the host, what exceeds the idle power by more than the uncertainty; else the power itself."""
+    """For a host meter, the part above the idle power if it exceeds the uncertainty; otherwise the power itself."""
     load = watts(power)
     if run.file["power"]["subject"] == "host":
         rest = idle(run)
@@ -96,7 +96,7 @@ def check_meter(run: Run, shown: dict[str, Any] | None, checks: Checks) -> None:
 
 
 def check_cell(run: Run, segment: Segment, shown: dict[str, Any] | None, where: str, checks: Checks) -> None:
-    """The power of a workload, and what it did per watt."""
+    """The power of a workload, and its performance per watt."""
     power = segment.power
     if not checks.equal(f"{where}: power", power is not None, shown is not None) or power is None or shown is None:
         return

@@ -1,4 +1,4 @@
-"""Histograms of response times and the percentiles read from them.
+"""Histograms of response times and the percentiles derived from them.
 
 Written from the sections "Histogram" and "Response times over time" of docs/reference/journal-format.md.
 """
@@ -13,7 +13,7 @@ from typing import Any, Iterable
 #: Confidence levels that reports print (PTS 2.9).
 LEVELS = ("1", "5", "10", "20", "30", "40", "50", "60", "70", "80", "90", "95", "99", "99.9", "99.99",
           "99.999", "99.9999")
-#: I/Os that must lie beyond a percentile before it is printed (PTS 2.9).
+#: Number of I/Os that must lie beyond a percentile for it to be printed (PTS 2.9).
 BEYOND = 10
 #: Slots of one coarse row of a series.
 SLOTS_PER_ROW = 32

@@ -60,7 +60,7 @@ class _Test:
         self._compare_figures(value)
 
     def _of(self, percent: int, size: int, value: Value) -> float | None:
-        """A cell: as the source prints it, otherwise the mean of the rounds of the window."""
+        """A cell: its value as printed by the source, or else the mean over the rounds of the window."""
         cells = [r for r in self.body["readings"] if (r["read_percent"], r["block_bytes"]) == (percent, size)]
         printed = [value(cell) for cell in cells if "round" not in cell]
         found = [number for number in printed if number is not None]

@@ -1,4 +1,4 @@
-"""The enterprise workload of JESD219: docs/reference/tests.md, "JESD219". No version of the PTS has it."""
+"""The enterprise workload of JESD219: docs/reference/tests.md, "JESD219". No version of the PTS contains it."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Segment:
         return (self.both.mean_ns or 0.0) / 1e6
 
     def slices(self, count: int) -> list[Slice]:
-        """Cuts the series into `count` parts of equal numbers of intervals; the last one reaches to the end.
+        """Divides the series into `count` parts with equal numbers of intervals; the last one reaches to the end.
 
         docs/reference/tests.md, "Time": part i begins at interval floor(i * intervals / count); if there are fewer
         intervals than requested parts, each is a part.

@@ -48,7 +48,7 @@ TESTS: dict[str, Callable[[Script], Result]] = {
     "client-write": client_write.client_write, "burn-in": burn_in.burn_in, "jesd219": jesd219.jesd219,
 }
 
-#: Mismatches of one run that are printed.
+#: Maximum number of mismatches to print for one run.
 PRINTED = 30
 
 

@@ -33,7 +33,7 @@ class Samples:
         return self.total_seconds / len(self.values)
 
     def number(self, seconds: int) -> int:
-        """How many samples there are in so many seconds; at least one."""
+        """Number of samples in this number of seconds; at least one."""
         return max(1, round(seconds / self.seconds))
 
     def first(self, seconds: int) -> list[float]:

@@ -65,7 +65,7 @@ class Rounds:
 
 
 def blocks_of_thread(segment: Segment) -> int:
-    """Blocks by which a sequential stream advanced in each thread.
+    """Number of blocks by which a sequential stream advanced in each thread.
 
     docs/reference/tests.md, "Throughput": the I/Os that were counted, divided by the threads and rounded up, and those
     that were outstanding at the end.
@@ -92,7 +92,7 @@ class Script:
         self.gaps = 0
         self.purge_record: Record | None = None
         self.notes: list[str] = []
-        #: For each workload of a simulated drive that lasted longer than demanded, the factor in tenths, rounded up.
+        #: For each workload of a simulated drive that lasted longer than requested, the factor in tenths, rounded up.
         self.extended: list[int] = []
         self._seeds: set[int] = set()
         self._last_end = 0
@@ -185,7 +185,7 @@ class Script:
         return segment
 
     def _check_time(self, segment: Segment, where: str) -> None:
-        """A workload starts after the one before it, and lasts as long as it was demanded.
+        """A workload starts after the one before it, and lasts as long as requested.
 
         Section "Segment" of the format: on a simulated drive times are divided by the scale, but every outstanding I/O
         does 20.

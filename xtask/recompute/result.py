@@ -48,7 +48,7 @@ class Chart:
 
 @dataclass
 class Result:
-    """A test as its report must show it."""
+    """A test in the form in which its report must show it."""
 
     title: str
     family: str
@@ -60,7 +60,7 @@ class Result:
     figures: list[tuple[str, float | None, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
-    #: Kind and offset of each reason against the drive; None if the test does not judge it.
+    #: Kind and offset of each reason to reject the drive; None if the test has no verdict on it.
     reasons: list[tuple[str, int | None]] | None = None
     #: Computed marks of WSAT, by their names on the command line.
     marks: dict[str, float | None] = field(default_factory=dict)

@@ -13,9 +13,9 @@ from spec import KIB, MINUTE, name_of
 
 #: PTS 2.1: steady state is looked for in minutes 31, 62, 93 and so on.
 CYCLE = 31
-#: PTS 2.1: the test ends after so many capacities.
+#: PTS 2.1: the test ends after this number of capacities.
 CAPACITIES = 4
-#: A test that waits for both amount and time ends after so many hours (docs/reference/tests.md).
+#: A test that waits for both amount and time ends after this number of hours (docs/reference/tests.md).
 LIMIT_HOURS = 240
 #: PTS 2.1: workloads that 2.0 offers besides RND 4KiB W: access, share of reads, block size.
 WORKLOADS = {None: ("random", 0, 4 * KIB), "oltp": ("random", 65, 8 * KIB), "video": ("sequential", 90, 128 * KIB),
@@ -91,7 +91,7 @@ def wsat(script: Script) -> Result:
     if profile.is_second:
         last = load | {"until": {"duration_ns": setup.ns(20 * MINUTE)}}
         histogram = script.measure(last | {"from_block": begin} if begin else last).both
-    # Only what was judged has a verdict: with fewer than five samples, or by 1.0, nothing was.
+    # Only an evaluated test has a verdict: not with fewer than five samples, and not in 1.0.
     verdict = rounds.converged if rounds.windows else None
     script.ended(verdict)
 

@@ -18,7 +18,7 @@ Report = dict[str, Any]
 Recompute = Callable[[Path, Report], list[str]]
 Edit = Callable[[list[dict[str, Any]]], None]
 
-#: Values of a report that are altered: of each kind the first, one in the middle and the last.
+#: Values of a report that are altered: the first, a middle one and the last of each kind.
 FIGURE_KEYS = ("steady_state", "figures", "tables", "charts", "cells", "efficiency")
 
 
@@ -61,7 +61,7 @@ def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
     for number, test in enumerate(report["tests"]):
         for key in FIGURE_KEYS:
             paths = [path for path in leaves(test[key]) if key != "charts" or is_recomputed(test[key][path[0]])]
-            # What a file system reports about its own work is copied, not computed.
+            # The counters of the file system's own work are copied, not computed.
             paths = [path for path in paths if "on_file" not in path]
             for path in {paths[0], paths[len(paths) // 2], paths[-1]} if paths else ():
                 altered = copy.deepcopy(report)
@@ -80,7 +80,7 @@ def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
 
 
 def _another(values: Any, name: Any) -> float:
-    """A value that differs from the one of this name by more than rounding can explain."""
+    """A value with this name that differs by more than rounding can explain."""
     old: float = values[name]
     if not isinstance(old, float) or not old:
         return old + 1
@@ -90,7 +90,7 @@ def _another(values: Any, name: Any) -> float:
     if name == "correlation":
         # It has no unit, and rounding of nearly equal values moves it by more than a millionth.
         return old - math.copysign(0.01, old)
-    # Below a millionth, the smallest difference that counts is an absolute one.
+    # Below a millionth, the smallest difference that counts is absolute.
     return old + math.copysign(max(1e-6 * abs(old), 1e-9), old)
 
 
@@ -110,7 +110,7 @@ def altered_runs(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:
 
 
 def chained(entries: list[dict[str, Any]]) -> bytes:
-    """A journal of these records with the hashes that belong to them."""
+    """A journal of these records, with matching hashes."""
     lines = [b"plateau-journal 1"]
     previous = hashlib.sha256(lines[0] + b"\n").hexdigest()
     for entry in entries:

@@ -43,7 +43,7 @@ class Profile:
     #: PC AR and Test AR in percent, AR Amount (None: all of it).
     range_percent: int
     amount_bytes: int | None
-    #: PTS 2.1: WSAT ends after so many hours at the latest.
+    #: PTS 2.1: WSAT ends after at most this number of hours.
     wsat_hours: int
 
     @property
@@ -64,7 +64,7 @@ LATER = {"iops": ("7.0", True), "tp": ("8.0", True), "lat": ("9.0", True), "wsat
 
 PROFILES = {
     "pts-c-1.0": Profile("PTS-C 1.0", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
-    # Nothing but the active ranges is sourced of these two; the rest is as in 1.0.
+    # Only the active ranges of these two have a source; the rest is as in 1.0.
     "pts-c-1.1": Profile("PTS-C 1.1", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
     "pts-c-1.2": Profile("PTS-C 1.2", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
     "pts-e-1.0": Profile("PTS-E 1.0", "1.0", False, FIRST, (2, 16), 100, None, 24),

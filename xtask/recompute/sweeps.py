@@ -12,7 +12,7 @@ from spec import COMPOSITE, KIB, MINUTE, SWEEP, ZONES, kib, mix, name_of
 
 Demand = tuple[int, int]
 
-#: PTS 2.7: the Max point must answer faster than this.
+#: PTS 2.7: the response time of the Max point must be below this.
 LIMIT_MS = 5.0
 #: Minutes of the writes between rounds, and of those before a histogram.
 BETWEEN, BEFORE = 5, 60
