@@ -108,7 +108,7 @@ mod tests {
         assert!(text.contains("c 1.0.0") && text.contains("By N. N.") && text.ends_with("fonts\n"), "{text}");
         assert!(text.contains("musl") && text.contains("Rust standard library"), "{text}");
         let refused = written(&texts, &[&package("d", "MIT")], "").unwrap_err().to_string();
-        assert!(refused.contains("d 1.0.0 comes without"), "{refused}");
+        assert!(refused.contains("d 1.0.0 does not include the text"), "{refused}");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn records_about_runs_that_do_not_exist_are_a_note() {
     let bench = Bench::new();
     assert_eq!(bench.found(), [no_such_runs()]);
     assert_eq!(no_such_runs().severity(), Severity::Note);
-    assert_eq!(no_such_runs().to_string(), "is about 1 run that is not in the library: lost");
+    assert_eq!(no_such_runs().to_string(), "refers to 1 run that is not in the library: lost");
     let many =
         AddedProblem::NoSuchRuns { runs: ["a", "b", "c", "d", "e", "f", "g"].map(Into::into).to_vec() };
     assert!(

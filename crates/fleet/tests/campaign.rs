@@ -149,7 +149,7 @@ fn errors_in_a_campaign_are_found_before_submission() {
         }
     };
     for (from, to, expected) in [
-        ("name = \"qual\"", "name = \"a/b\"", "is not a name"),
+        ("name = \"qual\"", "name = \"a/b\"", "is not a valid name"),
         ("repetitions = 2", "repetitions = 0", "at least one repetition"),
         ("repetitions = 2", "repetitions = 10000", "the limit is"),
         ("repetitions = 2", "repetition = 2", "unknown field"),
