@@ -34,9 +34,10 @@ impl Labelling {
     }
 }
 
+/// The runs that a command is about.
 #[derive(Debug, Args, Default)]
-pub struct Runs {
-    /// List only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
+pub struct Filter {
+    /// Only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
     pub text: Vec<String>,
     /// Only runs on drives whose serial number or identity contains this text
     #[arg(long, value_name = "TEXT")]
@@ -59,6 +60,12 @@ pub struct Runs {
     /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
     #[arg(long, value_name = "WHEN", value_parser = super::since::since)]
     pub since: Option<jiff::Timestamp>,
+}
+
+#[derive(Debug, Args, Default)]
+pub struct Runs {
+    #[command(flatten)]
+    pub filter: Filter,
     /// Order
     #[arg(long, value_name = "KEY", default_value = "newest")]
     pub sort: Sort,

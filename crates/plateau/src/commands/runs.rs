@@ -9,7 +9,7 @@ use store::{Page, RunColumns, RunRow};
 
 use crate::cli::models;
 use crate::cli::positional;
-use crate::cli::{Cli, Runs, Sort};
+use crate::cli::{Cli, Filter, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue::{self, Known};
 use crate::output::listing::{self, Listed};
@@ -20,15 +20,20 @@ use crate::output::standing::State;
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = catalogue::runs(&library)?;
-    options.test.as_deref().map_or(Ok(()), |test| check_test(test, &runs))?;
-    options.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, &runs))?;
-    options.model.as_deref().map_or(Ok(()), |model| check_model(model, &runs))?;
+    check(&options.filter, &runs)?;
     list(cli, options, &library, runs)?;
     // Unreadable runs are reported, because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));
     Err(last.already_printed())
+}
+
+/// Refuses filters that must be typos, because no run can match them.
+pub fn check(filter: &Filter, runs: &[Known]) -> Done {
+    filter.test.as_deref().map_or(Ok(()), |test| check_test(test, runs))?;
+    filter.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, runs))?;
+    filter.model.as_deref().map_or(Ok(()), |model| check_model(model, runs))
 }
 
 /// Refuses a test that exists neither in Plateau nor in any run: the name must be a typo, which an empty list would
@@ -67,11 +72,11 @@ fn check_profile(profile: &str, runs: &[Known]) -> Done {
 /// Refuses a mistyped simulated drive. Models of real drives are not checked, because no run may have used
 /// them yet.
 fn check_model(model: &str, runs: &[Known]) -> Done {
-    let filters = Runs { model: Some(model.to_owned()), ..Runs::default() };
+    let filter = Filter { model: Some(model.to_owned()), ..Filter::default() };
     let name = models::simulated(model).unwrap_or(model);
     let built_in = || MODELS.iter().map(|(known, _)| *known);
     let is_known = built_in().any(|known| known.contains(&name.to_lowercase()));
-    if is_known || runs.iter().any(|run| listing::is_meant(&run.run, &filters)) {
+    if is_known || runs.iter().any(|run| listing::is_meant(&run.run, &filter)) {
         return Ok(());
     }
     // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
@@ -107,14 +112,14 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done 
 
 /// Returns the runs on a page, and how many are on all pages. Journals are read only for runs that may be listed.
 fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
-    let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, options));
-    if options.state.is_empty() && options.sort == Sort::Newest {
+    let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
+    if options.filter.state.is_empty() && options.sort == Sort::Newest {
         let mut meant: Vec<Known> = meant.collect();
         let total = meant.len();
         return (meant.drain(page.range(total)).map(listing::listed).collect(), total);
     }
     let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
-    listed.retain(|run| options.state.is_empty() || options.state.contains(&run.state));
+    listed.retain(|run| options.filter.state.is_empty() || options.filter.state.contains(&run.state));
     listing::sort(&mut listed, options.sort);
     let total = listed.len();
     (listed.drain(page.range(total)).collect(), total)
@@ -133,7 +138,7 @@ fn nothing(options: &Runs, library: &Library, count: usize, page: Page, total: u
             page.number
         );
     }
-    let hint = match &options.text[..] {
+    let hint = match &options.filter.text[..] {
         [only] if library.find(only).is_ok() => format!("; `plateau show {only}` shows that run"),
         _ => String::new(),
     };

@@ -7,7 +7,7 @@ use record::Run;
 use store::ListedRun;
 
 use crate::cli::positional;
-use crate::cli::{Runs, Sort};
+use crate::cli::{Filter, Sort};
 use crate::output::catalogue::{Found, Known};
 use crate::output::standing::State;
 use crate::output::summary::Summary;
@@ -23,7 +23,7 @@ pub struct Listed {
 }
 
 /// Returns whether a run matches the filters that can be decided without its state.
-pub fn is_meant(run: &ListedRun, requested: &Runs) -> bool {
+pub fn is_meant(run: &ListedRun, requested: &Filter) -> bool {
     let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
     let mut serials = run.serial.iter().chain(&run.identities);
     let has_serial = requested.serial.as_ref().is_none_or(|part| serials.any(|serial| has(serial, part)));
