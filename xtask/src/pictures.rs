@@ -1,12 +1,12 @@
 //! `cargo xtask pictures`: renders the pictures of the README
-//! from real runs: the demo in a terminal, and a report page.
+//! from real runs: the demo in a terminal, a report page, and the pages of a run and of the drives in a browser.
 //!
 //! Chromium renders them with the fonts of the host. This chore is therefore run by hand when the content
 //! changes, and the pictures are reviewed.
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
@@ -30,12 +30,12 @@ pub struct Pictures {}
 
 impl Chore for Pictures {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        both(root)
+        all(root)
     }
 }
 
-/// Renders both pictures.
-fn both(root: &Path) -> anyhow::Result<()> {
+/// Renders all pictures.
+fn all(root: &Path) -> anyhow::Result<()> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--locked", "-p", "plateau"])
         .current_dir(root)
@@ -50,10 +50,12 @@ fn both(root: &Path) -> anyhow::Result<()> {
     let lines = shown.lines().count();
     // Lines of 19.8 px, plus padding.
     let height = (lines as f64).mul_add(19.8, 40.0).ceil() as u32;
-    draw(&terminal(&shown), scratch.path(), (780, height), &folder.join("terminal.png"))?;
+    draw(&write(scratch.path(), &terminal(&shown))?, (780, height), &folder.join("terminal.png"))?;
 
     let html = report(&program, scratch.path())?;
-    draw(&only_page(&html)?, scratch.path(), (1200, 808), &folder.join("report.png"))?;
+    draw(&write(scratch.path(), &only_page(&html)?)?, (1200, 808), &folder.join("report.png"))?;
+
+    draw(&lab(&program, scratch.path())?, (1200, 900), &folder.join("lab.png"))?;
     println!("look at {} before you commit them", folder.display());
     Ok(())
 }
@@ -128,9 +130,31 @@ fn only_page(html: &str) -> anyhow::Result<String> {
     Ok(html.replacen("</head>", &style, 1))
 }
 
-fn draw(html: &str, scratch: &Path, (width, height): (u32, u32), png: &Path) -> anyhow::Result<()> {
+/// Returns the path of the list of runs as `plateau serve` shows it, with runs of several drives.
+fn lab(program: &Path, scratch: &Path) -> anyhow::Result<PathBuf> {
+    for words in [
+        &["run", "iops,lat", "sim:sas-slc-2011", "--scale", "1/64", "--name", "reference", "--tag", "slc"][..],
+        &["run", "iops,lat", "sim:sata-mlc-2011", "--scale", "1/64", "--tag", "mlc"],
+        &["run", "wsat", "sim:sata-mlc-2011", "--scale", "1/64", "--tag", "mlc"],
+        &["run", "tp-128", "sim:nvme-tlc-2018", "--scale", "1/64"],
+    ] {
+        let status = plateau(program, scratch, words).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        ensure!(status.success(), "plateau {} failed", words.join(" "));
+    }
+    let site = scratch.join("site");
+    let published = plateau(program, scratch, &["publish"]).arg(&site).stdout(Stdio::null()).status()?;
+    ensure!(published.success(), "plateau publish failed");
+    Ok(site.join("index.html"))
+}
+
+/// Writes a page to be rendered; returns its path.
+fn write(scratch: &Path, html: &str) -> anyhow::Result<PathBuf> {
     let page = scratch.join("page.html");
     std::fs::write(&page, html)?;
+    Ok(page)
+}
+
+fn draw(page: &Path, (width, height): (u32, u32), png: &Path) -> anyhow::Result<()> {
     for browser in BROWSERS {
         let drawn = Command::new(browser)
             .args(["--headless", "--no-sandbox", "--hide-scrollbars"])

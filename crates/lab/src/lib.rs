@@ -22,6 +22,7 @@ mod routes;
 mod secrets;
 mod server;
 mod sessions;
+mod site;
 mod starts;
 mod users;
 
@@ -31,4 +32,8 @@ pub use app::{Device, Options};
 pub use error::ServeError;
 pub use routes::addresses;
 pub use server::Server;
+pub use site::{
+    LeftOut, MANIFEST_FORMAT, Manifest, Publication, PublishError, PublishedRun, TOP_FILES, TOP_FOLDERS,
+    is_path_of_site, publish,
+};
 pub use users::{Role, Users};

@@ -3,9 +3,12 @@
 pub mod account;
 pub mod actions;
 pub mod api;
+pub mod comparisons;
 pub mod drives;
+pub mod edition;
 pub mod entrance;
 pub mod frame;
+pub mod heat;
 pub mod labels;
 pub mod library;
 pub mod matrix;

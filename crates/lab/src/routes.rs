@@ -84,6 +84,11 @@ pub const ROUTES: &[Route] = &[
     page("/runs/{id}", "a run, live while it is in progress", pages::run::page),
     page("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
     page("/runs/{id}/second", "the part of the page of a run that changes every second", pages::second::part),
+    Route {
+        content: Content::File,
+        query: &["record"],
+        ..page("/runs/{id}/heat", "the response times of a run over time, as SVG", pages::heat::picture)
+    },
     page("/runs/{id}/page", "the page of a run as one file", pages::run::file),
     page("/runs/{id}/report", "the report of a run", api::report),
     Route {

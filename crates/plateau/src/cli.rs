@@ -14,6 +14,7 @@ mod plan;
 pub(crate) mod plan_file;
 pub(crate) mod positional;
 mod progress;
+mod publish;
 pub(crate) mod rejected;
 mod request;
 mod serve;
@@ -31,12 +32,13 @@ use clap::{Args, Parser, Subcommand};
 pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use gate::Gate;
 pub use library::{
-    Export, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
+    Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
 };
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
 pub use plan::{Assumptions, PlanCommand};
 pub use progress::ProgressChoice;
+pub use publish::Publish;
 pub use request::RequestOptions;
 use request::profiles;
 pub use serve::{LauncherOptions, Serve, User};
@@ -108,6 +110,8 @@ pub enum Command {
     Open(Open),
     /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
+    /// Publish runs as a web site of files that needs no server: lists, drives, reports, comparisons
+    Publish(Publish),
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
     User(User),

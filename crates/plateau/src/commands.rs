@@ -25,6 +25,7 @@ mod note;
 mod open;
 mod own;
 mod plan;
+mod publish;
 mod purge;
 mod query;
 mod report;
@@ -61,6 +62,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Doctor => doctor::run(cli),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
+        Command::Publish(options) => publish::run(cli, options),
         Command::User(action) => user::run(cli, action),
         Command::Launcher(options) => launcher::run(cli, options),
         Command::Watch(options) => watch::run(cli, options),

@@ -65,7 +65,7 @@ fn what_commands_print_matches_the_schema() {
     assert_eq!(campaign["runs"].as_array().map(Vec::len), Some(2), "one document for several targets");
     let (html, other, csv) = (path("r.html"), path("other"), path("csv"));
     let (trace, plan, model) = (path("t.trace"), path("p.toml"), path("anonymous.trace"));
-    let (rules, target) = (path("rules.toml"), path("target"));
+    let (rules, target, site) = (path("rules.toml"), path("target"), path("site"));
     std::fs::File::create(&target).and_then(|file| file.set_len(64 << 20)).expect("a file");
     std::fs::write(&rules, "require = [\"complete\"]\n").expect("written");
     let example = ["examples", "--install", "slc-a", "mlc-a"];
@@ -90,6 +90,7 @@ fn what_commands_print_matches_the_schema() {
         &["report", "first", &html],
         &["open", "first", "--browser", "true"],
         &["export", "--all", "--csv", &csv],
+        &["publish", &site],
         &["tag", "first", "x"],
         &["note", "first", "a note"],
         &["compare", "first", "job-1"],

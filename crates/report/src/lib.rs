@@ -19,6 +19,7 @@ pub use document::contents::Document;
 pub use document::fold::fold;
 pub use document::publication::{Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};
+pub use facts::supplement::latest_response_times;
 pub use formats::html::html;
 pub use formats::pdf::pdf;
 pub use formats::text::text_table;

@@ -2,13 +2,16 @@
 
 use maud::{Markup, html};
 
+use super::edition::Edition;
 use super::frame::Page;
 use crate::app::{Answer, App, Call};
 
 /// `/login`
 pub fn login(_: &App, _: &Call) -> Answer {
     let content = html! { h1 { "Sign in" } (form()) };
-    Answer::html(Page { title: "Sign in", section: "", follows: None, content }.html())
+    Answer::html(
+        Page { title: "Sign in", section: "", follows: None, edition: Edition::Server, content }.html(),
+    )
 }
 
 /// The form to sign in with a name and a password.
@@ -38,7 +41,10 @@ pub fn page(_: &App, call: &Call) -> Answer {
         }
         form action="/leave" method="post" { (token(call)) button { "Sign out" } }
     };
-    Answer::html(Page { title: "Account", section: "/account", follows: None, content }.html())
+    Answer::html(
+        Page { title: "Account", section: "Account", follows: None, edition: Edition::Server, content }
+            .html(),
+    )
 }
 
 /// `/leave`

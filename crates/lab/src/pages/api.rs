@@ -2,6 +2,7 @@
 
 use maud::html;
 
+use super::edition::Edition;
 use super::frame::Page;
 use crate::app::{Answer, App, Call, Content};
 
@@ -25,5 +26,7 @@ pub fn page(app: &App, _: &Call) -> Answer {
             }
         }
     };
-    Answer::html(Page { title: "API", section: "/api", follows: None, content }.html())
+    Answer::html(
+        Page { title: "API", section: "API", follows: None, edition: Edition::Server, content }.html(),
+    )
 }

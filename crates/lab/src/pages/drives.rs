@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use stdx::units::{amount_base10, grouped};
 
-use super::frame::{Page, badge, figure, link, marks, moment, problem};
+use super::edition::Edition;
+use super::frame::{Page, badge, figure, marks, moment, problem};
 use super::sparkline::sparkline;
 use crate::app::{Answer, App, Call, Device};
 use crate::drives::{Drive, History, drives};
@@ -19,7 +20,7 @@ pub fn list(app: &App, _: &Call) -> Answer {
         section {
             h2 { "Tested" }
             @let tested = drives(&rows);
-            @if tested.is_empty() { p.empty { "No drive has been tested." } } @else { (tested_table(&tested)) }
+            @if tested.is_empty() { p.empty { "No drive has been tested." } } @else { (tested_table(&tested, Edition::Server)) }
         }
         section {
             h2 { "Block devices of this host" }
@@ -30,27 +31,29 @@ pub fn list(app: &App, _: &Call) -> Answer {
             }
         }
     };
-    Answer::html(Page { title: "Drives", section: "/drives", follows: None, content }.html())
+    Answer::html(
+        Page { title: "Drives", section: "Drives", follows: None, edition: Edition::Server, content }.html(),
+    )
 }
 
-fn tested_table(drives: &[Drive]) -> Markup {
+fn tested_table(drives: &[Drive], edition: Edition) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Tested drives" {
             table.cards {
                 thead { tr { th { "Drive" } th { "Model" } th.number { "Capacity" } th.number { "Runs" } th { "Latest run" }
                     th { "State" } th { "Latest result" } th { "Trend" } } }
-                tbody { @for drive in drives { (tested(drive)) } }
+                tbody { @for drive in drives { (tested(drive, edition)) } }
             }
         }
     }
 }
 
-fn tested(drive: &Drive) -> Markup {
+fn tested(drive: &Drive, edition: Edition) -> Markup {
     let latest = &drive.runs[0];
     let histories = drive.histories();
     html! {
         tr {
-            th scope="row" { a href=(link("/drive", &[("id", &drive.id)])) { (drive.id) } }
+            th scope="row" { a href=(edition.drive(&drive.id)) { (drive.id) } }
             td { (drive.model()) }
             td.number { @if latest.file.target.capacity_bytes > 0 { (amount_base10(latest.file.target.capacity_bytes)) } }
             td.number data-label="runs" { (drive.runs.len()) }
@@ -123,6 +126,18 @@ pub fn one(app: &App, call: &Call) -> Answer {
         let text = "No run of the library tested this drive.";
         return Answer { status: 404, ..Answer::html(problem("No such drive", text)) };
     };
+    Answer::html(of_drive(drive, Edition::Server))
+}
+
+/// The published list of drives.
+pub fn published(drives: &[Drive]) -> Markup {
+    let edition = Edition::Site { up: "" };
+    let content = html! { h1 { "Drives" } (tested_table(drives, edition)) };
+    Page { title: "Drives", section: "Drives", follows: None, edition, content }.html()
+}
+
+/// The page of a drive.
+pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
     let content = html! {
         h1 { (drive.model()) }
         p.soft { "Identity " code { (drive.id) } }
@@ -154,7 +169,7 @@ pub fn one(app: &App, call: &Call) -> Answer {
             ul.plain {
                 @for row in &drive.runs {
                     li {
-                        a href=(format!("/runs/{}", row.file.id)) { (row.file.id) } " "
+                        a href=(edition.run(&row.file.id)) { (row.file.id) } " "
                         span.soft { (moment(row.file.created)) } " " (badge(&row.state)) " " (marks(row))
                         @if let Some(firmware) = &row.file.target.firmware { " " span.soft { "firmware " (firmware) } }
                     }
@@ -162,5 +177,5 @@ pub fn one(app: &App, call: &Call) -> Answer {
             }
         }
     };
-    Answer::html(Page { title: drive.model(), section: "/drives", follows: None, content }.html())
+    Page { title: drive.model(), section: "Drives", follows: None, edition, content }.html()
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::account;
+use super::edition::Edition;
 use super::frame::Page;
 
 /// The page that explains how to sign in.
@@ -13,5 +14,5 @@ pub fn page(text: &str, is_stranger: bool) -> Markup {
         @if is_stranger { (account::form()) }
     };
     let title = if is_stranger { "Not signed in" } else { "Refused" };
-    Page { title, section: "", follows: None, content }.html()
+    Page { title, section: "", follows: None, edition: Edition::Server, content }.html()
 }

@@ -4,20 +4,19 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 use stdx::units::{grouped, span};
 
+use super::edition::Edition;
 use crate::catalogue::{Figure, Row, State};
 
 /// The properties of a page that the frame needs.
 pub struct Page<'a> {
     pub title: &'a str,
-    /// Path of the entry of the menu that the page belongs to.
+    /// Entry of the menu that the page belongs to; empty for other pages.
     pub section: &'a str,
     /// Whether the page follows a run: the script then loads the part that changes.
     pub follows: Option<&'a str>,
+    pub edition: Edition,
     pub content: Markup,
 }
-
-const MENU: &[(&str, &str)] =
-    &[("/", "Runs"), ("/drives", "Drives"), ("/start", "Start"), ("/api", "API"), ("/account", "Account")];
 
 impl Page<'_> {
     /// The complete page.
@@ -29,21 +28,21 @@ impl Page<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     title { (self.title) " - Plateau" }
-                    link rel="stylesheet" href="/static/lab.css";
-                    link rel="icon" href="/static/icon.svg" type="image/svg+xml";
+                    link rel="stylesheet" href=(self.edition.style());
+                    link rel="icon" href=(self.edition.icon()) type="image/svg+xml";
                     @if self.follows.is_some() { script src="/static/live.js" defer {} }
                 }
                 body data-follows=[self.follows] {
                     header {
-                        a.brand href="/" { "Plateau" }
+                        a.brand href=(self.edition.home()) { "Plateau" }
                         nav aria-label="Sections" {
-                            @for (path, name) in MENU {
-                                a href=(path) aria-current=[(*path == self.section).then_some("page")] { (name) }
+                            @for (path, name) in self.edition.menu() {
+                                a href=(path) aria-current=[(name == self.section).then_some("page")] { (name) }
                             }
                         }
                     }
                     main { (self.content) }
-                    footer { "A run is a separate process, which is not affected when this server stops." }
+                    footer { (self.edition.footer()) }
                 }
             }
         }
@@ -52,7 +51,8 @@ impl Page<'_> {
 
 /// A page that explains why something cannot be shown.
 pub fn problem(title: &str, text: &str) -> Markup {
-    Page { title, section: "", follows: None, content: html! { h1 { (title) } p { (text) } } }.html()
+    let content = html! { h1 { (title) } p { (text) } };
+    Page { title, section: "", follows: None, edition: Edition::Server, content }.html()
 }
 
 /// The state of a run as a coloured word; the colour conveys no additional information.
@@ -85,12 +85,4 @@ pub fn moment(at: Timestamp) -> String {
 /// The time since a moment; 0 if the clock was set back.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
-}
-
-/// A link with a query.
-pub fn link(path: &str, query: &[(&str, &str)]) -> String {
-    let mut encoded = form_urlencoded::Serializer::new(String::new());
-    encoded.extend_pairs(query.iter().filter(|(_, value)| !value.is_empty()));
-    let query = encoded.finish();
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }

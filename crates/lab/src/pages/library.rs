@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::frame::{Page, age, badge, figure, link, marks, moment};
+use super::edition::{Edition, files, link};
+use super::frame::{Page, age, badge, figure, marks, moment};
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Row, State};
 
@@ -102,10 +103,12 @@ pub fn page(app: &App, call: &Call) -> Answer {
         } @else if selected.is_empty() {
             p.empty { "None of the " (rows.len()) " runs matches. " a href="/" { "Show all" } }
         } @else {
-            (table(&selected, &selection))
+            (results(&selected, &selection))
         }
     };
-    Answer::html(Page { title: "Runs", section: "/", follows: None, content }.html())
+    Answer::html(
+        Page { title: "Runs", section: "Runs", follows: None, edition: Edition::Server, content }.html(),
+    )
 }
 
 fn card(row: &Row) -> Markup {
@@ -149,38 +152,85 @@ fn form(selection: &Selection, rows: &[Arc<Row>]) -> Markup {
     }
 }
 
-fn table(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
+fn results(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
     let pages = selected.len().div_ceil(RUNS_PER_PAGE);
     let page = selection.page.min(pages - 1);
-    let shown = &selected[page * RUNS_PER_PAGE..selected.len().min((page + 1) * RUNS_PER_PAGE)];
     html! {
         form action="/compare" method="get" {
-        p.soft { (selected.len()) @if selected.len() == 1 { " run" } @else { " runs" } " " button { "Compare selected runs" } }
-        div.scroll tabindex="0" role="region" aria-label="Runs" {
-            table.runs.cards {
-                thead { tr { th { span.hidden { "Compare" } } th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" } } }
-                tbody { @for row in shown { (line(row)) } }
-            }
+            p.soft { (count(selected.len())) " " button { "Compare selected runs" } }
+            (table(on_page(selected, page), Edition::Server))
         }
-        }
+        (pages_nav(pages, page, |number| selection.page(number)))
+    }
+}
+
+/// The pages of the published list of runs, each with its path.
+pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
+    let edition = Edition::Site { up: "" };
+    let path = |page: usize| match page {
+        0 => files::HOME.to_owned(),
+        page => format!("runs-{}.html", page + 1),
+    };
+    let pages = rows.len().div_ceil(RUNS_PER_PAGE).max(1);
+    let of_page = |page: usize| {
+        let content = html! {
+            h1 { "Runs" }
+            p.soft { (count(rows.len())) }
+            (table(on_page(rows, page), edition))
+            (pages_nav(pages, page, path))
+        };
+        (path(page), Page { title: "Runs", section: "Runs", follows: None, edition, content }.html())
+    };
+    (0..pages).map(of_page).collect()
+}
+
+fn count(runs: usize) -> String {
+    if runs == 1 { "1 run".into() } else { format!("{runs} runs") }
+}
+
+fn on_page<'a, 'b>(rows: &'a [&'b Arc<Row>], page: usize) -> &'a [&'b Arc<Row>] {
+    let end = rows.len().min((page + 1) * RUNS_PER_PAGE);
+    &rows[end.min(page * RUNS_PER_PAGE)..end]
+}
+
+fn pages_nav(pages: usize, page: usize, path: impl Fn(usize) -> String) -> Markup {
+    html! {
         @if pages > 1 {
             nav.pages aria-label="Pages" {
                 @for number in 0..pages {
-                    a href=(selection.page(number)) aria-current=[(number == page).then_some("page")] { (number + 1) }
+                    a href=(path(number)) aria-current=[(number == page).then_some("page")] { (number + 1) }
                 }
             }
         }
     }
 }
 
-fn line(row: &Row) -> Markup {
+fn table(rows: &[&Arc<Row>], edition: Edition) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Runs" {
+            table.runs.cards {
+                thead {
+                    tr {
+                        @if edition.has_forms() { th { span.hidden { "Compare" } } }
+                        th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" }
+                    }
+                }
+                tbody { @for row in rows { (line(row, edition)) } }
+            }
+        }
+    }
+}
+
+fn line(row: &Row, edition: Edition) -> Markup {
     let file = &row.file;
     let labels = &file.labels;
     html! {
         tr {
-            td.tick { input type="checkbox" name="run" value=(file.id) aria-label=(format!("Compare {}", file.id)); }
+            @if edition.has_forms() {
+                td.tick { input type="checkbox" name="run" value=(file.id) aria-label=(format!("Compare {}", file.id)); }
+            }
             th scope="row" {
-                a href=(format!("/runs/{}", file.id)) { (labels.name.as_deref().unwrap_or(&file.id)) }
+                a href=(edition.run(&file.id)) { (labels.name.as_deref().unwrap_or(&file.id)) }
                 @for tag in &labels.tags { " " span.tag { (tag) } }
             }
             td.date { (moment(file.created)) }
@@ -189,7 +239,7 @@ fn line(row: &Row) -> Markup {
                 (badge(&row.state)) " " (marks(row))
                 @if let State::Unreadable(why) = &row.state { span.soft { (why) } }
             }
-            td { a href=(link("/drive", &[("id", &row.drive())])) { (file.target_line()) } }
+            td { a href=(edition.drive(&row.drive())) { (file.target_line()) } }
             td { @for each in row.figures.iter().take(FIGURES) { (figure(each)) " " } }
         }
     }

@@ -7,10 +7,13 @@ use maud::{Markup, PreEscaped, html};
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use pts::{Outcome, Standing};
 use record::{Segment, TargetKind};
+use report::formats::Format;
 use stdx::units::{CELSIUS, amount_base10, grouped};
 
 use super::actions;
+use super::edition::{Edition, file_formats};
 use super::frame::{Page, age, badge, moment};
+use super::heat::{self, Source};
 use super::labels;
 use super::matrix;
 use super::opened::with_snapshot;
@@ -37,19 +40,27 @@ pub fn page(app: &App, call: &Call) -> Answer {
         let is_running = snapshot.standing == Standing::Running;
         let id = &snapshot.run.file.id;
         let content = html! {
-            div #live data-record=[snapshot.last_record()] { (content(snapshot)) }
+            div #live data-record=[snapshot.last_record()] { (served(snapshot)) }
             (actions::actions(call, snapshot))
             (labels::forms(app, call, snapshot))
-            (downloads(id))
+            (files(id, &file_formats().collect::<Vec<_>>(), Edition::Server))
         };
         let follows = is_running.then_some(id.as_str());
-        Answer::html(Page { title: id, section: "/", follows, content }.html())
+        Answer::html(Page { title: id, section: "Runs", follows, edition: Edition::Server, content }.html())
     })
+}
+
+/// The published page of a run with links to these files.
+pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
+    let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
+    let picture = edition.heat(id, None);
+    let content = html! { (content(snapshot, Source::Linked(&picture))) (files(id, exports, edition)) };
+    Page { title: id, section: "Runs", follows: None, edition, content }.html()
 }
 
 /// `/runs/{id}/live`: the part of the page that changes.
 pub fn part(app: &App, call: &Call) -> Answer {
-    with_snapshot(app, call, |snapshot| Answer::html(content(snapshot)))
+    with_snapshot(app, call, |snapshot| Answer::html(served(snapshot)))
 }
 
 /// `/runs/{id}/page`: the page as one file that needs no server.
@@ -66,14 +77,19 @@ pub fn file(app: &App, call: &Call) -> Answer {
                     title { (id) " - Plateau" }
                     style { (PreEscaped(assets::STYLE)) }
                 }
-                body { main { (content(snapshot)) } footer { "Saved " (moment(record::wall_now())) } }
+                body { main { (content(snapshot, Source::Inline)) } footer { "Saved " (moment(record::wall_now())) } }
             }
         };
         Answer { save_as: Some(format!("{id}.html")), ..Answer::html(page) }
     })
 }
 
-fn content(snapshot: &Snapshot) -> Markup {
+fn served(snapshot: &Snapshot) -> Markup {
+    let picture = Edition::Server.heat(&snapshot.run.file.id, snapshot.last_record());
+    content(snapshot, Source::Linked(&picture))
+}
+
+fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
     let live = Live::of(snapshot);
     let file = &snapshot.run.file;
     let current = current(snapshot, &live);
@@ -102,6 +118,7 @@ fn content(snapshot: &Snapshot) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
+        (heat::section(snapshot, picture))
         // Until the end of the first round, its charts would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
@@ -353,19 +370,18 @@ fn details(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn downloads(id: &str) -> Markup {
+fn files(id: &str, formats: &[&Format], edition: Edition) -> Markup {
     html! {
         section {
             h2 { "Files" }
             p.links {
-                a href=(format!("/runs/{id}/report")) { "Report" } " "
-                a href=(format!("/runs/{id}/page")) { "This page as one file" } " "
-                @for format in report::formats::FORMATS {
-                    @if let report::formats::Make::File(_) = format.make {
-                        a href=(format!("/runs/{id}/export/{}", format.name)) title=(format.about) { (format.name) } " "
-                    }
+                @if edition == Edition::Server || !formats.is_empty() { a href=(edition.report(id)) { "Report" } " " }
+                @if edition == Edition::Server { a href=(format!("/runs/{id}/page")) { "This page as one file" } " " }
+                // Published, the report is the HTML file.
+                @for format in formats.iter().filter(|format| edition == Edition::Server || format.name != "html") {
+                    a href=(edition.export(id, format)) title=(format.about) { (format.name) } " "
                 }
-                a href=(format!("/api/runs/{id}")) { "API" }
+                @if edition == Edition::Server { a href=(format!("/api/runs/{id}")) { "API" } }
             }
         }
     }

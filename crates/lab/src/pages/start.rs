@@ -6,6 +6,7 @@ use pts::{PROFILES, TESTS};
 
 use super::account::token;
 use super::actions::times_resumed;
+use super::edition::Edition;
 use super::frame::{Page, moment, problem};
 use super::opened::with_snapshot;
 use super::started;
@@ -81,7 +82,10 @@ fn shown(app: &App, call: &Call, mistakes: &[String]) -> Answer {
     let status = if mistakes.is_empty() { 200 } else { 422 };
     Answer {
         status,
-        ..Answer::html(Page { title: "Start", section: "/start", follows: None, content }.html())
+        ..Answer::html(
+            Page { title: "Start", section: "Start", follows: None, edition: Edition::Server, content }
+                .html(),
+        )
     }
 }
 

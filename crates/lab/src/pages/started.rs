@@ -6,6 +6,7 @@ use serde_json::Value;
 use stdx::units::{amount_base10, grouped, span};
 
 use super::account::token;
+use super::edition::Edition;
 use super::frame::{Page, problem};
 use crate::app::{Answer, App, Call};
 use crate::starts::{Entry, Stage};
@@ -37,7 +38,12 @@ pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
     };
     // Without scripts, reloading shows the progress.
     let follows = waits.then_some("");
-    Answer { status, ..Answer::html(Page { title: "Start", section: "/start", follows, content }.html()) }
+    Answer {
+        status,
+        ..Answer::html(
+            Page { title: "Start", section: "Start", follows, edition: Edition::Server, content }.html(),
+        )
+    }
 }
 
 /// Description of an entry.

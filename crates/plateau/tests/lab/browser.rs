@@ -3,13 +3,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::lab_server::Server;
-use crate::support::Bench;
+use crate::support::{Bench, texts};
 
 const BROWSER: &str = "chromium";
 /// Timeout for a page or a run on a busy host.
@@ -112,11 +113,70 @@ impl Drop for Browser {
     }
 }
 
+/// Whether there is no browser.
+fn is_missing() -> bool {
+    let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let missing = !version.is_ok_and(|status| status.success());
+    if missing {
+        skips::without(BROWSER);
+    }
+    missing
+}
+
+/// axe-core, a checker of accessibility, if it is installed as a global package of npm.
+fn axe() -> Option<String> {
+    let root = Command::new("npm").args(["root", "--global"]).output().ok();
+    let root = root.filter(|output| output.status.success()).map(|output| texts(&output).0);
+    let path = root.map(|root| Path::new(root.trim()).join("axe-core/axe.min.js"));
+    let source = path.and_then(|path| std::fs::read_to_string(path).ok());
+    if source.is_none() {
+        skips::without("axe-core");
+    }
+    source
+}
+
+/// What the checker calls serious, and whether the page is wider than the window.
+const CHECK: &str = "axe.run().then(({ violations }) => JSON.stringify({ \
+                     found: violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)) \
+                     .map(({ id, nodes }) => `${id}: ${nodes[0].target} ${nodes[0].html.slice(0, 160)}`), \
+                     wider: document.documentElement.scrollWidth - innerWidth }))";
+
+#[test]
+fn every_page_is_accessible_on_every_screen() {
+    let Some(axe) = axe().filter(|_| !is_missing()) else { return };
+    let bench = Bench::new();
+    let run =
+        ["run", "iops", "sim:sas-slc-2011", "--scale=1/64", "--profile=pts-e-1.0", "--tag=t", "--note=n"];
+    let first = bench.json(&run)["run"].as_str().expect("an id").to_owned();
+    bench.json(&["run", "iops", "sim:sata-mlc-2011", "--scale=1/64", "--profile=pts-e-1.0"]);
+    let server = Server::start(&bench);
+    let mut browser = Browser::open(&bench);
+    browser.go(&server.link);
+    let base = format!("http://{}", server.address);
+    let drive = "/drive?id=sim%3Asas-slc-2011+seed+0";
+    let pages = ["/", "/drives", drive, "/start", "/account", "/api", "/login", &format!("/runs/{first}")];
+    for (scheme, width) in [("light", 1400), ("dark", 1400), ("light", 800), ("light", 390), ("dark", 390)] {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        browser.ask("Emulation.setEmulatedMedia", &features);
+        let screen = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        browser.ask("Emulation.setDeviceMetricsOverride", &screen);
+        for page in pages {
+            browser.go(&format!("{base}{page}"));
+            assert_ne!(browser.evaluate("document.querySelector('main') !== null"), false, "{page}");
+            browser.evaluate(&axe);
+            let ask = json!({ "expression": CHECK, "awaitPromise": true });
+            let result = browser.ask("Runtime.evaluate", &ask)["result"]["value"].clone();
+            let result: Value = serde_json::from_str(result.as_str().unwrap_or("null")).expect("JSON");
+            let what = format!("{page}, {width} px, {scheme}");
+            assert_eq!(result["found"], json!([]), "{what}");
+            assert!(result["wider"].as_i64().is_some_and(|wider| wider <= 0), "{what}: {result}");
+        }
+    }
+}
+
 #[test]
 fn a_run_is_started_with_the_keyboard_watched_tagged_and_found() {
-    let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !version.is_ok_and(|status| status.success()) {
-        skips::without(BROWSER);
+    if is_missing() {
         return;
     }
     let bench = Bench::new();

@@ -16,6 +16,7 @@ use crate::facts::host_limit::chart_remark;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
 use charts::{Content, Panel, TimeLine};
+use record::{Entry, RunFile};
 use timing::Timing;
 
 /// The supplementary data of one test.
@@ -64,6 +65,31 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
         }
     };
     judged.outcomes.iter().map(of).collect()
+}
+
+/// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last one; `None`
+/// before its first workload.
+#[must_use]
+pub fn latest_response_times(run: &RunFile, entries: &[Entry], most_minutes: f64) -> Option<TimeLine> {
+    let scaled = ScaledClock::of(entries, run.scale_divisor());
+    let mut timings = timing::timings(entries, &scaled).into_iter().rev().map(|(_, timing)| timing);
+    let mut timing = timings.find(|timing| !timing.workloads.is_empty())?;
+    let end = timing.end_minutes();
+    let begin = (end - most_minutes).max(0.0);
+    timing.workloads.retain(|timed| timed.to_minutes > begin);
+    let begin = timing.workloads.first()?.from_minutes;
+    for timed in &mut timing.workloads {
+        timed.from_minutes -= begin;
+        timed.to_minutes -= begin;
+    }
+    let to_minutes = end - begin;
+    let interruptions = timing.interruptions.iter().map(|at| at - begin).filter(|at| *at >= 0.0).collect();
+    let content = Content::Heat(heat::columns(&timing, to_minutes));
+    Some(TimeLine {
+        to_minutes,
+        interruptions,
+        panels: vec![Panel { title: "Response time (ms)".into(), content }],
+    })
 }
 
 /// The timeline of a test, and the names of the quantities that neither drive nor host reported.

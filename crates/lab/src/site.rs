@@ -1,0 +1,297 @@
+//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are those of the server,
+//! without forms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use compare::{Authored, Candidate, Comparison};
+use pts::Standing;
+use record::{Digest, Library};
+use report::formats::{Make, Source};
+use serde::{Deserialize, Serialize};
+
+use crate::assets;
+use crate::catalogue::{Catalogue, Row, State};
+use crate::drives::drives;
+use crate::pages::comparisons::{self, Group};
+use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, heat_file, run_file};
+use crate::pages::{drives as drive_pages, heat, library, run as run_page};
+use crate::snapshot::Snapshots;
+
+/// Files at the top of a site, besides further pages of the list of runs.
+pub const TOP_FILES: [&str; 5] = [files::HOME, files::DRIVES, files::COMPARISONS, files::STYLE, files::ICON];
+/// Folders of a site.
+pub const TOP_FOLDERS: [&str; 3] = ["runs", "drives", "compare"];
+/// Version of the list of files.
+pub const MANIFEST_FORMAT: u32 = 1;
+
+/// The list of the files of a site, from which the next publication knows what it may replace and remove.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this list.
+    pub format: u32,
+    /// The files that belong to no single run.
+    pub files: BTreeSet<String>,
+    /// The published runs by id.
+    pub runs: BTreeMap<String, PublishedRun>,
+}
+
+/// Whether a path in a manifest, which anyone could have changed, can be that of a file of a site.
+#[must_use]
+pub fn is_path_of_site(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_plain = |part: &&str| {
+        let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        !part.is_empty() && !part.starts_with('.') && part.chars().all(is_known)
+    };
+    let is_list = |name: &str| name.starts_with("runs-") && name.ends_with(".html");
+    parts.iter().all(is_plain)
+        && match parts[..] {
+            [name] => TOP_FILES.contains(&name) || is_list(name),
+            [folder, _] => TOP_FOLDERS.contains(&folder),
+            ["runs", _, _] => true,
+            _ => false,
+        }
+}
+
+/// The files of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedRun {
+    /// SHA-256 of everything that the files were made from.
+    pub state_sha256: String,
+    /// Their paths, relative to the folder of the site.
+    pub files: BTreeSet<String>,
+}
+
+/// A finished publication.
+#[derive(Debug, Clone)]
+pub struct Publication {
+    /// All files of the site.
+    pub manifest: Manifest,
+    /// Number of runs whose files are those of the previous publication.
+    pub unchanged: usize,
+    /// Number of comparisons.
+    pub comparisons: usize,
+    /// What was left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A run, report or comparison that is not part of the site.
+#[derive(Debug, Clone)]
+pub struct LeftOut {
+    /// Its name.
+    pub what: String,
+    /// The reason.
+    pub why: String,
+    /// Whether it should have been part of the site.
+    pub is_failure: bool,
+}
+
+/// Why a site cannot be published.
+#[derive(Debug)]
+pub enum PublishError<E> {
+    /// The library cannot be read.
+    Library(String),
+    /// A file cannot be written.
+    Write(E),
+}
+
+impl Manifest {
+    /// Every file of the site.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().chain(self.runs.values().flat_map(|run| &run.files)).map(String::as_str)
+    }
+}
+
+/// Writes the pages, reports and exports of the runs of `library` that are in `ids`, and comparisons of their drives.
+/// `write` receives the path of each file, relative to the folder of the site, and its content. Runs that have not
+/// changed since the `previous` publication are not written again.
+///
+/// # Errors
+/// If the library cannot be read, or `write` fails.
+pub fn publish<E>(
+    library: Library,
+    ids: &BTreeSet<String>,
+    previous: &Manifest,
+    write: &mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>,
+) -> Result<Publication, PublishError<E>> {
+    let catalogue = Catalogue::of(library);
+    let rows = catalogue.rows().map_err(PublishError::Library)?;
+    let mut site = Site {
+        snapshots: Snapshots::default(),
+        publication: Publication {
+            manifest: Manifest { format: MANIFEST_FORMAT, ..Manifest::default() },
+            unchanged: 0,
+            comparisons: 0,
+            left_out: Vec::new(),
+        },
+        catalogue,
+        write,
+    };
+    let mut published: Vec<Arc<Row>> = Vec::new();
+    for row in rows.into_iter().filter(|row| ids.contains(&row.file.id) && !row.archived) {
+        if site.run(&row, previous).map_err(PublishError::Write)? {
+            published.push(row);
+        }
+    }
+    site.overview(&published).map_err(PublishError::Write)?;
+    Ok(site.publication)
+}
+
+struct Site<'w, E> {
+    catalogue: Catalogue,
+    snapshots: Snapshots,
+    publication: Publication,
+    write: &'w mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>,
+}
+
+impl<E> Site<'_, E> {
+    /// Writes the files of a run; returns whether it is part of the site.
+    fn run(&mut self, row: &Row, previous: &Manifest) -> Result<bool, E> {
+        let id = &row.file.id;
+        let in_progress = row.state == State::Known(Standing::Running);
+        let opened = match &row.state {
+            State::Known(Standing::Running) => {
+                Err("it is in progress; publish again when it is complete".to_owned())
+            }
+            State::Unreadable(why) => Err(why.clone()),
+            // This also refuses ids that are not valid file names.
+            State::Known(_) => {
+                self.catalogue.run(id).ok_or_else(|| "its folder does not have its id as its name".to_owned())
+            }
+        };
+        let snapshot = match opened.and_then(|run| self.snapshots.of(run)) {
+            Ok(snapshot) => snapshot,
+            Err(why) => {
+                self.leave_out(id, why, !in_progress);
+                return Ok(false);
+            }
+        };
+        let state_sha256 = state_of(row, &snapshot.loaded.digest.to_string());
+        if let Some(known) = previous.runs.get(id).filter(|known| known.state_sha256 == state_sha256) {
+            self.publication.manifest.runs.insert(id.clone(), known.clone());
+            self.publication.unchanged += 1;
+            return Ok(true);
+        }
+        let mut files = BTreeSet::new();
+        let mut exports = Vec::new();
+        match report::fold(&snapshot.run.file, &snapshot.loaded) {
+            Ok(document) => {
+                let source = Source { document: &document, entries: &snapshot.loaded.entries };
+                for format in file_formats() {
+                    let Make::File(make) = format.make else { continue };
+                    // Not every format can represent every run.
+                    let Ok(bytes) = make(source) else { continue };
+                    self.file(&mut files, export_file(id, format), bytes)?;
+                    exports.push(format);
+                }
+            }
+            Err(why) => self.leave_out(&format!("report of {id}"), why, true),
+        }
+        if let Some(picture) = heat::svg(&snapshot) {
+            self.file(&mut files, heat_file(id), picture.into())?;
+        }
+        let page = run_page::published(&snapshot, &exports).into_string();
+        self.file(&mut files, run_file(id), page.into())?;
+        self.publication.manifest.runs.insert(id.clone(), PublishedRun { state_sha256, files });
+        Ok(true)
+    }
+
+    /// Writes the lists, the pages of the drives and the comparisons.
+    fn overview(&mut self, rows: &[Arc<Row>]) -> Result<(), E> {
+        let mut files = BTreeSet::new();
+        let refs: Vec<&Arc<Row>> = rows.iter().collect();
+        for (path, page) in library::published(&refs) {
+            self.file(&mut files, path, page.into_string().into())?;
+        }
+        let all = drives(rows);
+        self.file(&mut files, files::DRIVES.into(), drive_pages::published(&all).into_string().into())?;
+        for drive in &all {
+            let page = drive_pages::of_drive(drive, Edition::Site { up: "../" });
+            self.file(&mut files, drive_file(&drive.id), page.into_string().into())?;
+        }
+        let mut groups = comparisons::groups(&all);
+        let mut failed = BTreeSet::new();
+        for group in &groups {
+            match self.comparison(group) {
+                Ok(page) => self.file(&mut files, group.file(), page.into())?,
+                Err(why) => {
+                    self.leave_out(&format!("comparison {}", group.settings), why, false);
+                    failed.insert(group.settings.clone());
+                }
+            }
+        }
+        groups.retain(|group| !failed.contains(&group.settings));
+        self.publication.comparisons = groups.len();
+        let page = comparisons::page(&groups).into_string();
+        self.file(&mut files, files::COMPARISONS.into(), page.into())?;
+        self.file(&mut files, files::STYLE.into(), assets::STYLE.into())?;
+        self.file(&mut files, files::ICON.into(), assets::ICON.into())?;
+        self.publication.manifest.files = files;
+        Ok(())
+    }
+
+    fn comparison(&self, group: &Group) -> Result<String, String> {
+        let candidate = |row: &Arc<Row>| {
+            let run = self.catalogue.run(&row.file.id).ok_or_else(|| format!("{}: gone", row.file.id))?;
+            let snapshot = self.snapshots.of(run)?;
+            Candidate::of(&snapshot.run.file, &snapshot.loaded)
+        };
+        let comparison =
+            group.runs.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of)?;
+        let site = Edition::Site { up: "../" };
+        let links = group.runs.iter().map(|row| Some(site.report(&row.file.id))).collect();
+        Ok(compare::html(&comparison, &Authored { links, ..Authored::default() }))
+    }
+
+    fn file(&mut self, files: &mut BTreeSet<String>, path: String, bytes: Vec<u8>) -> Result<(), E> {
+        (self.write)(&path, bytes)?;
+        files.insert(path);
+        Ok(())
+    }
+
+    fn leave_out(&mut self, what: &str, why: String, is_failure: bool) {
+        self.publication.left_out.push(LeftOut { what: what.to_owned(), why, is_failure });
+    }
+}
+
+/// A hash of everything that the files of a run depend on.
+fn state_of(row: &Row, journal_sha256: &str) -> String {
+    let file = serde_json::to_string(&*row.file).unwrap_or_default();
+    let version = env!("CARGO_PKG_VERSION");
+    Digest::of(format!("{version}\n{journal_sha256}\n{}\n{file}", row.state.word()).as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_outside_a_site_are_recognised() {
+        for path in [
+            "index.html",
+            "runs-2.html",
+            "runs/20261125-a.html",
+            "runs/20261125-a/report.html",
+            "drives/x-1.html",
+            "compare/y.html",
+        ] {
+            assert!(is_path_of_site(path), "{path}");
+        }
+        for path in [
+            "",
+            "/etc/passwd",
+            "../index.html",
+            "runs/../../x",
+            "runs/./x",
+            "runs//x",
+            "notes.txt",
+            "runs/a/b/c",
+            "drives/a/b",
+            ".git/config",
+            "runs/.x",
+        ] {
+            assert!(!is_path_of_site(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! `plateau publish`: a library as a site of files.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::Bench;
+
+const FAST: [&str; 4] = ["--scale=1/1024", "--max-rounds=5", "--profile=pts-e-1.0", "iops"];
+
+fn run(bench: &Bench, model: &str, more: &[&str]) -> String {
+    let document = bench.json(&[&["run", model], &FAST[..], more].concat());
+    document["run"].as_str().expect("an id").to_owned()
+}
+
+fn site(bench: &Bench) -> String {
+    bench.path("site").to_str().expect("text").to_owned()
+}
+
+/// Every file below a folder, relative to it.
+fn files(dir: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let relative = path.strip_prefix(dir).expect("below it");
+                found.insert(relative.to_str().expect("text").to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The values of all `href` and `src` attributes of a page.
+fn links(page: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    for attribute in [" href=\"", " src=\""] {
+        for rest in page.split(attribute).skip(1) {
+            links.push(rest.split('"').next().expect("a value").to_owned());
+        }
+    }
+    links
+}
+
+/// Checks that every link of every page leads to a file of the site; returns the files that can be reached.
+fn reached(site: &Path) -> BTreeSet<String> {
+    let root = site.canonicalize().expect("a folder");
+    let mut reached = BTreeSet::from(["index.html".to_owned()]);
+    let mut waiting = vec!["index.html".to_owned()];
+    while let Some(path) = waiting.pop() {
+        if !path.ends_with(".html") {
+            continue;
+        }
+        let page = support::text(&root.join(&path));
+        let folder = root.join(&path).parent().expect("a folder").to_owned();
+        for link in links(&page) {
+            let target = link.split('#').next().expect("a part");
+            if target.is_empty() || target.starts_with("data:") {
+                continue;
+            }
+            // Reports and comparisons credit their source.
+            if target.starts_with("https://") && path.matches('/').count() > 0 && !path.starts_with("drives/")
+            {
+                continue;
+            }
+            let found = folder.join(target).canonicalize().unwrap_or_else(|e| panic!("{path}: {link}: {e}"));
+            let found =
+                found.strip_prefix(&root).unwrap_or_else(|_| panic!("{path}: {link} leaves the site"));
+            let found = found.to_str().expect("text").to_owned();
+            if reached.insert(found.clone()) {
+                waiting.push(found);
+            }
+        }
+    }
+    reached
+}
+
+#[test]
+fn every_link_of_a_site_leads_to_one_of_its_files() {
+    let bench = Bench::new();
+    let first = run(&bench, "sim:sas-slc-2011", &["--name=<script>alert(1)", "--note=a \u{202e}note"]);
+    let second = run(&bench, "sim:sata-mlc-2011", &["--tag=x"]);
+    let (dir, document) = (bench.path("site"), bench.json(&["publish", &site(&bench)]));
+    assert_eq!((&document["runs"], &document["comparisons"]), (&2.into(), &1.into()), "{document}");
+    let mut expected = files(&dir);
+    assert_eq!(document["files"], expected.len() - 1, "without the manifest");
+    assert!(expected.remove("plateau-site.json"));
+    assert_eq!(reached(&dir), expected, "no link is broken, and no file is left without a link");
+    for id in [&first, &second] {
+        for name in
+            [format!("runs/{id}.html"), format!("runs/{id}/report.html"), format!("runs/{id}/{id}.pdf")]
+        {
+            assert!(expected.contains(&name), "{name} in {expected:#?}");
+        }
+    }
+    let home = support::text(&dir.join("index.html"));
+    assert!(home.contains("&lt;script&gt;alert(1)") && !home.contains("<script"), "{home}");
+    for page in expected.iter().filter(|path| path.ends_with(".html") && !path.contains("report")) {
+        let page = support::text(&dir.join(page));
+        assert!(!page.contains("<form"), "{page}");
+    }
+    let report = support::text(&dir.join(format!("runs/{first}/report.html")));
+    let own = bench.path("own.html");
+    bench.ok(&["report", &first, own.to_str().expect("text")]);
+    assert_eq!(report, support::text(&own), "the report is that of `plateau report`");
+}
+
+#[test]
+fn a_site_follows_its_library() {
+    let bench = Bench::new();
+    let first = run(&bench, "sim:sas-slc-2011", &["--tag=kept"]);
+    let second = run(&bench, "sim:sata-mlc-2011", &[]);
+    let (dir, site) = (bench.path("site"), site(&bench));
+    bench.ok(&["publish", &site]);
+    std::fs::write(dir.join("CNAME"), "ssd.example\n").expect("written");
+    let whole = files(&dir);
+    let written =
+        |path: &str| std::fs::metadata(dir.join(path)).and_then(|file| file.modified()).expect("a time");
+    let report = format!("runs/{first}/report.html");
+    let before = written(&report);
+
+    let again = bench.json(&["publish", &site]);
+    assert_eq!((&again["runs"], &again["unchanged"]), (&2.into(), &2.into()), "{again}");
+    assert_eq!((files(&dir), written(&report)), (whole.clone(), before));
+
+    // A file that is missing, and a label that was added, are published.
+    std::fs::remove_file(dir.join(format!("runs/{second}/report.html"))).expect("removed");
+    bench.ok(&["tag", &first, "new"]);
+    let repaired = bench.json(&["publish", &site]);
+    assert_eq!(repaired["unchanged"], 0, "{repaired}");
+    assert_eq!(files(&dir), whole);
+    assert!(support::text(&dir.join(format!("runs/{first}.html"))).contains("new"));
+
+    // Runs that are not selected any longer are removed; other files remain.
+    let fewer = bench.json(&["publish", &site, "--tag", "kept"]);
+    assert_eq!((&fewer["runs"], &fewer["comparisons"]), (&1.into(), &0.into()), "{fewer}");
+    let left = files(&dir);
+    assert!(left.contains("CNAME") && left.contains(&report), "{left:?}");
+    assert!(
+        !left.iter().any(|path| path.contains(&second)) && !dir.join("runs").join(&second).exists(),
+        "{left:?}"
+    );
+    assert_eq!(left.iter().filter(|path| path.starts_with("compare/")).count(), 0);
+}
+
+#[test]
+fn nothing_is_written_outside_a_site() {
+    let bench = Bench::new();
+    let id = run(&bench, "sim:sas-slc-2011", &[]);
+    let inside = bench.library().join("site");
+    let error = bench.fails(2, &["publish", inside.to_str().expect("text")]);
+    assert!(error.contains("is in the library"), "{error}");
+    assert!(!inside.exists());
+
+    // A folder with a site of somebody else.
+    let (dir, path) = (bench.path("site"), site(&bench));
+    std::fs::create_dir(&dir).expect("created");
+    std::fs::write(dir.join("index.html"), "mine").expect("written");
+    let error = bench.fails(2, &["publish", &path]);
+    assert!(error.contains("not a site"), "{error}");
+    assert_eq!(files(&dir), BTreeSet::from(["index.html".to_owned()]));
+    std::fs::remove_file(dir.join("index.html")).expect("removed");
+
+    // A folder that is a link to another one.
+    let victim = bench.path("victim");
+    std::fs::create_dir(&victim).expect("created");
+    std::fs::write(victim.join(format!("{id}.html")), "mine").expect("written");
+    bench.ok(&["publish", &path]);
+    std::fs::remove_dir_all(dir.join("runs")).expect("removed");
+    std::os::unix::fs::symlink(&victim, dir.join("runs")).expect("a link");
+    let error = bench.fails(2, &["publish", &path]);
+    assert!(error.contains("is a symbolic link"), "{error}");
+    assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
+    std::fs::remove_file(dir.join("runs")).expect("removed");
+
+    // A manifest that names other files.
+    for name in ["../victim/x", "/etc/passwd", ".git/config", "runs/../../victim/x"] {
+        let manifest = format!("{{ \"format\": 1, \"files\": [{name:?}], \"runs\": {{}} }}");
+        std::fs::write(dir.join("plateau-site.json"), manifest).expect("written");
+        let error = bench.fails(2, &["publish", &path]);
+        assert!(error.contains("cannot be a file of a site"), "{error}");
+    }
+    assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
+}
+
+#[test]
+fn a_publication_that_was_killed_is_completed() {
+    let bench = Bench::new();
+    let ids: Vec<PathBuf> = ["--seed=1", "--seed=2", "--seed=3"]
+        .map(|seed| PathBuf::from(run(&bench, "sim:sas-slc-2011", &[seed])))
+        .to_vec();
+    let (dir, path) = (bench.path("site"), site(&bench));
+    let mut publishing = bench.start(&["publish", &path]);
+    let first = |name: &Path| dir.join("runs").join(name).join("report.html").exists();
+    let begun = std::time::Instant::now();
+    while !ids.iter().any(|id| first(id)) && publishing.try_wait().expect("a state").is_none() {
+        assert!(begun.elapsed().as_secs() < 120, "no report appears");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    publishing.kill().expect("killed");
+    publishing.wait().expect("ended");
+    let document = bench.json(&["publish", &path]);
+    assert_eq!(document["runs"], 3, "{document}");
+    let mut whole = files(&dir);
+    assert!(whole.remove("plateau-site.json"));
+    assert_eq!(reached(&dir), whole);
+}
+
+#[test]
+fn a_site_needs_no_server() {
+    if Command::new("chromium").arg("--version").output().is_err() {
+        skips::without("chromium");
+        return;
+    }
+    let bench = Bench::new();
+    let id = run(&bench, "sim:sas-slc-2011", &[]);
+    bench.ok(&["publish", &site(&bench)]);
+    for page in ["index.html".to_owned(), "drives.html".into(), format!("runs/{id}.html")] {
+        let output = Command::new("timeout")
+            .args(["60", "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+            .arg(format!("file://{}", bench.path("site").join(&page).display()))
+            .output()
+            .expect("a browser");
+        let (dom, errors) = support::texts(&output);
+        assert!(output.status.success() && dom.contains("Published with Plateau"), "{page}: {dom}\n{errors}");
+        let complaints: Vec<&str> = errors.lines().filter(|line| line.contains("CONSOLE")).collect();
+        assert!(complaints.is_empty(), "{page}: {complaints:?}");
+    }
+}
