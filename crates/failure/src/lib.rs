@@ -40,7 +40,11 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         "`job` cannot continue the run without a decision: the interrupted test would purge the drive again; add \
          --restart-test or --continue-timeline",
     ),
-    (Exit::Busy, "`job` found another process working on the run or its target; try again later"),
+    (
+        Exit::Busy,
+        "`job` found another process working on the run or its target, or `notify` another one for the library, or could \
+         not deliver a notice; try again later",
+    ),
     (
         Exit::Interrupted,
         "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the \

@@ -3,6 +3,7 @@
 //! Read-only: it opens no device, writes no file and takes no lock, so it does not affect runs.
 #![forbid(unsafe_code)]
 
+pub mod decision;
 pub mod live;
 pub mod snapshot;
 mod stamp;

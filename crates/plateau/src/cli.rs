@@ -8,6 +8,7 @@ pub(crate) mod inapplicable;
 mod library;
 mod load;
 pub(crate) mod models;
+mod notify;
 mod numbers;
 mod parse;
 mod plan;
@@ -35,6 +36,7 @@ pub use library::{
     Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
 };
 pub use load::{Load, OutputFormat};
+pub use notify::Notify;
 pub use parse::parse;
 pub use plan::{Assumptions, PlanCommand};
 pub use progress::ProgressChoice;
@@ -119,6 +121,8 @@ pub enum Command {
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
     Watch(Watch),
+    /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook, by mail
+    Notify(Notify),
     /// Export the data of runs to files for other programs
     Export(Export),
     /// Add tags to a run, or remove them

@@ -22,6 +22,7 @@ mod load;
 mod man;
 mod name;
 mod note;
+mod notify;
 mod open;
 mod own;
 mod plan;
@@ -66,6 +67,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::User(action) => user::run(cli, action),
         Command::Launcher(options) => launcher::run(cli, options),
         Command::Watch(options) => watch::run(cli, options),
+        Command::Notify(options) => notify::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

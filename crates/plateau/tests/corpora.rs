@@ -18,6 +18,7 @@ mod properties {
     pub mod changed_settings;
     pub mod journal;
     pub mod model;
+    pub mod notify_config;
     pub mod on_disk_signatures;
     pub mod plan;
     pub mod run;
@@ -31,13 +32,14 @@ mod properties {
 const LONGEST: Duration = Duration::from_secs(20);
 
 type Check = fn(&[u8]);
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("array_description", properties::array_description::check),
     ("array_note", properties::array_note::check),
     ("changed_settings", properties::changed_settings::check),
     ("import", |bytes| drop(import::read(bytes, None))),
     ("journal", properties::journal::check),
     ("model", properties::model::check),
+    ("notify_config", properties::notify_config::check),
     ("on_disk_signatures", properties::on_disk_signatures::check),
     ("plan", properties::plan::check),
     ("run", properties::run::check),
@@ -203,6 +205,10 @@ fn valid_corpus_files_are_accepted() {
     assert!(plans::Plan::read("plan.toml", &plan).is_ok());
     let model = String::from_utf8(read("model", "sas-slc-2011.toml")).expect("text");
     nandsim::Model::from_toml(&model).expect("a model");
+    for file in ["all.toml", "programs.toml"] {
+        let config = String::from_utf8(read("notify_config", file)).expect("text");
+        assert!(notify::Config::read(file, &config).is_ok(), "{file}");
+    }
     for name in ["fio.run", "lat.run", "published.run", "tp.run"] {
         let text = String::from_utf8(read("run", name)).expect("text");
         let (file, records) = text.split_once("\n---\n").expect("both parts");

@@ -68,6 +68,8 @@ fn what_commands_print_matches_the_schema() {
     let (rules, target, site) = (path("rules.toml"), path("target"), path("site"));
     std::fs::File::create(&target).and_then(|file| file.set_len(64 << 20)).expect("a file");
     std::fs::write(&rules, "require = [\"complete\"]\n").expect("written");
+    let notices = path("notify.toml");
+    std::fs::write(&notices, "[[program]]\nname = \"none\"\nrun = [\"/bin/true\"]\n").expect("written");
     let example = ["examples", "--install", "slc-a", "mlc-a"];
     for args in [
         &["job", "job-1", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"][..],
@@ -82,6 +84,8 @@ fn what_commands_print_matches_the_schema() {
         &["trend", "sas-slc-2011", "--figure", "iops.rnd4k.w"],
         &["query", "SELECT run_id, threads, value, NULL FROM run JOIN figure USING (run_key)"],
         &["index", "--rebuild"],
+        &["notify", "--once", "--config", &notices],
+        &["notify", "--test", "none", "--config", &notices],
         &["status"],
         &["show", "first"],
         &["show", "example-slc-a"],

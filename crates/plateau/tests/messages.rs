@@ -70,6 +70,7 @@ fn mistakes_are_explained_with_the_next_step() {
             "create one with `plateau report RUN --sign KEY`",
         ),
         (&["run", "sim"], 2, "a simulated drive is sim:MODEL"),
+        (&["notify", "--config", new], 2, "docs/guide/notify.md shows an example"),
         (&["show", "latets"], 6, "did you mean `latest`?"),
         (&["load", file, "--rw", "read", "--qd", "4"], 2, "--iodepth N sets the queue depth"),
         (&["show"], 2, "RUN is an id, a prefix of one, the name of a run, or `latest`"),

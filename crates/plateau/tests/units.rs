@@ -39,7 +39,12 @@ fn systemd_accepts_the_units() {
         let text = support::text(&path).replace("/usr/bin/plateau", env!("CARGO_BIN_EXE_plateau"));
         std::fs::write(dir.path().join(path.file_name().expect("a name")), text).expect("written");
     }
-    let names = ["plateau-serve.service", "plateau-launcher.socket", "plateau-launcher@1.service"];
+    let names = [
+        "plateau-serve.service",
+        "plateau-launcher.socket",
+        "plateau-launcher@1.service",
+        "plateau-notify.service",
+    ];
     let mut verify = Command::new("systemd-analyze");
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
     let output = verify.output().expect("systemd-analyze");

@@ -13,6 +13,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("crates/failure/", "the messages of the program"),
     ("crates/host/", "what the program prints about its host"),
     ("crates/fleet/src/contention.rs", "a message of the program"),
+    ("crates/notify/src/render.rs", "notices name the command that a person types next"),
     ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
     ("crates/pts/", "its tests refer to settings, each of which is an option"),
     ("crates/fio/", "its table defines the options of `load`"),

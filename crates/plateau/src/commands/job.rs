@@ -7,10 +7,10 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use follow::decision::{self, Decision};
 use nandsim::Scale;
-use pts::Task;
 use record::{
-    Entry, Event, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
+    Entry, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
 };
 
 use super::resume;
@@ -161,75 +161,21 @@ fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     }
 }
 
-/// Returns why the operator must decide how the run continues: without a decision, a drive that was already purged for
-/// the interrupted test would be purged again.
+/// Returns why the operator must decide how the run continues.
 fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<String> {
     if options.restart_test || options.continue_timeline {
         return None;
     }
-    let name = interrupted_after_purge(entries)?;
-    let is_timeline = Task::named(&stored.file, name).is_ok_and(Task::is_timeline);
+    let (name, decision) = decision::needed(&stored.file, entries)?;
     let id = &stored.file.id;
-    if stored.file.target.array.is_some() {
-        return Some(format!(
+    Some(match decision {
+        Decision::Array => format!(
             "run {id} was interrupted in {name}, and its array does not outlive an interruption; to restart the test from \
              its purge, add --restart-test"
-        ));
-    }
-    is_timeline.then(|| {
-        format!(
+        ),
+        Decision::Timeline => format!(
             "run {id} was interrupted in {name}, whose timeline is the result; to restart the test from its purge, add \
              --restart-test, to continue with a gap, --continue-timeline"
-        )
+        ),
     })
-}
-
-/// Returns the test that was interrupted after its initial purge.
-fn interrupted_after_purge(entries: &[Entry]) -> Option<&str> {
-    let mut interrupted = None;
-    let mut current = None;
-    for entry in entries {
-        match &entry.event {
-            Event::TestStarted { test } | Event::Restarted { test } => {
-                (current, interrupted) = (Some(test), None)
-            }
-            Event::Purged(_) => interrupted = current,
-            Event::TestEnded { .. } => (current, interrupted) = (None, None),
-            _ => {}
-        }
-    }
-    interrupted.map(String::as_str)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use record::Purged;
-
-    fn entries(events: Vec<Event>) -> Vec<Entry> {
-        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
-        (0..).zip(events).map(entry).collect()
-    }
-
-    #[test]
-    fn a_test_counts_as_interrupted_from_its_purge_to_its_end() {
-        let started = || Event::TestStarted { test: "wsat".into() };
-        let purged = || {
-            Event::Purged(Purged {
-                method: "m".into(),
-                name: None,
-                pts_purge: true,
-                start_ns: 0,
-                end_ns: 1,
-                evidence: Vec::new(),
-                samples_read: false,
-            })
-        };
-        let ended = Event::TestEnded { test: "wsat".into(), converged: None };
-        let at = |events| interrupted_after_purge(&entries(events)).map(str::to_owned);
-        assert_eq!(at(vec![started()]), None, "a purge that was not recorded is repeated");
-        assert_eq!(at(vec![started(), purged()]), Some("wsat".into()));
-        assert_eq!(at(vec![started(), purged(), Event::Restarted { test: "wsat".into() }]), None);
-        assert_eq!(at(vec![started(), purged(), ended]), None);
-    }
 }

@@ -60,6 +60,11 @@ pub fn state() -> Done<PathBuf> {
     }
 }
 
+/// Returns the folder of configurations: the system's (for root) or the user's.
+pub fn config() -> Done<PathBuf> {
+    if is_root() { Ok("/etc/plateau".into()) } else { user_folder("XDG_CONFIG_HOME", ".config", "--config") }
+}
+
 /// Returns the folders to which the records of a journal are copied if it was removed or changed and its library
 /// is not writable.
 pub fn refuges() -> Vec<PathBuf> {

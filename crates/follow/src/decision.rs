@@ -1,0 +1,74 @@
+//! Whether a run can continue without a decision of its operator. Pure.
+
+use pts::Task;
+use record::{Entry, Event, RunFile};
+
+/// Why the operator must decide how a run continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The timeline of the interrupted test is its result: restart the test, or continue with a gap.
+    Timeline,
+    /// The array of the run does not outlive an interruption: restart the test.
+    Array,
+}
+
+/// Returns the interrupted test and why the operator must decide how the run continues: without a decision, a drive
+/// that was already purged for the test would be purged again. `None` if the run can continue as it is.
+#[must_use]
+pub fn needed<'a>(file: &RunFile, entries: &'a [Entry]) -> Option<(&'a str, Decision)> {
+    let name = interrupted_after_purge(entries)?;
+    if file.target.array.is_some() {
+        return Some((name, Decision::Array));
+    }
+    Task::named(file, name).is_ok_and(Task::is_timeline).then_some((name, Decision::Timeline))
+}
+
+/// Returns the test that was interrupted after its initial purge.
+fn interrupted_after_purge(entries: &[Entry]) -> Option<&str> {
+    let mut interrupted = None;
+    let mut current = None;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => {
+                (current, interrupted) = (Some(test), None)
+            }
+            Event::Purged(_) => interrupted = current,
+            Event::TestEnded { .. } => (current, interrupted) = (None, None),
+            _ => {}
+        }
+    }
+    interrupted.map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Purged;
+
+    fn entries(events: Vec<Event>) -> Vec<Entry> {
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        (0..).zip(events).map(entry).collect()
+    }
+
+    #[test]
+    fn a_test_counts_as_interrupted_from_its_purge_to_its_end() {
+        let started = || Event::TestStarted { test: "wsat".into() };
+        let purged = || {
+            Event::Purged(Purged {
+                method: "m".into(),
+                name: None,
+                pts_purge: true,
+                start_ns: 0,
+                end_ns: 1,
+                evidence: Vec::new(),
+                samples_read: false,
+            })
+        };
+        let ended = Event::TestEnded { test: "wsat".into(), converged: None };
+        let at = |events| interrupted_after_purge(&entries(events)).map(str::to_owned);
+        assert_eq!(at(vec![started()]), None, "a purge that was not recorded is repeated");
+        assert_eq!(at(vec![started(), purged()]), Some("wsat".into()));
+        assert_eq!(at(vec![started(), purged(), Event::Restarted { test: "wsat".into() }]), None);
+        assert_eq!(at(vec![started(), purged(), ended]), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! What a configuration contains.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::decide::Rules;
+use crate::notice::Event;
+
+/// An error in a configuration, with its position.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[error("{file}:{line}:{column}: {problem}")]
+pub struct Mistake {
+    /// Path as opened.
+    pub file: String,
+    /// Line number, starting at 1.
+    pub line: usize,
+    /// Column number in characters, starting at 1.
+    pub column: usize,
+    /// The problem, and how to fix it.
+    pub problem: String,
+}
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Interval between two looks at the library.
+    pub look_every: Duration,
+    /// Limits of time.
+    pub rules: Rules,
+    /// Number of attempts to deliver a notice through a channel.
+    pub attempts: u32,
+    /// Time before the second attempt; it doubles with each further one.
+    pub first_retry: Duration,
+    /// The channels, in the order of the file.
+    pub channels: Vec<Entry>,
+}
+
+/// A channel of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, which is unique.
+    pub name: String,
+    /// The events that it is for.
+    pub events: Vec<Event>,
+    /// Time limit of an attempt.
+    pub timeout: Duration,
+    /// How notices are delivered.
+    pub means: Means,
+}
+
+/// How notices are delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Means {
+    /// Starts a program, without a shell.
+    Program {
+        /// Its absolute path and arguments.
+        run: Vec<String>,
+    },
+    /// Sends an HTTP request.
+    Webhook {
+        /// The address.
+        url: Source,
+        /// File that contains a bearer token.
+        token_file: Option<PathBuf>,
+        /// Certificates to trust instead of those of the system.
+        ca_file: Option<PathBuf>,
+    },
+    /// Sends mail.
+    Mail(Mail),
+}
+
+/// A value in the configuration or in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The value.
+    Value(String),
+    /// The file that contains it.
+    File(PathBuf),
+}
+
+/// A mail server, and the addresses of the mails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// URL of the server: `smtp://` or `smtps://`.
+    pub server: String,
+    /// Whether the connection must be encrypted.
+    pub tls: bool,
+    /// Sender.
+    pub from: String,
+    /// Recipients.
+    pub to: Vec<String>,
+    /// Name of the user, if the server requires one.
+    pub user: Option<String>,
+    /// File that contains the user's password.
+    pub password_file: Option<PathBuf>,
+    /// Certificates to trust instead of those of the system.
+    pub ca_file: Option<PathBuf>,
+}

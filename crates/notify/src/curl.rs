@@ -1,0 +1,128 @@
+//! Sends requests with the `curl` program, which supports the protocols, certificates and proxies of the host's own
+//! distribution. A library for them would be larger than the rest of this crate and would need updates of its own.
+//!
+//! The program is searched for in a fixed list of folders and runs without the caller's environment. Addresses and
+//! secrets reach it through its standard input, because the arguments of a process are visible to every user.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::notice::short;
+use crate::process::{self, ProcessError};
+
+/// Folders that only root can write to.
+const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+/// Limit on the response of a server.
+const MOST_RESPONSE_BYTES: u64 = 1 << 20;
+const CONNECT_WITHIN: Duration = Duration::from_secs(20);
+/// Additional time for the program to report that its own time limit has passed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CurlError {
+    /// The program is missing.
+    #[error(
+        "the program curl is not installed; webhooks and mail need it (packages of most distributions: curl)"
+    )]
+    Missing,
+    /// The program cannot be started, or took too long.
+    #[error("curl")]
+    Process(#[from] ProcessError),
+    /// The request failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The server refused the request.
+    #[error("the server answered with status {0}")]
+    Status(u16),
+}
+
+/// A request: lines of a configuration of curl.
+#[derive(Debug, Default)]
+pub struct Request {
+    text: String,
+    /// Texts that must not occur in messages.
+    secrets: Vec<String>,
+}
+
+impl Request {
+    /// Adds an option without a value.
+    pub fn flag(&mut self, name: &str) {
+        let _ = writeln!(self.text, "{name}");
+    }
+
+    /// Adds an option with a value.
+    pub fn option(&mut self, name: &str, value: &str) {
+        let _ = writeln!(self.text, "{name} = \"{}\"", quoted(value));
+    }
+
+    /// Adds an option whose value must not occur in messages.
+    pub fn secret(&mut self, name: &str, value: &str, hidden: &str) {
+        self.option(name, value);
+        if !hidden.is_empty() {
+            self.secrets.push(hidden.to_owned());
+        }
+    }
+}
+
+/// Quotes a value. The only line breaks in values are those of a JSON document, which has none.
+fn quoted(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Returns where the program is.
+pub fn program() -> Result<PathBuf, CurlError> {
+    let programs = FOLDERS.iter().map(|folder| Path::new(folder).join("curl"));
+    programs.into_iter().find(|program| program.is_file()).ok_or(CurlError::Missing)
+}
+
+/// Sends a request within `limit`; returns the status of the server, 0 if the protocol has none.
+pub fn send(mut request: Request, limit: Duration, stop: &AtomicBool) -> Result<u16, CurlError> {
+    request.option("max-time", &format!("{:.3}", limit.as_secs_f64()));
+    request.option("connect-timeout", &format!("{:.3}", limit.min(CONNECT_WITHIN).as_secs_f64()));
+    request.option("max-filesize", &MOST_RESPONSE_BYTES.to_string());
+    request.option("output", "/dev/null");
+    request.option("write-out", "%{response_code}");
+    // Redirects are not followed: they could lead to another host or protocol.
+    ["silent", "show-error", "globoff"].into_iter().for_each(|flag| request.flag(flag));
+    let mut command = Command::new(program()?);
+    // The first argument keeps curl from reading a configuration of the user.
+    command.args(["--disable", "--config", "-"]).env_clear().env("LC_ALL", "C").current_dir("/");
+    let ended = process::run(&mut command, request.text.as_bytes(), limit + GRACE, stop)?;
+    if !ended.status.success() {
+        let text = String::from_utf8_lossy(&ended.err);
+        let line = text.lines().next().unwrap_or_default().trim();
+        let line =
+            request.secrets.iter().fold(line.to_owned(), |line, secret| line.replace(secret, "(hidden)"));
+        let text = if line.is_empty() { format!("curl ended with {}", ended.status) } else { short(&line) };
+        return Err(CurlError::Failed(text));
+    }
+    Ok(String::from_utf8_lossy(&ended.out).trim().parse().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stays_within_its_quotes() {
+        let mut request = Request::default();
+        request.option("url", "a\"\nurl = \"file:///etc/passwd\\");
+        request.flag("silent");
+        assert_eq!(request.text, "url = \"a\\\"\\nurl = \\\"file:///etc/passwd\\\\\"\nsilent\n");
+    }
+}

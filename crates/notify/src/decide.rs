@@ -1,0 +1,113 @@
+//! Which observations cause a notice. Pure: earlier observations, what was observed now and the rules determine the
+//! result.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::notice::{About, Event, Subject};
+
+/// Limits of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// A run without activity for this time is stuck.
+    pub stuck_after: Duration,
+    /// An interrupted run is reported if it has not been continued within this time.
+    pub interrupted_after: Duration,
+}
+
+/// What is known from earlier observations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The length of the journal of each run that had ended; a run that was continued has a longer one.
+    pub ended: BTreeMap<String, u64>,
+    /// Ids of notices.
+    pub noticed: BTreeSet<String>,
+}
+
+impl Known {
+    /// Whether nothing has happened to a run since it ended.
+    #[must_use]
+    pub fn is_settled(&self, run: &str, journal_bytes: u64) -> bool {
+        self.ended.get(run) == Some(&journal_bytes)
+    }
+}
+
+/// State of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// A process is working on it.
+    Running {
+        /// Time since the last sign of activity.
+        quiet: Duration,
+        /// The current phase, if known.
+        phase: Option<String>,
+    },
+    /// No process is working on it.
+    Ended {
+        /// How it ended; `None` if nobody waits for it, as for an imported run.
+        about: Option<About>,
+        /// Time since its journal was written.
+        since: Duration,
+    },
+}
+
+/// A run at the time of the observation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observed {
+    /// The run.
+    pub run: Subject,
+    /// Length of its journal.
+    pub journal_bytes: u64,
+    /// Its state.
+    pub state: State,
+}
+
+/// A conclusion about a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conclusion {
+    /// The run.
+    pub run: Subject,
+    /// Length of its journal, if the run has ended and needs no further attention until the journal grows.
+    pub settled: Option<u64>,
+    /// The notice to send: its id and what it is about.
+    pub notice: Option<(String, About)>,
+}
+
+/// Returns the conclusions from an observation, in its order.
+#[must_use]
+pub fn decide(known: &Known, observed: &[Observed], rules: &Rules) -> Vec<Conclusion> {
+    let mut runs = BTreeSet::new();
+    let once = observed.iter().filter(|observed| runs.insert(&observed.run.id));
+    once.filter_map(|observed| conclude(known, observed, rules)).collect()
+}
+
+fn conclude(known: &Known, observed: &Observed, rules: &Rules) -> Option<Conclusion> {
+    let Observed { run, journal_bytes, state } = observed;
+    let conclusion = |settled, about: Option<&About>| {
+        let named = about.map(|about| (id(run, about.event(), *journal_bytes), about.clone()));
+        let notice = named.filter(|(id, _)| !known.noticed.contains(id));
+        Conclusion { run: run.clone(), settled, notice }
+    };
+    match state {
+        State::Running { quiet, phase } => {
+            let about = About::Stuck { quiet_seconds: quiet.as_secs(), phase: phase.clone() };
+            let is_stuck = *quiet >= rules.stuck_after;
+            is_stuck.then(|| conclusion(None, Some(&about))).filter(|found| found.notice.is_some())
+        }
+        State::Ended { .. } if known.is_settled(&run.id, *journal_bytes) => None,
+        State::Ended { about: Some(About::Interrupted { .. } | About::NeedsPerson { .. }), since }
+            if *since < rules.interrupted_after =>
+        {
+            None
+        }
+        State::Ended { about, .. } => Some(conclusion(Some(*journal_bytes), about.as_ref())),
+    }
+}
+
+/// Returns the id of a notice. The length of the journal distinguishes the interruptions of a run.
+fn id(run: &Subject, event: Event, journal_bytes: u64) -> String {
+    format!("{}:{}:{journal_bytes}", run.id, event.word())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::notice::{Failing, Verdict};
+
+const RULES: Rules =
+    Rules { stuck_after: Duration::from_secs(600), interrupted_after: Duration::from_secs(60) };
+
+fn observed(run: &str, journal_bytes: u64, state: State) -> Observed {
+    Observed { run: Subject::unknown(run), journal_bytes, state }
+}
+
+fn finished() -> About {
+    About::Finished { verdict: Verdict::Steady, deviations: 0, accepted: None }
+}
+
+fn interrupted() -> About {
+    About::Interrupted { test: Some("iops".into()), reason: None }
+}
+
+fn ended(about: About, seconds: u64) -> State {
+    State::Ended { about: Some(about), since: Duration::from_secs(seconds) }
+}
+
+fn running(seconds: u64) -> State {
+    State::Running { quiet: Duration::from_secs(seconds), phase: None }
+}
+
+/// Records conclusions as the memory does.
+fn learn(known: &mut Known, conclusions: &[Conclusion]) -> Vec<String> {
+    let mut ids = Vec::new();
+    for conclusion in conclusions {
+        if let Some((id, _)) = &conclusion.notice {
+            known.noticed.insert(id.clone());
+            ids.push(id.clone());
+        }
+        if let Some(bytes) = conclusion.settled {
+            known.ended.insert(conclusion.run.id.clone(), bytes);
+        }
+    }
+    ids
+}
+
+fn step(known: &mut Known, state: State, bytes: u64) -> Vec<String> {
+    let conclusions = decide(known, &[observed("r", bytes, state)], &RULES);
+    learn(known, &conclusions)
+}
+
+#[test]
+fn a_run_is_reported_once_for_each_end() {
+    let mut known = Known::default();
+    assert_eq!(step(&mut known, running(0), 10), [""; 0]);
+    assert_eq!(step(&mut known, ended(interrupted(), 59), 20), [""; 0], "it may be continued at once");
+    assert_eq!(step(&mut known, ended(interrupted(), 60), 20), ["r:interrupted:20"]);
+    assert_eq!(step(&mut known, ended(interrupted(), 99), 20), [""; 0]);
+    assert_eq!(step(&mut known, running(0), 30), [""; 0]);
+    assert_eq!(step(&mut known, ended(interrupted(), 60), 40), ["r:interrupted:40"]);
+    assert_eq!(step(&mut known, ended(finished(), 0), 50), ["r:finished:50"]);
+    assert_eq!(step(&mut known, ended(finished(), 900), 50), [""; 0]);
+}
+
+#[test]
+fn a_run_is_stuck_once_for_each_length_of_its_journal() {
+    let mut known = Known::default();
+    assert_eq!(step(&mut known, running(599), 10), [""; 0]);
+    assert_eq!(step(&mut known, running(600), 10), ["r:stuck:10"]);
+    assert_eq!(step(&mut known, running(9000), 10), [""; 0]);
+    assert_eq!(step(&mut known, running(601), 11), ["r:stuck:11"]);
+}
+
+#[test]
+fn runs_that_nobody_waits_for_are_settled_without_a_notice() {
+    let imported = State::Ended { about: None, since: Duration::ZERO };
+    let conclusions = decide(&Known::default(), &[observed("r", 5, imported)], &RULES);
+    assert_eq!((conclusions[0].settled, &conclusions[0].notice), (Some(5), &None));
+}
+
+fn any_state() -> impl Strategy<Value = State> {
+    let about = prop_oneof![
+        Just(None),
+        Just(Some(finished())),
+        Just(Some(interrupted())),
+        Just(Some(About::Failed(Failing::Drive { test: None, reason: None }))),
+    ];
+    prop_oneof![
+        (0_u64..1200).prop_map(running),
+        (about, 0_u64..120)
+            .prop_map(|(about, since)| State::Ended { about, since: Duration::from_secs(since) }),
+    ]
+}
+
+proptest! {
+    /// For any sequence of looks: no notice twice, every lasting end of a run is reported unless nobody waits for it, and
+    /// the order of the observations does not matter.
+    #[test]
+    fn no_notice_is_sent_twice_and_none_is_forgotten(
+        looks in prop::collection::vec(prop::collection::vec((0_u8..4, 0_u64..4, any_state()), 0..6), 1..12),
+    ) {
+        let mut known = Known::default();
+        let mut sent = BTreeSet::new();
+        for look in looks {
+            let mut runs = BTreeSet::new();
+            let once = look.into_iter().filter(|(run, ..)| runs.insert(*run));
+            let look: Vec<Observed> =
+                once.map(|(run, bytes, state)| observed(&format!("r{run}"), bytes, state)).collect();
+            let conclusions = decide(&known, &look, &RULES);
+            let reversed: Vec<Observed> = look.iter().rev().cloned().collect();
+            let mut again = decide(&known, &reversed, &RULES);
+            again.reverse();
+            prop_assert_eq!(&again, &conclusions);
+            for id in learn(&mut known, &conclusions) {
+                prop_assert!(sent.insert(id.clone()), "{id} was sent twice");
+            }
+            for one in &look {
+                let lasts = match &one.state {
+                    State::Ended { about: Some(About::Interrupted { .. }), since } => *since >= RULES.interrupted_after,
+                    State::Ended { .. } => true,
+                    State::Running { .. } => false,
+                };
+                prop_assert!(!lasts || known.is_settled(&one.run.id, one.journal_bytes));
+            }
+            prop_assert!(decide(&known, &look, &RULES).is_empty());
+        }
+    }
+
+    #[test]
+    fn two_directories_of_one_run_cause_one_notice(bytes in 0_u64..9) {
+        let look = [observed("r", bytes, ended(finished(), 0)), observed("r", bytes, ended(finished(), 0))];
+        prop_assert_eq!(decide(&Known::default(), &look, &RULES).len(), 1);
+    }
+}

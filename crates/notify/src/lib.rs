@@ -1,0 +1,27 @@
+//! Notices about runs: a program, a webhook or mail when a run ends, fails, stands still or needs a person.
+//!
+//! A process of its own observes the library (`plateau notify`). It reads runs as an untrusted observer, never writes to
+//! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects a run.
+#![forbid(unsafe_code)]
+
+mod channel;
+pub mod config;
+mod curl;
+pub mod decide;
+mod files;
+mod mail;
+mod memory;
+mod notice;
+mod observe;
+mod process;
+mod render;
+mod service;
+
+pub use channel::{Channel, DeliveryError};
+pub use config::{Config, Mistake};
+pub use files::{FileError, read_config};
+pub use memory::{Memory, MemoryError};
+pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
+pub use observe::{ObserveError, Observer};
+pub use render::{PAYLOAD_VERSION, json, subject, text};
+pub use service::{Delivered, Service, ServiceError, Undelivered};

@@ -1,0 +1,333 @@
+//! What was observed and delivered, so that a restart neither repeats nor forgets a notice: an append-only file of one
+//! JSON document per line. A line counts once it is on disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use stdx::files::{OwnedFolder, Unowned};
+
+use crate::decide::{Conclusion, Known};
+use crate::notice::Notice;
+
+const FILE: &str = "memory";
+const NEXT: &str = "memory.next";
+const LOCK: &str = "lock";
+const VERSION: u32 = 1;
+const MOST_BYTES: u64 = 256 << 20;
+/// Length from which the file is rewritten when it is opened.
+const LONG_BYTES: u64 = 1 << 20;
+
+/// Why the memory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// Another process uses it.
+    #[error("another process is sending notices about this library (it holds {})", path.display())]
+    Busy {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The folder or a file in it is not trusted, or cannot be opened.
+    #[error(transparent)]
+    Folder(#[from] Unowned),
+    /// A system call failed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// The operation.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The underlying error.
+        source: std::io::Error,
+    },
+    /// A line other than an incomplete last one is not valid.
+    #[error(
+        "{} is damaged at line {line}; remove it to begin anew: runs that have ended until then are not reported",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, starting at 1.
+        line: usize,
+    },
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line {
+    /// The first line: version of the format.
+    Notices(u32),
+    /// A run has ended with a journal of this length.
+    Ended { run: String, bytes: u64 },
+    /// A notice for these channels.
+    Notice { notice: Box<Notice>, channels: Vec<String> },
+    /// The id of a notice that needs no further deliveries.
+    Past(String),
+    /// A notice was delivered through a channel.
+    Delivered { id: String, channel: String },
+    /// A notice will not be delivered through a channel, after too many attempts.
+    Abandoned { id: String, channel: String },
+}
+
+/// A notice with the channels through which it has not been delivered yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outstanding {
+    /// The notice.
+    pub notice: Notice,
+    /// Names of the channels.
+    pub channels: BTreeSet<String>,
+}
+
+/// The state that the lines describe.
+#[derive(Debug, Default)]
+struct State {
+    known: Known,
+    /// By position in the file, so oldest first.
+    outstanding: BTreeMap<usize, Outstanding>,
+}
+
+impl State {
+    fn take(&mut self, position: usize, line: Line) {
+        match line {
+            Line::Notices(_) => {}
+            Line::Ended { run, bytes } => drop(self.known.ended.insert(run, bytes)),
+            Line::Past(id) => drop(self.known.noticed.insert(id)),
+            Line::Notice { notice, channels } => {
+                self.known.noticed.insert(notice.id.clone());
+                let channels: BTreeSet<String> = channels.into_iter().collect();
+                if !channels.is_empty() {
+                    self.outstanding.insert(position, Outstanding { notice: *notice, channels });
+                }
+            }
+            Line::Delivered { id, channel } | Line::Abandoned { id, channel } => {
+                for outstanding in self.outstanding.values_mut().filter(|it| it.notice.id == id) {
+                    outstanding.channels.remove(&channel);
+                }
+                self.outstanding.retain(|_, it| !it.channels.is_empty());
+            }
+        }
+    }
+}
+
+/// The memory, which one process uses at a time.
+#[derive(Debug)]
+pub struct Memory {
+    folder: OwnedFolder,
+    file: File,
+    /// Held until this is dropped.
+    _lock: File,
+    is_new: bool,
+    bytes: u64,
+    lines: usize,
+    state: State,
+}
+
+impl Memory {
+    /// Opens the memory in a folder, which is created if it is missing.
+    ///
+    /// # Errors
+    /// Returns an error if another process uses it, if another user can have written to it, if it is damaged, or if a
+    /// system call fails.
+    pub fn open(folder: &Path) -> Result<Self, MemoryError> {
+        let folder = OwnedFolder::make(folder)?;
+        let lock = folder.make_file(LOCK)?;
+        let is_locked = stdx::files::try_lock(&lock).map_err(io("lock", &folder, LOCK))?;
+        if !is_locked {
+            return Err(MemoryError::Busy { path: folder.path().join(LOCK) });
+        }
+        let is_new = folder.file(FILE)?.is_none();
+        let mut file = folder.make_file(FILE)?;
+        let (state, bytes, lines) = read(&mut file, &folder)?;
+        let mut memory = Self { folder, file, _lock: lock, is_new, bytes, lines, state };
+        if memory.lines == 0 {
+            memory.is_new = true;
+            memory.append(&[Line::Notices(VERSION)])?;
+            memory.folder.sync()?;
+        }
+        Ok(memory)
+    }
+
+    /// Whether nothing was observed before.
+    #[must_use]
+    pub const fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// The folder, which also holds other files of this process.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What is known from earlier observations.
+    #[must_use]
+    pub const fn known(&self) -> &Known {
+        &self.state.known
+    }
+
+    /// The notices that are not delivered, oldest first.
+    pub fn outstanding(&self) -> impl Iterator<Item = &Outstanding> {
+        self.state.outstanding.values()
+    }
+
+    /// Records runs that have ended and are not reported.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written; then nothing was recorded.
+    pub fn settle(&mut self, runs: &[(String, u64)]) -> Result<(), MemoryError> {
+        let lines: Vec<Line> =
+            runs.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }).collect();
+        self.append(&lines)?;
+        self.is_new = false;
+        Ok(())
+    }
+
+    /// Records conclusions. `notice` completes a notice and names its channels.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub fn conclude(
+        &mut self,
+        conclusions: &[Conclusion],
+        notice: impl Fn(&Conclusion) -> Option<(Notice, Vec<String>)>,
+    ) -> Result<(), MemoryError> {
+        let mut lines = Vec::new();
+        for conclusion in conclusions {
+            // The notice comes first: without it on disk, the run would count as reported.
+            if let Some((notice, channels)) = notice(conclusion) {
+                lines.push(Line::Notice { notice: Box::new(notice), channels });
+            }
+            if let Some(bytes) = conclusion.settled {
+                lines.push(Line::Ended { run: conclusion.run.id.clone(), bytes });
+            }
+        }
+        self.append(&lines)
+    }
+
+    /// Records that a notice was delivered through a channel.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub fn delivered(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
+        self.append(&[Line::Delivered { id: id.into(), channel: channel.into() }])
+    }
+
+    /// Records that a notice will not be delivered through a channel.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub fn abandoned(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
+        self.append(&[Line::Abandoned { id: id.into(), channel: channel.into() }])
+    }
+
+    /// Rewrites a long file without what is no longer needed. `runs` are the runs in the library.
+    ///
+    /// # Errors
+    /// Returns an error if the new file cannot be written; the old one is then still in use.
+    pub fn compact(&mut self, runs: &[String]) -> Result<(), MemoryError> {
+        if self.bytes < LONG_BYTES {
+            return Ok(());
+        }
+        let runs: BTreeSet<&str> = runs.iter().map(String::as_str).collect();
+        let known = &self.state.known;
+        let run_of = |id: &str| id.split(':').next().unwrap_or_default().to_owned();
+        let mut lines = vec![Line::Notices(VERSION)];
+        let ended = known.ended.iter().filter(|(run, _)| runs.contains(run.as_str()));
+        lines.extend(ended.map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
+        let past = known.noticed.iter().filter(|id| {
+            let run = run_of(id);
+            runs.contains(run.as_str()) && !known.ended.contains_key(&run)
+        });
+        lines.extend(past.map(|id| Line::Past(id.clone())));
+        lines.extend(self.state.outstanding.values().map(|it| Line::Notice {
+            notice: Box::new(it.notice.clone()),
+            channels: it.channels.iter().cloned().collect(),
+        }));
+        let bytes = encode(&lines).map_err(|error| io("encode", &self.folder, NEXT)(error))?;
+        self.folder.remove(NEXT)?;
+        let mut next = self.folder.new_file(NEXT)?;
+        next.write_all(&bytes).and_then(|()| next.sync_all()).map_err(io("write", &self.folder, NEXT))?;
+        self.folder.rename(NEXT, FILE)?;
+        self.folder.sync()?;
+        (self.file, self.bytes) = (next, bytes.len() as u64);
+        let (lines, mut state) = (lines, State::default());
+        self.lines = lines.len();
+        lines.into_iter().enumerate().for_each(|(position, line)| state.take(position, line));
+        self.state = state;
+        Ok(())
+    }
+
+    fn append(&mut self, lines: &[Line]) -> Result<(), MemoryError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let failed = |error| io("write", &self.folder, FILE)(error);
+        let bytes = encode(lines).map_err(failed)?;
+        let written = self.file.seek(SeekFrom::Start(self.bytes)).and_then(|_| {
+            self.file.write_all(&bytes)?;
+            self.file.sync_data()
+        });
+        if let Err(error) = written {
+            // Whatever was written does not count.
+            drop(self.file.set_len(self.bytes));
+            return Err(failed(error));
+        }
+        self.bytes += bytes.len() as u64;
+        for line in lines {
+            self.state.take(self.lines, line.clone());
+            self.lines += 1;
+        }
+        Ok(())
+    }
+}
+
+fn encode(lines: &[Line]) -> Result<Vec<u8>, std::io::Error> {
+    let mut bytes = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut bytes, line)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+/// Reads the complete lines, and removes an incomplete last one.
+fn read(file: &mut File, folder: &OwnedFolder) -> Result<(State, u64, usize), MemoryError> {
+    let mut bytes = Vec::new();
+    let limited = std::io::Read::by_ref(file).take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    limited.map_err(io("read", folder, FILE))?;
+    let damaged = |line| MemoryError::Damaged { path: folder.path().join(FILE), line };
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(damaged(1));
+    }
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() {
+        file.set_len(whole as u64).map_err(io("shorten", folder, FILE))?;
+    }
+    let (mut state, mut lines) = (State::default(), 0);
+    for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+        let parsed: Line = serde_json::from_slice(line).map_err(|_| damaged(lines + 1))?;
+        if (lines == 0) != matches!(parsed, Line::Notices(_))
+            || matches!(parsed, Line::Notices(v) if v != VERSION)
+        {
+            return Err(damaged(lines + 1));
+        }
+        state.take(lines, parsed);
+        lines += 1;
+    }
+    Ok((state, whole as u64, lines))
+}
+
+fn io<'a>(
+    action: &'static str,
+    folder: &'a OwnedFolder,
+    name: &'a str,
+) -> impl Fn(std::io::Error) -> MemoryError + 'a {
+    move |source| MemoryError::Io { action, path: folder.path().join(name), source }
+}
+
+#[cfg(test)]
+mod tests;

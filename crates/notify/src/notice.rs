@@ -1,0 +1,303 @@
+//! Notices as facts. `render` turns them into texts.
+
+use jiff::Timestamp;
+use pts::Standing;
+use record::RunFile;
+use serde::{Deserialize, Serialize};
+use stdx::text::on_one_line;
+
+/// Limit on each text that comes from a run.
+const MOST_CHARS: usize = 200;
+/// Limit on the number of tests that are listed.
+const MOST_TESTS: usize = 30;
+
+/// What a notice is about, for the selection of channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Event {
+    /// A run has completed.
+    Finished,
+    /// A run has failed.
+    Failed,
+    /// A run was interrupted, and can be resumed without a decision.
+    Interrupted,
+    /// A run continues only after a person has decided how.
+    NeedsPerson,
+    /// A process is working on a run, but nothing happens.
+    Stuck,
+    /// A sample, sent on request.
+    Test,
+}
+
+impl Event {
+    /// The events that a configuration can select.
+    pub const SELECTABLE: [Self; 5] =
+        [Self::Finished, Self::Failed, Self::Interrupted, Self::NeedsPerson, Self::Stuck];
+
+    /// Name in configurations and in the JSON document.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::NeedsPerson => "needs-person",
+            Self::Stuck => "stuck",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// Verdict on a complete run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All tests that require steady state reached it.
+    Steady,
+    /// A test did not reach steady state.
+    Unsteady,
+    /// No test requires steady state.
+    Complete,
+}
+
+impl Verdict {
+    /// Returns the verdict on a complete run; `None` for any other state.
+    #[must_use]
+    pub const fn of(standing: Standing) -> Option<Self> {
+        match standing {
+            Standing::Steady => Some(Self::Steady),
+            Standing::Unsteady => Some(Self::Unsteady),
+            Standing::Complete => Some(Self::Complete),
+            Standing::Running | Standing::Incomplete => None,
+        }
+    }
+}
+
+/// How a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "kebab-case")]
+pub enum Failing {
+    /// The drive failed during a workload.
+    Drive {
+        /// The test.
+        test: Option<String>,
+        /// What the run recorded when it stopped.
+        reason: Option<String>,
+    },
+    /// All tests were attempted, but not all are complete.
+    Incomplete {
+        /// Why the first of them is not.
+        reason: String,
+    },
+    /// The files of the run cannot be read or evaluated.
+    Unreadable {
+        /// The problem.
+        problem: String,
+    },
+}
+
+/// Why a person must decide how a run continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// The timeline of the test is its result, and would have a gap.
+    Timeline,
+    /// The array of the run does not outlive an interruption.
+    Array,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum About {
+    /// The run is complete.
+    Finished {
+        /// Verdict over all tests.
+        verdict: Verdict,
+        /// Number of deviations from the profile; the run conforms if there are none.
+        deviations: u64,
+        /// Whether the drive is accepted, if a test determines that.
+        accepted: Option<bool>,
+    },
+    /// The run failed.
+    Failed(Failing),
+    /// The run was interrupted.
+    Interrupted {
+        /// The test that was interrupted.
+        test: Option<String>,
+        /// What the run recorded; `None` if its process ended without a record, as after a kill or a power cut.
+        reason: Option<String>,
+    },
+    /// The run was interrupted, and a person must decide how it continues.
+    NeedsPerson {
+        /// The test that was interrupted.
+        test: String,
+        /// Why.
+        question: Question,
+        /// As in `Interrupted`.
+        reason: Option<String>,
+    },
+    /// A process is working on the run, but nothing happens.
+    Stuck {
+        /// Time since the last sign of activity in seconds.
+        quiet_seconds: u64,
+        /// The current phase of the run, if known.
+        phase: Option<String>,
+    },
+    /// A sample.
+    Test,
+}
+
+impl About {
+    /// What this is about.
+    #[must_use]
+    pub const fn event(&self) -> Event {
+        match self {
+            Self::Finished { .. } => Event::Finished,
+            Self::Failed(_) => Event::Failed,
+            Self::Interrupted { .. } => Event::Interrupted,
+            Self::NeedsPerson { .. } => Event::NeedsPerson,
+            Self::Stuck { .. } => Event::Stuck,
+            Self::Test => Event::Test,
+        }
+    }
+}
+
+/// The run that a notice is about. Texts are printable, on one line, and short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Id of the run.
+    pub id: String,
+    /// Name given by the operator.
+    pub name: Option<String>,
+    /// Names of the tests.
+    pub tests: Vec<String>,
+    /// Name of the profile; empty if unknown.
+    pub profile: String,
+    /// The target as given on the command line; empty if unknown.
+    pub target: String,
+    /// Serial number or identity of the drive; empty if unknown.
+    pub drive: String,
+    /// Model of the drive, if known.
+    pub model: Option<String>,
+    /// Whether the drive is simulated.
+    pub simulated: bool,
+    /// Time at which the run was started; `None` if unknown.
+    pub created: Option<Timestamp>,
+}
+
+impl Subject {
+    /// Describes a run.
+    #[must_use]
+    pub fn of(file: &RunFile) -> Self {
+        let target = &file.target;
+        Self {
+            id: short(&file.id),
+            name: file.labels.name.as_deref().map(short),
+            tests: file.tests.iter().take(MOST_TESTS).map(|test| short(test)).collect(),
+            profile: short(&file.profile),
+            target: short(&target.path),
+            drive: short(&target.drive()),
+            model: target.model.as_deref().map(short),
+            simulated: target.simulated.is_some(),
+            created: Some(file.created),
+        }
+    }
+
+    /// Describes a run of which only the id is known.
+    #[must_use]
+    pub fn unknown(id: &str) -> Self {
+        Self {
+            id: short(id),
+            name: None,
+            tests: Vec::new(),
+            profile: String::new(),
+            target: String::new(),
+            drive: String::new(),
+            model: None,
+            simulated: false,
+            created: None,
+        }
+    }
+}
+
+/// Returns text of a run on one line, with control characters escaped, and truncated.
+#[must_use]
+pub fn short(text: &str) -> String {
+    let safe = on_one_line(text);
+    if safe.chars().count() <= MOST_CHARS {
+        return safe.into_owned();
+    }
+    let mut cut: String = safe.chars().take(MOST_CHARS - 1).collect();
+    cut.push('…');
+    cut
+}
+
+/// A notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Identifies the notice: a repeated delivery has the same id.
+    pub id: String,
+    /// Time of the observation.
+    pub time: Timestamp,
+    /// Name of the host that sends the notice.
+    pub host: String,
+    /// The run.
+    pub run: Subject,
+    /// What happened.
+    #[serde(flatten)]
+    pub about: About,
+}
+
+impl Notice {
+    /// What this is about.
+    #[must_use]
+    pub const fn event(&self) -> Event {
+        self.about.event()
+    }
+
+    /// Returns a sample.
+    #[must_use]
+    pub fn sample(host: &str, time: Timestamp) -> Self {
+        let run = Subject { tests: vec!["iops".into()], ..Subject::unknown("sample") };
+        Self {
+            id: format!("sample:test:{}", time.as_second()),
+            time,
+            host: short(host),
+            run,
+            about: About::Test,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_short_printable_and_on_one_line() {
+        assert_eq!(short("a\r\nBcc: b\u{202e}"), "a\\r\\nBcc: b\\u{202e}");
+        let long = short(&"ü".repeat(1000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (MOST_CHARS, true));
+        assert_eq!(short(&short("a\nb")), short("a\nb"));
+    }
+
+    #[test]
+    fn a_stored_notice_is_read_back_unchanged() {
+        let abouts = [
+            About::Finished { verdict: Verdict::Unsteady, deviations: 3, accepted: Some(false) },
+            About::Failed(Failing::Drive { test: Some("iops".into()), reason: None }),
+            About::Failed(Failing::Incomplete { reason: "r".into() }),
+            About::Failed(Failing::Unreadable { problem: "p".into() }),
+            About::Interrupted { test: None, reason: Some("Ctrl-C".into()) },
+            About::NeedsPerson { test: "wsat".into(), question: Question::Timeline, reason: None },
+            About::Stuck { quiet_seconds: u64::MAX, phase: None },
+            About::Test,
+        ];
+        for about in abouts {
+            let notice = Notice { about, ..Notice::sample("h", Timestamp::UNIX_EPOCH) };
+            let json = serde_json::to_string(&notice).expect("JSON");
+            assert_eq!(serde_json::from_str::<Notice>(&json).expect("a notice"), notice, "{json}");
+            assert!(json.contains(&format!("\"event\":\"{}\"", notice.event().word())), "{json}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Observes the runs of a library, as an untrusted reader: it writes nothing, follows no links, and reads a journal only
+//! after its run has ended, or once the run seems stuck.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use follow::decision::{self, Decision};
+use jiff::Timestamp;
+use pts::{Outcome, Standing};
+use record::{Entry, Event, LibraryError, Live, LivePhase, Run, RunFile, gap_ns, is_run_id};
+
+use crate::decide::{Known, Observed, State};
+use crate::notice::{About, Failing, Question, Subject, Verdict, short};
+
+/// Limit on the number of runs in a library.
+const MOST_RUNS: usize = 1_000_000;
+
+/// Why a library cannot be observed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot list the library {}", path.display())]
+pub struct ObserveError {
+    /// The library.
+    pub path: PathBuf,
+    /// The underlying error.
+    pub source: std::io::Error,
+}
+
+/// The result of an observation.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// Runs that deserve attention.
+    pub observed: Vec<Observed>,
+    /// Runs that this process could not read, with the reason. They may be in progress.
+    pub unreadable: BTreeMap<String, String>,
+    /// Names of all runs.
+    pub names: Vec<String>,
+}
+
+/// Observes a library.
+#[derive(Debug)]
+pub struct Observer {
+    root: PathBuf,
+    /// The latest activity of each run in progress, and its time.
+    active: BTreeMap<String, (Activity, Timestamp)>,
+}
+
+/// What changes while a run makes progress.
+#[derive(Debug, Clone, PartialEq)]
+struct Activity {
+    journal_bytes: u64,
+    /// End of the last second with I/Os, if a load is running.
+    load: Option<f64>,
+    /// The time at which the run reported its state, in phases without a load: only the process shows progress then.
+    report: Option<Timestamp>,
+    phase: Option<LivePhase>,
+}
+
+impl Activity {
+    fn of(journal_bytes: u64, live: Option<&Live>) -> Self {
+        let phase = live.and_then(|live| live.phase);
+        let is_load = matches!(phase, Some(LivePhase::Precondition | LivePhase::Cell | LivePhase::Load));
+        let moving = live.and_then(|live| live.seconds.iter().rev().find(|second| second.iops > 0.0));
+        Self {
+            journal_bytes,
+            load: moving.map(|second| second.elapsed_seconds).filter(|_| is_load),
+            report: live.map(|live| live.time).filter(|_| !is_load),
+            phase,
+        }
+    }
+}
+
+/// The journal of a run.
+struct Journal {
+    bytes: u64,
+    modified: Timestamp,
+}
+
+impl Observer {
+    /// Returns an observer of the library at `root`, which need not exist yet.
+    #[must_use]
+    pub fn of(root: &Path) -> Self {
+        Self { root: root.into(), active: BTreeMap::new() }
+    }
+
+    /// Looks at all runs, oldest first.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be listed.
+    pub fn look(&mut self, known: &Known, now: Timestamp) -> Result<Look, ObserveError> {
+        let mut look = Look { names: self.names()?, ..Look::default() };
+        let mut active = BTreeMap::new();
+        for name in &look.names {
+            let dir = self.root.join(name);
+            match self.run(&dir, name, known, now, &mut active) {
+                Ok(found) => look.observed.extend(found),
+                Err(problem) => drop(look.unreadable.insert(name.clone(), problem)),
+            }
+        }
+        self.active = active;
+        look.observed.sort_by(|a, b| (a.run.created, &a.run.id).cmp(&(b.run.created, &b.run.id)));
+        Ok(look)
+    }
+
+    /// Returns the runs that have ended, with the lengths of their journals, without reading them.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be listed.
+    pub fn ended(&self) -> Result<Vec<(String, u64)>, ObserveError> {
+        let ended = |name: String| {
+            let dir = self.root.join(&name);
+            let run = Run::open(&dir).ok().filter(|run| run.file.id == name)?;
+            let bytes = journal_of(&dir)?.bytes;
+            // If in doubt, the run may be in progress.
+            run.is_in_progress().is_ok_and(|is_in_progress| !is_in_progress).then_some((name, bytes))
+        };
+        Ok(self.names()?.into_iter().filter_map(ended).collect())
+    }
+
+    /// The names of directories that may be runs. Those of runs that are being created or removed begin with a dot.
+    fn names(&self) -> Result<Vec<String>, ObserveError> {
+        let failed = |source| ObserveError { path: self.root.clone(), source };
+        let entries = match std::fs::read_dir(&self.root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries.take(MOST_RUNS) {
+            let name = entry.map_err(failed)?.file_name();
+            names.extend(name.to_str().filter(|name| is_run_id(name)).map(ToOwned::to_owned));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn run(
+        &self,
+        dir: &Path,
+        name: &str,
+        known: &Known,
+        now: Timestamp,
+        active: &mut BTreeMap<String, (Activity, Timestamp)>,
+    ) -> Result<Option<Observed>, String> {
+        let Some(journal) = journal_of(dir) else { return Ok(None) };
+        if known.is_settled(name, journal.bytes) {
+            return Ok(None);
+        }
+        let run = match Run::open(dir) {
+            // A copy of a directory within the library is not another run.
+            Ok(run) if run.file.id != name => return Ok(None),
+            Ok(run) => run,
+            Err(error) => return unopened(name, &journal, now, &error),
+        };
+        let subject = Subject::of(&run.file);
+        let is_in_progress = || run.is_in_progress().map_err(|error| stdx::text::with_causes(&error));
+        if is_in_progress()? {
+            let running = self.running(&run, &journal, now, active);
+            return Ok(Some(Observed { run: subject, journal_bytes: journal.bytes, state: running }));
+        }
+        let about = ended(&run);
+        // The run may have continued while it was read; the next look shows it as it is then.
+        let is_same = journal_of(dir).is_some_and(|again| again.bytes == journal.bytes);
+        if !is_same || is_in_progress()? {
+            return Ok(None);
+        }
+        let since = Duration::from_nanos(gap_ns(journal.modified, now));
+        let state = State::Ended { about: about?, since };
+        Ok(Some(Observed { run: subject, journal_bytes: journal.bytes, state }))
+    }
+
+    fn running(
+        &self,
+        run: &Run,
+        journal: &Journal,
+        now: Timestamp,
+        active: &mut BTreeMap<String, (Activity, Timestamp)>,
+    ) -> State {
+        let live = run.live().unwrap_or_default();
+        let activity = Activity::of(journal.bytes, live.as_ref());
+        let since = match self.active.get(&run.file.id) {
+            Some((before, since)) if *before == activity => *since,
+            Some(_) => now,
+            None => live.as_ref().map_or(journal.modified, |live| live.time.max(journal.modified)).min(now),
+        };
+        active.insert(run.file.id.clone(), (activity, since));
+        let phase = live.and_then(|live| {
+            let round = live.round.map(|round| format!("round {round}"));
+            let parts = [live.test, round, live.step].into_iter().flatten().collect::<Vec<_>>();
+            (!parts.is_empty()).then(|| short(&parts.join(", ")))
+        });
+        State::Running { quiet: Duration::from_nanos(gap_ns(since, now)), phase }
+    }
+}
+
+/// Returns length and time of a journal, if it is a regular file.
+fn journal_of(dir: &Path) -> Option<Journal> {
+    let found = std::fs::symlink_metadata(dir.join("journal")).ok().filter(std::fs::Metadata::is_file)?;
+    let modified = found.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+    Some(Journal { bytes: found.len(), modified: modified.unwrap_or(Timestamp::UNIX_EPOCH) })
+}
+
+/// Why a run cannot be opened: a fact about the run, or about this process.
+fn unopened(
+    name: &str,
+    journal: &Journal,
+    now: Timestamp,
+    error: &LibraryError,
+) -> Result<Option<Observed>, String> {
+    let problem = short(&stdx::text::with_causes(error));
+    if !is_of_run(error) {
+        return Err(problem);
+    }
+    let since = Duration::from_nanos(gap_ns(journal.modified, now));
+    let about = Some(About::Failed(Failing::Unreadable { problem }));
+    let state = State::Ended { about, since };
+    Ok(Some(Observed { run: Subject::unknown(name), journal_bytes: journal.bytes, state }))
+}
+
+/// Whether an error is about the content of a run, and not about access to it.
+const fn is_of_run(error: &LibraryError) -> bool {
+    matches!(
+        error,
+        LibraryError::BadRunFile { .. }
+            | LibraryError::ChangedRunFile { .. }
+            | LibraryError::Journal(
+                record::JournalError::Damaged { .. } | record::JournalError::NotAJournal { .. }
+            )
+    )
+}
+
+/// Returns how a run ended; `None` if nobody waits for it.
+fn ended(run: &Run) -> Result<Option<About>, String> {
+    if run.file.origin.is_some() {
+        return Ok(None);
+    }
+    let is_copy = run.dir.join(transfer::COPIED).symlink_metadata().is_ok();
+    let loaded = match run.load() {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            let problem = short(&stdx::text::with_causes(&error));
+            let failing = || Some(About::Failed(Failing::Unreadable { problem: problem.clone() }));
+            return if is_of_run(&error) { Ok(failing()) } else { Err(problem) };
+        }
+    };
+    let about = match pts::replay(&run.file, &loaded.entries) {
+        Ok(replayed) => ending(&run.file, &loaded.entries, &replayed.outcomes, replayed.modified.len()),
+        Err(problem) => About::Failed(Failing::Unreadable { problem: short(&problem) }),
+    };
+    // An incomplete copy says nothing about its source, which may be in progress.
+    let is_final = matches!(about, About::Finished { .. });
+    Ok(Some(about).filter(|_| is_final || !is_copy))
+}
+
+/// Returns how a run on which no process is working ended. Pure.
+fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: usize) -> About {
+    let standing = Standing::of(entries, outcomes, false);
+    if let Some(verdict) = Verdict::of(standing) {
+        let mut accepted = outcomes.iter().filter_map(|outcome| outcome.acceptance.as_ref()).peekable();
+        let accepted =
+            accepted.peek().is_some().then(|| accepted.all(|acceptance| acceptance.reasons.is_empty()));
+        return About::Finished { verdict, deviations: deviations as u64, accepted };
+    }
+    if entries.iter().any(|entry| matches!(entry.event, Event::Closed)) {
+        let stop = outcomes.iter().find_map(|outcome| outcome.stop.as_ref());
+        let reason = stop.map_or_else(String::new, |stop| short(&stop.to_string()));
+        return About::Failed(Failing::Incomplete { reason });
+    }
+    let continued = entries.iter().rposition(|entry| matches!(entry.event, Event::Resumed { .. }));
+    let latest = &entries[continued.unwrap_or(0)..];
+    let reason = latest.iter().rev().find_map(|entry| match &entry.event {
+        Event::Interrupted { reason } => Some(short(reason)),
+        _ => None,
+    });
+    let test = interrupted_test(entries);
+    if latest.iter().any(|entry| matches!(entry.event, Event::Cut(_))) {
+        return About::Failed(Failing::Drive { test, reason });
+    }
+    match decision::needed(file, entries) {
+        Some((test, decision)) => {
+            let question = match decision {
+                Decision::Timeline => Question::Timeline,
+                Decision::Array => Question::Array,
+            };
+            About::NeedsPerson { test: short(test), question, reason }
+        }
+        None => About::Interrupted { test, reason },
+    }
+}
+
+/// The test that has started and not ended.
+fn interrupted_test(entries: &[Entry]) -> Option<String> {
+    let latest = entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::TestStarted { test } | Event::Restarted { test } => Some(Some(test)),
+        Event::TestEnded { .. } => Some(None),
+        _ => None,
+    });
+    latest.flatten().map(|test| short(test))
+}
+
+#[cfg(test)]
+mod tests;
