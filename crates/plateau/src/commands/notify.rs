@@ -107,7 +107,7 @@ fn once(cli: &Cli, service: &mut Service, stop: &AtomicBool) -> Done {
             })
             .collect::<Vec<_>>(),
     });
-    if !cli.json {
+    if !cli.json && !delivered.is_empty() {
         let line = |notice: &Notice, channel: &str| format!("{channel}: {}\n", ::notify::subject(notice));
         printer::print(&delivered.iter().map(|one| line(&one.notice, &one.channel)).collect::<String>())?;
     }
