@@ -30,6 +30,7 @@ use follow::{live, snapshot};
 
 pub use app::{Device, Options};
 pub use error::ServeError;
+pub use metrics::metrics_of;
 pub use routes::addresses;
 pub use server::Server;
 pub use site::{

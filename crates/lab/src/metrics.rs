@@ -4,11 +4,12 @@
 //! describes every family.
 
 use pts::Standing;
-use record::gap_ns;
+use record::{Library, gap_ns};
 
 use crate::app::{Answer, App, Call};
-use crate::catalogue::{Row, State};
+use crate::catalogue::{Catalogue, Row, State};
 use crate::live::Live;
+use crate::snapshot::Snapshots;
 use crate::starts::Stage;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -40,32 +41,49 @@ impl Family {
 
 /// `/metrics`
 pub fn metrics(app: &App, _: &Call) -> Answer {
-    let rows = match app.catalogue.rows() {
-        Ok(rows) => rows,
+    let families = match families(&app.catalogue, &app.snapshots) {
+        Ok(families) => families,
         Err(why) => return Answer::error(500, why),
     };
-    let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
-    for word in State::WORDS {
-        let count = rows.iter().filter(|row| row.state.word() == word).count();
-        runs.add(&[("state", word)], count as f64);
-    }
     let mut starts =
         Family::of("plateau_starts", "Runs that were planned, are waiting or were started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
     for word in Stage::WORDS {
         starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
     }
+    Answer::of(TEXT, text_of(&families) + &starts.text() + "# EOF\n")
+}
+
+/// The metrics of a library at this moment, without those that only a server has, in Prometheus's own text format.
+///
+/// # Errors
+/// Returns an error if the library cannot be listed; the error describes the problem.
+pub fn metrics_of(library: Library) -> Result<String, String> {
+    let families = families(&Catalogue::of(library), &Snapshots::default())?;
+    Ok(text_of(&families))
+}
+
+fn text_of(families: &[Family]) -> String {
+    families.iter().map(Family::text).collect()
+}
+
+fn families(catalogue: &Catalogue, snapshots: &Snapshots) -> Result<Vec<Family>, String> {
+    let rows = catalogue.rows()?;
+    let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
+    for word in State::WORDS {
+        let count = rows.iter().filter(|row| row.state.word() == word).count();
+        runs.add(&[("state", word)], count as f64);
+    }
     let mut free =
         Family::of("plateau_library_free_bytes", "Space available on the file system of the library.");
-    if let Ok(volume) = rustix::fs::statvfs(app.catalogue.root()) {
+    if let Ok(volume) = rustix::fs::statvfs(catalogue.root()) {
         free.add(&[], volume.f_bavail.saturating_mul(volume.f_frsize) as f64);
     }
     let mut running = Running::new();
     rows.iter()
         .filter(|row| row.state == State::Known(Standing::Running))
-        .for_each(|row| running.add(app, row));
-    let families = [runs, starts, free].into_iter().chain(running.families());
-    Answer::of(TEXT, families.map(|family| family.text()).collect::<String>() + "# EOF\n")
+        .for_each(|row| running.add(catalogue, snapshots, row));
+    Ok([runs, free].into_iter().chain(running.families()).collect())
 }
 
 /// The families of runs in progress.
@@ -113,7 +131,7 @@ impl Running {
         }
     }
 
-    fn add(&mut self, app: &App, row: &Row) {
+    fn add(&mut self, catalogue: &Catalogue, snapshots: &Snapshots, row: &Row) {
         let id = row.file.id.as_str();
         let run = [("run", id)];
         let (drive, tests) = (row.drive(), row.file.tests.join(","));
@@ -123,9 +141,9 @@ impl Running {
         if let Some(last) = row.last_record {
             self.record_age.add(&run, gap_ns(last, now) as f64 / 1e9);
         }
-        let Some(opened) = app.catalogue.run(id) else { return };
+        let Some(opened) = catalogue.run(id) else { return };
         let present = opened.live().ok().flatten();
-        let Ok(snapshot) = app.snapshots.of(opened) else { return };
+        let Ok(snapshot) = snapshots.of(opened) else { return };
         let live = Live::of(&snapshot);
         let mut iops = live.latest.map(|segment| segment.iops());
         let mut throughput = live.latest.map(|segment| segment.megabytes_per_second() * 1e6);

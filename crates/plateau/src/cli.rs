@@ -43,7 +43,7 @@ pub use progress::ProgressChoice;
 pub use publish::Publish;
 pub use request::RequestOptions;
 use request::profiles;
-pub use serve::{LauncherOptions, Serve, User};
+pub use serve::{LauncherOptions, Metrics, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
 pub use sim::{Sim, SimFit};
 pub use watch::Watch;
@@ -121,6 +121,8 @@ pub enum Command {
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
     Watch(Watch),
+    /// Print metrics of the library for Prometheus once, or write them for node_exporter
+    Metrics(Metrics),
     /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook, by mail
     Notify(Notify),
     /// Export the data of runs to files for other programs

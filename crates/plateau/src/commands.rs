@@ -20,6 +20,7 @@ mod job;
 mod list;
 mod load;
 mod man;
+mod metrics;
 mod name;
 mod note;
 mod notify;
@@ -67,6 +68,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::User(action) => user::run(cli, action),
         Command::Launcher(options) => launcher::run(cli, options),
         Command::Watch(options) => watch::run(cli, options),
+        Command::Metrics(options) => metrics::run(cli, options),
         Command::Notify(options) => notify::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),

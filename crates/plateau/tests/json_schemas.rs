@@ -12,7 +12,7 @@ const SCHEMA: &str = "docs/reference/schemas/output-v1.json";
 /// Where the validator believes the schema to be; nothing is fetched.
 const URL: &str = "https://plateau.invalid/output-v1.json";
 /// Commands that print no document.
-const WITHOUT: [&str; 5] = ["completions", "help", "launcher", "man", "watch"];
+const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];
 const SHORT: [&str; 5] = ["iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--name=first"];
 
 fn schema() -> Value {

@@ -228,3 +228,50 @@ fn programs_sign_in_with_each_request() {
     let answers: Vec<u16> = (0..12).map(|_| server.get("/metrics", wrong).status).collect();
     assert_eq!(answers[11], 429, "{answers:?}");
 }
+
+/// The names of the metrics in a text.
+fn names(text: &str) -> BTreeSet<&str> {
+    text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect()
+}
+
+#[test]
+fn metrics_without_a_server_are_those_of_a_server() {
+    if !has("promtool") {
+        return;
+    }
+    let bench = Bench::new();
+    add_user(&bench);
+    bench.ok(&["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"]);
+    let mut run = Process(bench.start(&[
+        "run",
+        "iops",
+        "sim:sas-slc-2011",
+        "--scale",
+        "1/8",
+        "--profile",
+        "pts-e-1.0",
+    ]));
+    wait_for_rounds(&bench, 2);
+    let held = support::hold(run.0.id());
+    let file = bench.path("plateau.prom");
+    std::fs::write(&file, "an earlier state").expect("writable");
+    let path = file.to_str().expect("text");
+    assert_eq!(bench.ok(&["metrics", "--textfile", path]), "");
+    let (written, printed) = (text(&file), bench.ok(&["metrics"]));
+    assert_eq!(names(&written), names(&printed));
+    let mut check = Command::new("promtool");
+    check.args(["check", "metrics"]).stdin(std::fs::File::open(&file).expect("a file"));
+    let output = check.output().expect("promtool starts");
+    let (out, err) = support::texts(&output);
+    assert!(output.status.success(), "{out}{err}{written}");
+    let server = Server::start(&bench);
+    let right = "Authorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n";
+    let scraped = server.get("/metrics", right).body;
+    let mut expected = names(&scraped);
+    assert!(expected.remove("plateau_starts") && expected.contains("plateau_run_latest_iops"), "{scraped}");
+    assert_eq!(names(&written), expected);
+    assert!(written.contains("plateau_runs{state=\"running\"} 1\n"), "{written}");
+    assert!(bench.fails(2, &["metrics", "--json"]).contains("not as JSON"));
+    drop(held);
+    drop(run.0.kill());
+}

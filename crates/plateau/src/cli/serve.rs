@@ -26,6 +26,14 @@ pub struct Serve {
     pub launcher: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub struct Metrics {
+    /// Write to this file, which is replaced as a whole, instead of standard output; its name must end in .prom for the
+    /// textfile collector of node_exporter
+    #[arg(long, value_name = "FILE")]
+    pub textfile: Option<PathBuf>,
+}
+
 /// `plateau user`.
 #[derive(Debug, Subcommand)]
 pub enum User {

@@ -1,0 +1,23 @@
+//! `plateau metrics`: the metrics of `plateau serve`, once.
+
+use crate::cli::{Cli, Metrics};
+use crate::failure::{Done, Exit, Failure};
+use crate::output::file;
+use crate::output::places;
+use crate::output::printer;
+
+pub fn run(cli: &Cli, options: &Metrics) -> Done {
+    if cli.json {
+        let text =
+            "metrics are printed in the format of Prometheus, not as JSON; use `plateau status --json`";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let textfile = options.textfile.as_deref();
+    file::check(textfile, false)?;
+    let library = places::library(cli.library.as_deref())?;
+    let text = lab::metrics_of(library).map_err(|why| Failure::text(Exit::Run, why))?;
+    match textfile {
+        Some(path) => file::file(path, text.as_bytes()),
+        None => printer::print(&text),
+    }
+}
