@@ -63,7 +63,8 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             file_share: file_share::workloads(judged.outcomes, &measured),
         }
     };
-    judged.outcomes.iter().map(of).collect()
+    // Each second of a test is visited.
+    stdx::parallel::mapped(judged.outcomes, of)
 }
 
 /// The timeline of a test, and the names of the quantities that neither drive nor host reported.
