@@ -5,6 +5,8 @@
 
 mod entry;
 mod queue;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +20,7 @@ use stdx::text::with_causes;
 
 use crate::audit::Audit;
 use crate::catalogue::Catalogue;
+use crate::error::ServeError;
 use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
 use queue::Queue;
@@ -47,15 +50,18 @@ pub struct Starts {
 
 impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
+    ///
+    /// # Errors
+    /// If the file of queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
         folder: PathBuf,
         socket: Option<PathBuf>,
-    ) -> Arc<Self> {
+    ) -> Result<Arc<Self>, ServeError> {
         let launcher = Launcher { program, library: catalogue.root().to_owned(), folder: folder.clone() };
         let queue = Queue::at(&folder);
-        let waiting = queue.read();
+        let waiting = queue.read()?;
         let starts = Arc::new(Self {
             catalogue,
             launcher,
@@ -70,7 +76,7 @@ impl Starts {
         for entry in starts.all() {
             starts.follow(entry.name);
         }
-        starts
+        Ok(starts)
     }
 
     /// Stops all waiting threads. Runs are not affected.
@@ -363,138 +369,4 @@ fn drive_of(target: &TargetFacts) -> Option<String> {
 
 fn new_name() -> Result<String, String> {
     random::<NAME_BYTES>().map(|bytes| hex(&bytes)).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use record::Library;
-
-    struct Place {
-        dir: tempfile::TempDir,
-        starts: Arc<Starts>,
-    }
-
-    impl Place {
-        fn new() -> Self {
-            let dir = tempfile::tempdir().expect("a folder");
-            let catalogue = Arc::new(Catalogue::of(Library::at(dir.path().join("runs"))));
-            let starts = Starts::of(catalogue, "/nonexistent/program".into(), dir.path().join("lab"), None);
-            Self { dir, starts }
-        }
-
-        /// Adds an entry that no thread watches.
-        fn waiting(&self, name: &str) {
-            let entry = Entry {
-                name: name.into(),
-                user: "ann".into(),
-                at: record::wall_now(),
-                request: Request::Resume { run: name.into(), identity: None },
-                document: Value::Null,
-                checks: Value::Null,
-                drive: Some("S1".into()),
-                stage: Stage::Waiting,
-                waits_for: None,
-            };
-            add(&mut self.starts.entries(), entry).expect("room");
-        }
-
-        fn stage(&self, name: &str) -> Stage {
-            self.starts.one(name).expect("an entry").stage
-        }
-
-        /// Makes writing the queue fail or succeed.
-        fn block(&self, is_blocked: bool) {
-            let path = self.dir.path().join("lab/queue.json.next");
-            if is_blocked {
-                std::fs::create_dir_all(path).expect("a folder in the way");
-            } else {
-                std::fs::remove_dir(path).expect("removed");
-            }
-        }
-
-        /// The names of the entries that would wait if the server were restarted.
-        fn stored(&self) -> Vec<String> {
-            Queue::at(&self.dir.path().join("lab")).read().into_iter().map(|entry| entry.name).collect()
-        }
-    }
-
-    #[test]
-    fn a_run_is_withdrawn_only_if_the_queue_can_be_written() {
-        let place = Place::new();
-        place.waiting("a");
-        place.starts.queue.write(&place.starts.entries()).expect("written");
-        place.block(true);
-        let why = place.starts.withdraw("ann", "a").expect_err("the queue cannot be written");
-        assert!(why.contains("still waiting") && why.contains("queue.json"), "{why}");
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
-        place.block(false);
-        place.starts.withdraw("ann", "a").expect("withdrawn");
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Failed("withdrawn by ann".into()), vec![]));
-        assert!(place.starts.withdraw("ann", "a").is_err());
-    }
-
-    #[test]
-    fn a_run_starts_only_if_the_queue_can_be_written() {
-        let place = Place::new();
-        place.waiting("a");
-        place.starts.queue.write(&place.starts.entries()).expect("written");
-        place.block(true);
-        assert!(!place.starts.take_if_free("a"));
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
-        let waits_for = place.starts.one("a").and_then(|entry| entry.waits_for);
-        assert!(waits_for.is_some_and(|why| why.contains("queue.json")));
-        place.block(false);
-        assert!(place.starts.take_if_free("a"));
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Starting, vec![]));
-    }
-
-    #[test]
-    fn a_library_that_cannot_be_read_frees_no_drive() {
-        let place = Place::new();
-        place.waiting("a");
-        let library = place.dir.path().join("runs");
-        let waits_for = || {
-            assert!(!place.starts.take_if_free("a"), "in doubt, the drive is in use");
-            place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason")
-        };
-        std::fs::write(&library, "not a folder").expect("a file");
-        let why = waits_for();
-        assert!(why.contains("cannot list"), "{why}");
-        std::fs::remove_file(&library).expect("removed");
-        // A run whose description cannot be read may have the drive as its target.
-        std::fs::create_dir_all(library.join("broken")).expect("folders");
-        std::fs::write(library.join("broken/run.json"), "{").expect("a file");
-        let journal = std::fs::File::create(library.join("broken/journal")).expect("a file");
-        journal.lock().expect("a lock");
-        let why = waits_for();
-        assert!(why.contains("broken"), "{why}");
-        std::fs::rename(library.join("broken"), library.join("lost+found")).expect("renamed");
-        std::fs::create_dir(library.join("notes")).expect("a folder");
-        assert!(place.starts.take_if_free("a"), "these are not runs");
-    }
-
-    #[test]
-    fn runs_of_a_drive_start_in_their_order() {
-        let place = Place::new();
-        place.waiting("a");
-        place.waiting("b");
-        assert!(!place.starts.take_if_free("b"));
-        let why = place.starts.one("b").and_then(|entry| entry.waits_for).expect("a reason");
-        assert!(why.contains("comes first"), "{why}");
-        assert!(place.starts.take_if_free("a") && !place.starts.take_if_free("b"), "a is starting");
-        place.starts.set("a", Stage::Failed("refused".into()));
-        assert!(place.starts.take_if_free("b"));
-    }
-
-    #[test]
-    fn the_number_of_runs_that_wait_is_bounded() {
-        let place = Place::new();
-        (0..MOST_ENTRIES).for_each(|number| place.waiting(&number.to_string()));
-        let entry = place.starts.one("0").expect("an entry");
-        assert!(add(&mut place.starts.entries(), entry.clone()).is_err());
-        place.starts.set("7", Stage::Failed("withdrawn".into()));
-        add(&mut place.starts.entries(), entry).expect("room");
-        assert!(place.starts.one("7").is_none());
-    }
 }
