@@ -7,6 +7,7 @@ mod entry;
 mod queue;
 #[cfg(test)]
 mod tests;
+mod unchanged;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +25,7 @@ use crate::error::ServeError;
 use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
 use queue::Queue;
+pub use unchanged::Unchanged;
 
 /// Limit on entries; beyond it, the oldest one that is not queued is dropped.
 const MOST_ENTRIES: usize = 200;
@@ -141,40 +143,47 @@ impl Starts {
         Ok(name)
     }
 
-    /// Starts a planned run. Repeating this changes nothing.
-    pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), String> {
+    /// Starts a planned run. Repeating this changes nothing. If the start cannot be stored, the run is still planned.
+    pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), Unchanged> {
         {
             let mut entries = self.entries();
-            let Some(entry) = entries.iter_mut().find(|entry| entry.name == name) else {
-                return Err("this plan is no longer known; plan it again".into());
-            };
-            if entry.stage != Stage::Planned {
+            let position = entries.iter().position(|entry| entry.name == name);
+            let position = position
+                .ok_or_else(|| Unchanged::Unknown("this plan is no longer known; plan it again".into()))?;
+            let planned = entries[position].clone();
+            if planned.stage != Stage::Planned {
                 return Ok(());
             }
-            let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
+            let Request::Start(mut start) = planned.request.clone() else { return Ok(()) };
             // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
             // reported here, so that the plan can be kept.
-            if typed != entry.identity() {
-                return Err(mistyped(typed, entry.identity(), &start.target.path));
+            if typed != planned.identity() {
+                let why = mistyped(typed, planned.identity(), &start.target.path);
+                return Err(Unchanged::Mistaken(why));
             }
             start.identity = typed.into();
-            start.check().map_err(|error| error.to_string())?;
+            start.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
             let request = Request::Start(start);
-            let path = entry.document["target"]["path"].as_str().unwrap_or_default();
-            self.audit.record(user, "start", path, &self.command(&request, name))?;
-            entry.request = request;
-            entry.user = user.into();
-            entry.at = record::wall_now();
-            entry.stage = Stage::Waiting;
+            let path = planned.document["target"]["path"].as_str().unwrap_or_default();
+            let recorded = self.audit.record(user, "start", path, &self.command(&request, name));
+            recorded.map_err(Unchanged::Unstored)?;
             // The order of the entries is the order of the queue.
-            let position = entries.iter().position(|entry| entry.name == name).unwrap_or_default();
-            let entry = entries.remove(position);
-            entries.push(entry);
-            self.store(&mut entries, |entries, why| {
-                // No thread would watch the waiting entry, and every later run on its drive would wait for it.
-                if let Some(entry) = entries.last_mut() {
-                    entry.stage = Stage::Failed(why.into());
-                }
+            entries.remove(position);
+            entries.push(Entry {
+                request,
+                user: user.into(),
+                at: record::wall_now(),
+                stage: Stage::Waiting,
+                ..planned.clone()
+            });
+            let undo = |entries: &mut Vec<Entry>, _: &str| {
+                entries.pop();
+                entries.insert(position, planned);
+            };
+            self.store(&mut entries, undo).map_err(|why| {
+                Unchanged::Unstored(format!(
+                    "the run was not started, and the plan is kept: {why}; once the file can be written, start it again"
+                ))
             })?;
         }
         self.follow(name.to_owned());
@@ -183,22 +192,25 @@ impl Starts {
 
     /// Withdraws a waiting run. If this cannot be stored, the run keeps waiting: it would otherwise start after a
     /// server restart.
-    pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
+    pub fn withdraw(&self, user: &str, name: &str) -> Result<(), Unchanged> {
         let mut entries = self.entries();
         let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
-        let position = entries.iter().position(is_its).ok_or("this run is no longer waiting")?;
-        self.audit.record(user, "withdraw", name, "")?;
+        let position = entries.iter().position(is_its);
+        let position = position.ok_or_else(|| Unchanged::Late("this run is no longer waiting".into()))?;
+        self.audit.record(user, "withdraw", name, "").map_err(Unchanged::Unstored)?;
         entries[position].stage = Stage::Failed(format!("withdrawn by {user}"));
         let stored = self.store(&mut entries, |entries, _| entries[position].stage = Stage::Waiting);
-        stored.map_err(|why| format!("the run was not withdrawn and is still waiting: {why}"))
+        stored.map_err(|why| {
+            Unchanged::Unstored(format!("the run was not withdrawn and is still waiting: {why}"))
+        })
     }
 
     /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
-    pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, String> {
-        request.check().map_err(|error| error.to_string())?;
+    pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, Unchanged> {
+        request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
-        let run = run.ok_or("this library does not contain that run")?;
-        let name = new_name()?;
+        let run = run.ok_or_else(|| Unchanged::Unknown("this library does not contain that run".into()))?;
+        let name = new_name().map_err(Unchanged::Unstored)?;
         let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
         let command = self.command(&request, &name);
         {
@@ -220,26 +232,28 @@ impl Starts {
                     stage: Stage::Waiting,
                     waits_for: None,
                 },
-            )?;
+            )
+            .map_err(Unchanged::Late)?;
             let recorded = self.audit.record(user, what, &run.file.id, &command);
             let forget = |entries: &mut Vec<Entry>| drop(entries.pop());
-            recorded.inspect_err(|_| forget(&mut entries))?;
-            self.store(&mut entries, |entries, _| forget(entries))?;
+            recorded.inspect_err(|_| forget(&mut entries)).map_err(Unchanged::Unstored)?;
+            self.store(&mut entries, |entries, _| forget(entries)).map_err(Unchanged::Unstored)?;
         }
         self.follow(name.clone());
         Ok(name)
     }
 
     /// Sends a run the signal of Ctrl-C, once.
-    pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), String> {
+    pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), Unchanged> {
         let request = Request::Stop { run: run.into() };
-        request.check().map_err(|error| error.to_string())?;
+        request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         if stopped.iter().any(|(known, at)| known == run && resumed == *at) {
             return Ok(());
         }
-        self.audit.record(user, "stop", run, &self.command(&request, ""))?;
-        self.perform(&request, "stop").map_err(|error| with_causes(&error))?;
+        let recorded = self.audit.record(user, "stop", run, &self.command(&request, ""));
+        recorded.map_err(Unchanged::Unstored)?;
+        self.perform(&request, "stop").map_err(|error| Unchanged::Late(with_causes(&error)))?;
         stopped.retain(|(known, _)| known != run);
         stopped.push((run.into(), resumed));
         Ok(())

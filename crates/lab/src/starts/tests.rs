@@ -3,6 +3,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use record::Library;
+use serde_json::json;
 
 struct Place {
     dir: tempfile::TempDir,
@@ -19,7 +20,7 @@ impl Place {
 
     /// Adds an entry that no thread watches.
     fn waiting(&self, name: &str) {
-        let entry = Entry {
+        self.add(Entry {
             name: name.into(),
             user: "ann".into(),
             at: record::wall_now(),
@@ -29,8 +30,28 @@ impl Place {
             drive: Some("S1".into()),
             stage: Stage::Waiting,
             waits_for: None,
-        };
+        });
+    }
+
+    /// Adds a plan for the drive S1 that was not confirmed yet.
+    fn planned(&self, name: &str) {
+        self.waiting(name);
+        let mut entries = self.starts.entries();
+        let entry = entries.last_mut().expect("an entry");
+        let target = Target { path: "/dev/nvme0n1".into(), scale: None, size: None };
+        let plan = Plan::Preset("quick".into());
+        entry.request = Request::Start(Start { plan, target, identity: String::new() });
+        entry.document = json!({ "target": { "path": "/dev/nvme0n1", "identity": "S1" } });
+        entry.stage = Stage::Planned;
+    }
+
+    fn add(&self, entry: Entry) {
         add(&mut self.starts.entries(), entry).expect("room");
+    }
+
+    /// The names of all entries with their stages, oldest first.
+    fn stages(&self) -> Vec<(String, Stage)> {
+        self.starts.entries().iter().map(|entry| (entry.name.clone(), entry.stage.clone())).collect()
     }
 
     fn stage(&self, name: &str) -> Stage {
@@ -97,13 +118,39 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
 }
 
 #[test]
+fn a_plan_is_kept_if_its_start_cannot_be_stored() {
+    let place = Place::new();
+    place.planned("p");
+    place.waiting("a");
+    let before = place.stages();
+    place.block(true);
+    let why = place.starts.confirm("bob", "p", "S1").expect_err("the queue cannot be written");
+    assert!(matches!(&why, Unchanged::Unstored(text) if text.contains("queue.json")), "{why:?}");
+    assert_eq!((why.status(), place.stages()), (503, before));
+    let kept = place.starts.one("p").expect("an entry");
+    assert!(matches!(&kept.request, Request::Start(start) if start.identity.is_empty()), "{kept:?}");
+    assert_eq!((kept.user.as_str(), place.stored()), ("ann", vec![]));
+    place.block(false);
+    place.starts.confirm("bob", "p", "S1").expect("stored");
+    let waiting = |name: &str| (name.to_owned(), Stage::Waiting);
+    assert_eq!(place.stages(), [waiting("a"), waiting("p")], "it was started after the other run");
+    assert_eq!(
+        (place.stored(), place.starts.one("p").expect("an entry").user),
+        (vec!["a".to_owned(), "p".to_owned()], "bob".to_owned())
+    );
+    place.starts.stop();
+}
+
+#[test]
 fn a_run_is_withdrawn_only_if_the_queue_can_be_written() {
     let place = Place::new();
     place.waiting("a");
     place.starts.queue.write(&place.starts.entries()).expect("written");
     place.block(true);
     let why = place.starts.withdraw("ann", "a").expect_err("the queue cannot be written");
-    assert!(why.contains("still waiting") && why.contains("queue.json"), "{why}");
+    let text = why.text();
+    assert!(text.contains("still waiting") && text.contains("queue.json"), "{text}");
+    assert_eq!(why.status(), 503);
     assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
     place.block(false);
     place.starts.withdraw("ann", "a").expect("withdrawn");
