@@ -7,7 +7,7 @@ use pts::Standing;
 use record::gap_ns;
 
 use crate::app::{Answer, App, Call};
-use crate::catalogue::{Row, State};
+use crate::catalogue::{Listing, Row, State};
 use crate::live::Live;
 use crate::starts::Stage;
 
@@ -40,14 +40,15 @@ impl Family {
 
 /// `/metrics`
 pub fn metrics(app: &App, _: &Call) -> Answer {
-    let rows = match app.catalogue.rows() {
-        Ok(rows) => rows,
+    let Listing { rows, warnings } = match app.catalogue.listing() {
+        Ok(listing) => listing,
         Err(why) => return Answer::error(500, why),
     };
     let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
     for word in State::WORDS {
         let count = rows.iter().filter(|row| row.state.word() == word).count();
-        runs.add(&[("state", word)], count as f64);
+        let unopened = if word == State::UNREADABLE { warnings.len() } else { 0 };
+        runs.add(&[("state", word)], (count + unopened) as f64);
     }
     let mut starts =
         Family::of("plateau_starts", "Runs that were planned, are waiting or were started here, by stage.");

@@ -20,7 +20,7 @@ use serde_json::Value;
 use stdx::text::with_causes;
 
 use crate::audit::Audit;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Usage};
 use crate::error::ServeError;
 use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
@@ -138,6 +138,7 @@ impl Starts {
             drive,
             stage: Stage::Planned,
             waits_for: None,
+            warnings: Vec::new(),
         };
         add(&mut self.entries(), entry).map_err(|why| vec![why])?;
         Ok(name)
@@ -231,6 +232,7 @@ impl Starts {
                     drive: drive_of(&run.file.target),
                     stage: Stage::Waiting,
                     waits_for: None,
+                    warnings: Vec::new(),
                 },
             )
             .map_err(Unchanged::Late)?;
@@ -302,10 +304,15 @@ impl Starts {
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
-        let used = before.or_else(|| drive.as_ref().and_then(|_| self.catalogue.used_by(is_its)));
+        let used = match before {
+            Some(why) => Usage::by(why),
+            None if drive.is_some() => self.catalogue.usage(is_its),
+            None => Usage::default(),
+        };
         let mut entries = self.entries();
         let Some((position, _, ahead)) = place(&entries, name) else { return true };
-        entries[position].waits_for = ahead.or(used);
+        entries[position].waits_for = ahead.or(used.by);
+        entries[position].warnings = used.warnings;
         if entries[position].waits_for.is_some() {
             return false;
         }

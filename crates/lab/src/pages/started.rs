@@ -88,6 +88,9 @@ fn state(entry: &Entry) -> Markup {
                 p { a href=(format!("/start?again={}", entry.name)) { "Plan again" } }
             }
         }
+        @if !entry.warnings.is_empty() {
+            ul.plain { @for warning in &entry.warnings { li { span.mark { "WARNING" } " " (warning) } } }
+        }
     }
 }
 

@@ -64,6 +64,7 @@ impl Queue {
             drive: stored.drive,
             stage: Stage::Waiting,
             waits_for: None,
+            warnings: Vec::new(),
         };
         let failed = |source| ServeError::Queue { path: self.folder.join(FILE), source };
         Ok(read().map_err(failed)?.into_iter().map(entry).collect())

@@ -1,6 +1,6 @@
 use super::*;
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use record::Library;
 use serde_json::json;
@@ -30,6 +30,7 @@ impl Place {
             drive: Some("S1".into()),
             stage: Stage::Waiting,
             waits_for: None,
+            warnings: Vec::new(),
         });
     }
 
@@ -178,24 +179,50 @@ fn a_library_that_cannot_be_read_frees_no_drive() {
     let place = Place::new();
     place.waiting("a");
     let library = place.dir.path().join("runs");
-    let waits_for = || {
-        assert!(!place.starts.take_if_free("a"), "in doubt, the drive is in use");
-        place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason")
-    };
     std::fs::write(&library, "not a folder").expect("a file");
-    let why = waits_for();
+    assert!(!place.starts.take_if_free("a"));
+    let why = place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason");
     assert!(why.contains("cannot list"), "{why}");
-    std::fs::remove_file(&library).expect("removed");
-    // A run whose description cannot be read may have the drive as its target.
-    std::fs::create_dir_all(library.join("broken")).expect("folders");
-    std::fs::write(library.join("broken/run.json"), "{").expect("a file");
-    let journal = std::fs::File::create(library.join("broken/journal")).expect("a file");
+}
+
+/// A run that cannot be read may have any drive as its target, so only its lock decides.
+#[test]
+fn a_folder_that_cannot_be_read_uses_a_drive_only_if_its_journal_is_locked() {
+    let place = Place::new();
+    place.waiting("a");
+    let library = place.dir.path().join("runs");
+    let folder = |name: &str| {
+        let dir = library.join(name);
+        std::fs::create_dir_all(&dir).expect("folders");
+        std::fs::write(dir.join("run.json"), "{").expect("a file");
+        dir
+    };
+    let journal = std::fs::File::create(folder("broken").join("journal")).expect("a file");
     journal.lock().expect("a lock");
-    let why = waits_for();
-    assert!(why.contains("broken"), "{why}");
-    std::fs::rename(library.join("broken"), library.join("lost+found")).expect("renamed");
+    assert!(!place.starts.take_if_free("a"), "a process is working on the run");
+    let why = place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason");
+    assert!(why.contains("broken") && why.contains("in progress"), "{why}");
+    journal.unlock().expect("unlocked");
+    // The locks of these cannot be determined, not even by root.
+    std::fs::create_dir(folder("folder").join("journal")).expect("a folder");
+    symlink("elsewhere", folder("link").join("journal")).expect("a link");
+    symlink("loop", library.join("loop")).expect("a link to itself");
+    std::fs::set_permissions(folder("private"), Permissions::from_mode(0)).expect("permissions");
+    // These are not runs.
+    std::fs::create_dir(folder("lost+found").join("journal")).expect("a folder");
     std::fs::create_dir(library.join("notes")).expect("a folder");
-    assert!(place.starts.take_if_free("a"), "these are not runs");
+    std::fs::write(library.join("library.journal"), "").expect("a file");
+    assert!(place.starts.take_if_free("a"), "no lock shows that a process is working on one of them");
+    let warnings = place.starts.one("a").expect("an entry").warnings.join("\n");
+    for name in ["broken", "folder", "link", "loop"] {
+        assert!(warnings.contains(&format!("/{name}/run.json")), "{name}: {warnings}");
+    }
+    let listed = place.starts.catalogue.listing().expect("readable");
+    assert!(listed.rows.is_empty() && listed.warnings.len() >= 4, "{:?}", listed.warnings);
+    for name in ["lost+found", "notes", "library.journal"] {
+        assert!(!warnings.contains(name), "{name}: {warnings}");
+    }
+    std::fs::set_permissions(library.join("private"), Permissions::from_mode(0o700)).expect("permissions");
 }
 
 #[test]
