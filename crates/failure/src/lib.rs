@@ -26,7 +26,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Run,
         "a run cannot be found, read, written or confirmed, or a report cannot be written: unknown id, damaged or \
-         newer journal, no space left",
+         newer journal, no space left; or `serve` cannot read its list of waiting runs",
     ),
     (
         Exit::Regressed,

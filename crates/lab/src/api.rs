@@ -76,6 +76,7 @@ pub fn starts(app: &App, _: &Call) -> Answer {
             "run": match &entry.stage { Stage::Begun(run) => Some(run), _ => None },
             "problem": match &entry.stage { Stage::Failed(why) => Some(why), _ => None },
             "waits_for": match entry.stage { Stage::Waiting => entry.waits_for.as_deref(), _ => None },
+            "warnings": entry.warnings,
             "command": app.starts.command(&entry.request, &entry.name),
             "plan": entry.document,
             "checks": entry.checks,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::Library;
 
 use crate::catalogue::Catalogue;
+use crate::error::ServeError;
 use crate::gate::{Access, Gate, Visitor};
 use crate::snapshot::Snapshots;
 use crate::starts::Starts;
@@ -71,10 +72,12 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Self {
+    /// # Errors
+    /// If the file of queued runs exists but cannot be read.
+    pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Result<Self, ServeError> {
         let catalogue = Arc::new(Catalogue::of(options.library.clone()));
-        let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher);
-        Self {
+        let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher)?;
+        Ok(Self {
             gate,
             routes,
             catalogue,
@@ -84,7 +87,7 @@ impl App {
             devices: options.devices,
             is_terminal: options.is_terminal,
             stopping: AtomicBool::new(false),
-        }
+        })
     }
 
     /// The token of the link to print; None if it must not be printed, because others may read it in a log. Until there

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
 use jiff::Timestamp;
+use launch::{Lock, lock_of};
 use pts::{Outcome, Standing, Unit};
 use record::{
     Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
@@ -32,12 +33,13 @@ impl State {
             Self::Known(Standing::Unsteady) => "unsteady",
             Self::Known(Standing::Complete) => "complete",
             Self::Known(Standing::Incomplete) => "incomplete",
-            Self::Unreadable(_) => "unreadable",
+            Self::Unreadable(_) => Self::UNREADABLE,
         }
     }
 
+    pub const UNREADABLE: &'static str = "unreadable";
     pub const WORDS: [&'static str; 6] =
-        ["running", "steady", "unsteady", "complete", "incomplete", "unreadable"];
+        ["running", "steady", "unsteady", "complete", "incomplete", Self::UNREADABLE];
 }
 
 /// A key figure of a run.
@@ -72,6 +74,30 @@ struct Scan {
     rows: Rows,
     /// Folders that may be runs, and why they cannot be opened.
     unopened: Vec<(PathBuf, LibraryError)>,
+}
+
+/// The runs of a library.
+pub struct Listing {
+    /// Newest first.
+    pub rows: Vec<Arc<Row>>,
+    /// Why folders that may be runs are missing from the rows.
+    pub warnings: Vec<String>,
+}
+
+/// The use of a target by the runs of a library.
+#[derive(Debug, Default)]
+pub struct Usage {
+    /// Why the target must not be used now; None if no run uses it.
+    pub by: Option<String>,
+    /// Runs that may have this target but cannot be read, although no lock shows that a process works on them.
+    pub warnings: Vec<String>,
+}
+
+impl Usage {
+    /// A target that must not be used now.
+    pub fn by(why: String) -> Self {
+        Self { by: Some(why), warnings: Vec::new() }
+    }
 }
 
 impl Row {
@@ -121,7 +147,12 @@ impl Catalogue {
 
     /// All runs, newest first.
     pub fn rows(&self) -> Result<Vec<Arc<Row>>, String> {
-        let rows = self.scan()?.rows;
+        self.listing().map(|listing| listing.rows)
+    }
+
+    /// All runs, and the folders that cannot be read.
+    pub fn listing(&self) -> Result<Listing, String> {
+        let Scan { rows, unopened } = self.scan()?;
         let added = self.added();
         let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {
             Some(_) => Arc::new(with_labels(row, &added)),
@@ -130,30 +161,44 @@ impl Catalogue {
         let mut listed: Vec<Arc<Row>> = rows.values().map(|(_, row)| labelled(row)).collect();
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
-        Ok(listed)
+        let warnings = unopened.iter().map(|(_, error)| with_causes(error)).collect();
+        Ok(Listing { rows: listed, warnings })
     }
 
-    /// Why a run may be using a target; None if no run of the library uses it. If in doubt, the target counts as in
-    /// use: anything that cannot be read may be a run in progress on it.
-    pub fn used_by(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Option<String> {
+    /// The use of a target by the runs of the library. The locks of the journals decide, not their contents: a folder
+    /// that cannot be read must not keep every drive of the host from being tested. If a process that cannot be seen
+    /// works on such a run, it also holds the drive, which another run then refuses.
+    pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,
-            Err(why) => return Some(why),
+            Err(why) => return Usage::by(why),
         };
+        let mut warnings = Vec::new();
         let its = scan.rows.iter().filter(|(_, (_, row))| !row.is_over() && is_its(&row.file.target));
-        let of_row = |(dir, (_, row)): (&PathBuf, &(Option<Stamp>, Arc<Row>))| {
+        for (dir, (_, row)) in its {
             let id = &row.file.id;
-            match Run::open(dir).and_then(|run| run.is_in_progress()) {
-                Ok(false) => None,
-                Ok(true) => Some(format!("run {id} is in progress")),
-                Err(error) => Some(format!("run {id} may be in progress: {}", with_causes(&error))),
+            match lock_of(dir) {
+                Lock::Held => return Usage::by(format!("run {id} is in progress")),
+                Lock::Free => {}
+                Lock::Unknown(why) => {
+                    warnings
+                        .push(format!("run {id} may be in progress, because its lock cannot be read: {why}"));
+                }
             }
-        };
-        let of_unopened = |(dir, error): &(PathBuf, LibraryError)| {
-            may_be_in_progress(&self.library, dir)
-                .then(|| format!("a run that cannot be read may be in progress: {}", with_causes(error)))
-        };
-        { its }.find_map(of_row).or_else(|| scan.unopened.iter().find_map(of_unopened))
+        }
+        for (dir, error) in &scan.unopened {
+            let error = with_causes(error);
+            warnings.push(match lock_of(dir) {
+                Lock::Held => {
+                    return Usage::by(format!("a run that cannot be read is in progress: {error}"));
+                }
+                Lock::Free => format!("a run cannot be read, and no process is working on it: {error}"),
+                Lock::Unknown(why) => {
+                    format!("a run that cannot be read may be in progress: {error}; its lock: {why}")
+                }
+            });
+        }
+        Usage { by: None, warnings }
     }
 
     fn scan(&self) -> Result<Scan, String> {
@@ -180,7 +225,8 @@ impl Catalogue {
             };
             match row {
                 Ok(row) => drop(scan.rows.insert(dir, (stamp, row))),
-                Err(error) => scan.unopened.push((dir, error)),
+                Err(error) if may_be_a_run(&dir) => scan.unopened.push((dir, error)),
+                Err(_) => {}
             }
         }
         Ok(scan)
@@ -236,17 +282,14 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether a process may be working on a folder that cannot be opened as a run.
-fn may_be_in_progress(library: &Library, dir: &Path) -> bool {
-    // Other folders, such as `lost+found`, are not runs.
-    if !dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id) {
-        return false;
-    }
-    let journal = library.storage().open(&dir.join("journal"));
-    match journal.and_then(|journal| journal.is_locked()) {
-        Ok(is_locked) => is_locked,
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-    }
+/// Whether a folder that cannot be opened as a run may be one. Other objects, such as `lost+found` and files, are not.
+fn may_be_a_run(dir: &Path) -> bool {
+    let is_named = dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id);
+    let has_no_journal = || match std::fs::symlink_metadata(dir.join("journal")) {
+        Ok(_) => false,
+        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    };
+    is_named && !has_no_journal()
 }
 
 /// Folds a run.

@@ -36,6 +36,15 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
+    /// The file of waiting runs exists but cannot be read.
+    #[error("cannot read {}, the list of waiting runs", path.display())]
+    Queue {
+        /// The file.
+        path: PathBuf,
+        /// System error, or the reason why the file is not trusted or not valid.
+        #[source]
+        source: std::io::Error,
+    },
     /// A user name is not valid.
     #[error("'{name}' is not a valid user name: use up to 64 letters, digits and -_.@")]
     UserName {

@@ -51,7 +51,8 @@ impl Server {
     /// Listens on the address that the options name.
     ///
     /// # Errors
-    /// If the address is not a loopback address and no proxy is announced, or if it cannot be used.
+    /// If the address is not a loopback address and no proxy is announced, if it cannot be used, or if the file of
+    /// waiting runs exists but cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.behind_proxy {
@@ -65,7 +66,7 @@ impl Server {
         names.extend(options.allowed_hosts.iter().cloned());
         let users = Users::at(&options.folder);
         let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
-        let app = Arc::new(App::new(gate, ROUTES, options));
+        let app = Arc::new(App::new(gate, ROUTES, options)?);
         Ok(Self { listener, address, app })
     }
 

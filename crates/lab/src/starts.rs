@@ -5,6 +5,9 @@
 
 mod entry;
 mod queue;
+#[cfg(test)]
+mod tests;
+mod unchanged;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +20,12 @@ use serde_json::Value;
 use stdx::text::with_causes;
 
 use crate::audit::Audit;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Usage};
+use crate::error::ServeError;
 use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
 use queue::Queue;
+pub use unchanged::Unchanged;
 
 /// Limit on entries; beyond it, the oldest one that is not queued is dropped.
 const MOST_ENTRIES: usize = 200;
@@ -47,15 +52,18 @@ pub struct Starts {
 
 impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
+    ///
+    /// # Errors
+    /// If the file of queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
         folder: PathBuf,
         socket: Option<PathBuf>,
-    ) -> Arc<Self> {
+    ) -> Result<Arc<Self>, ServeError> {
         let launcher = Launcher { program, library: catalogue.root().to_owned(), folder: folder.clone() };
         let queue = Queue::at(&folder);
-        let waiting = queue.read();
+        let waiting = queue.read()?;
         let starts = Arc::new(Self {
             catalogue,
             launcher,
@@ -70,7 +78,7 @@ impl Starts {
         for entry in starts.all() {
             starts.follow(entry.name);
         }
-        starts
+        Ok(starts)
     }
 
     /// Stops all waiting threads. Runs are not affected.
@@ -130,45 +138,53 @@ impl Starts {
             drive,
             stage: Stage::Planned,
             waits_for: None,
+            warnings: Vec::new(),
         };
         add(&mut self.entries(), entry).map_err(|why| vec![why])?;
         Ok(name)
     }
 
-    /// Starts a planned run. Repeating this changes nothing.
-    pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), String> {
+    /// Starts a planned run. Repeating this changes nothing. If the start cannot be stored, the run is still planned.
+    pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), Unchanged> {
         {
             let mut entries = self.entries();
-            let Some(entry) = entries.iter_mut().find(|entry| entry.name == name) else {
-                return Err("this plan is no longer known; plan it again".into());
-            };
-            if entry.stage != Stage::Planned {
+            let position = entries.iter().position(|entry| entry.name == name);
+            let position = position
+                .ok_or_else(|| Unchanged::Unknown("this plan is no longer known; plan it again".into()))?;
+            let planned = entries[position].clone();
+            if planned.stage != Stage::Planned {
                 return Ok(());
             }
-            let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
+            let Request::Start(mut start) = planned.request.clone() else { return Ok(()) };
             // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
             // reported here, so that the plan can be kept.
-            if typed != entry.identity() {
-                return Err(mistyped(typed, entry.identity(), &start.target.path));
+            if typed != planned.identity() {
+                let why = mistyped(typed, planned.identity(), &start.target.path);
+                return Err(Unchanged::Mistaken(why));
             }
             start.identity = typed.into();
-            start.check().map_err(|error| error.to_string())?;
+            start.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
             let request = Request::Start(start);
-            let path = entry.document["target"]["path"].as_str().unwrap_or_default();
-            self.audit.record(user, "start", path, &self.command(&request, name))?;
-            entry.request = request;
-            entry.user = user.into();
-            entry.at = record::wall_now();
-            entry.stage = Stage::Waiting;
+            let path = planned.document["target"]["path"].as_str().unwrap_or_default();
+            let recorded = self.audit.record(user, "start", path, &self.command(&request, name));
+            recorded.map_err(Unchanged::Unstored)?;
             // The order of the entries is the order of the queue.
-            let position = entries.iter().position(|entry| entry.name == name).unwrap_or_default();
-            let entry = entries.remove(position);
-            entries.push(entry);
-            self.store(&mut entries, |entries, why| {
-                // No thread would watch the waiting entry, and every later run on its drive would wait for it.
-                if let Some(entry) = entries.last_mut() {
-                    entry.stage = Stage::Failed(why.into());
-                }
+            entries.remove(position);
+            entries.push(Entry {
+                request,
+                user: user.into(),
+                at: record::wall_now(),
+                stage: Stage::Waiting,
+                ..planned.clone()
+            });
+            let undo = |entries: &mut Vec<Entry>, _: &str| {
+                entries.pop();
+                entries.insert(position, planned);
+            };
+            self.store(&mut entries, undo).map_err(|why| {
+                Unchanged::Unstored(format!(
+                    "the run was not started, and the plan is kept: {why}; once the file can be written, start it again"
+                ))
             })?;
         }
         self.follow(name.to_owned());
@@ -177,22 +193,25 @@ impl Starts {
 
     /// Withdraws a waiting run. If this cannot be stored, the run keeps waiting: it would otherwise start after a
     /// server restart.
-    pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
+    pub fn withdraw(&self, user: &str, name: &str) -> Result<(), Unchanged> {
         let mut entries = self.entries();
         let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
-        let position = entries.iter().position(is_its).ok_or("this run is no longer waiting")?;
-        self.audit.record(user, "withdraw", name, "")?;
+        let position = entries.iter().position(is_its);
+        let position = position.ok_or_else(|| Unchanged::Late("this run is no longer waiting".into()))?;
+        self.audit.record(user, "withdraw", name, "").map_err(Unchanged::Unstored)?;
         entries[position].stage = Stage::Failed(format!("withdrawn by {user}"));
         let stored = self.store(&mut entries, |entries, _| entries[position].stage = Stage::Waiting);
-        stored.map_err(|why| format!("the run was not withdrawn and is still waiting: {why}"))
+        stored.map_err(|why| {
+            Unchanged::Unstored(format!("the run was not withdrawn and is still waiting: {why}"))
+        })
     }
 
     /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
-    pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, String> {
-        request.check().map_err(|error| error.to_string())?;
+    pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, Unchanged> {
+        request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
-        let run = run.ok_or("this library does not contain that run")?;
-        let name = new_name()?;
+        let run = run.ok_or_else(|| Unchanged::Unknown("this library does not contain that run".into()))?;
+        let name = new_name().map_err(Unchanged::Unstored)?;
         let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
         let command = self.command(&request, &name);
         {
@@ -213,27 +232,30 @@ impl Starts {
                     drive: drive_of(&run.file.target),
                     stage: Stage::Waiting,
                     waits_for: None,
+                    warnings: Vec::new(),
                 },
-            )?;
+            )
+            .map_err(Unchanged::Late)?;
             let recorded = self.audit.record(user, what, &run.file.id, &command);
             let forget = |entries: &mut Vec<Entry>| drop(entries.pop());
-            recorded.inspect_err(|_| forget(&mut entries))?;
-            self.store(&mut entries, |entries, _| forget(entries))?;
+            recorded.inspect_err(|_| forget(&mut entries)).map_err(Unchanged::Unstored)?;
+            self.store(&mut entries, |entries, _| forget(entries)).map_err(Unchanged::Unstored)?;
         }
         self.follow(name.clone());
         Ok(name)
     }
 
     /// Sends SIGINT to a run, once, as Ctrl-C does.
-    pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), String> {
+    pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), Unchanged> {
         let request = Request::Stop { run: run.into() };
-        request.check().map_err(|error| error.to_string())?;
+        request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         if stopped.iter().any(|(known, at)| known == run && resumed == *at) {
             return Ok(());
         }
-        self.audit.record(user, "stop", run, &self.command(&request, ""))?;
-        self.perform(&request, "stop").map_err(|error| with_causes(&error))?;
+        let recorded = self.audit.record(user, "stop", run, &self.command(&request, ""));
+        recorded.map_err(Unchanged::Unstored)?;
+        self.perform(&request, "stop").map_err(|error| Unchanged::Late(with_causes(&error)))?;
         stopped.retain(|(known, _)| known != run);
         stopped.push((run.into(), resumed));
         Ok(())
@@ -282,10 +304,15 @@ impl Starts {
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
-        let used = before.or_else(|| drive.as_ref().and_then(|_| self.catalogue.used_by(is_its)));
+        let used = match before {
+            Some(why) => Usage::by(why),
+            None if drive.is_some() => self.catalogue.usage(is_its),
+            None => Usage::default(),
+        };
         let mut entries = self.entries();
         let Some((position, _, ahead)) = place(&entries, name) else { return true };
-        entries[position].waits_for = ahead.or(used);
+        entries[position].waits_for = ahead.or(used.by);
+        entries[position].warnings = used.warnings;
         if entries[position].waits_for.is_some() {
             return false;
         }
@@ -363,138 +390,4 @@ fn drive_of(target: &TargetFacts) -> Option<String> {
 
 fn new_name() -> Result<String, String> {
     random::<NAME_BYTES>().map(|bytes| hex(&bytes)).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use record::Library;
-
-    struct Place {
-        dir: tempfile::TempDir,
-        starts: Arc<Starts>,
-    }
-
-    impl Place {
-        fn new() -> Self {
-            let dir = tempfile::tempdir().expect("a folder");
-            let catalogue = Arc::new(Catalogue::of(Library::at(dir.path().join("runs"))));
-            let starts = Starts::of(catalogue, "/nonexistent/program".into(), dir.path().join("lab"), None);
-            Self { dir, starts }
-        }
-
-        /// Adds an entry that no thread watches.
-        fn waiting(&self, name: &str) {
-            let entry = Entry {
-                name: name.into(),
-                user: "ann".into(),
-                at: record::wall_now(),
-                request: Request::Resume { run: name.into(), identity: None },
-                document: Value::Null,
-                checks: Value::Null,
-                drive: Some("S1".into()),
-                stage: Stage::Waiting,
-                waits_for: None,
-            };
-            add(&mut self.starts.entries(), entry).expect("room");
-        }
-
-        fn stage(&self, name: &str) -> Stage {
-            self.starts.one(name).expect("an entry").stage
-        }
-
-        /// Makes writing the queue fail or succeed.
-        fn block(&self, is_blocked: bool) {
-            let path = self.dir.path().join("lab/queue.json.next");
-            if is_blocked {
-                std::fs::create_dir_all(path).expect("a folder in the way");
-            } else {
-                std::fs::remove_dir(path).expect("removed");
-            }
-        }
-
-        /// The names of the entries that would wait if the server were restarted.
-        fn stored(&self) -> Vec<String> {
-            Queue::at(&self.dir.path().join("lab")).read().into_iter().map(|entry| entry.name).collect()
-        }
-    }
-
-    #[test]
-    fn a_run_is_withdrawn_only_if_the_queue_can_be_written() {
-        let place = Place::new();
-        place.waiting("a");
-        place.starts.queue.write(&place.starts.entries()).expect("written");
-        place.block(true);
-        let why = place.starts.withdraw("ann", "a").expect_err("the queue cannot be written");
-        assert!(why.contains("still waiting") && why.contains("queue.json"), "{why}");
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
-        place.block(false);
-        place.starts.withdraw("ann", "a").expect("withdrawn");
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Failed("withdrawn by ann".into()), vec![]));
-        assert!(place.starts.withdraw("ann", "a").is_err());
-    }
-
-    #[test]
-    fn a_run_starts_only_if_the_queue_can_be_written() {
-        let place = Place::new();
-        place.waiting("a");
-        place.starts.queue.write(&place.starts.entries()).expect("written");
-        place.block(true);
-        assert!(!place.starts.take_if_free("a"));
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
-        let waits_for = place.starts.one("a").and_then(|entry| entry.waits_for);
-        assert!(waits_for.is_some_and(|why| why.contains("queue.json")));
-        place.block(false);
-        assert!(place.starts.take_if_free("a"));
-        assert_eq!((place.stage("a"), place.stored()), (Stage::Starting, vec![]));
-    }
-
-    #[test]
-    fn a_library_that_cannot_be_read_frees_no_drive() {
-        let place = Place::new();
-        place.waiting("a");
-        let library = place.dir.path().join("runs");
-        let waits_for = || {
-            assert!(!place.starts.take_if_free("a"), "in doubt, the drive is in use");
-            place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason")
-        };
-        std::fs::write(&library, "not a folder").expect("a file");
-        let why = waits_for();
-        assert!(why.contains("cannot list"), "{why}");
-        std::fs::remove_file(&library).expect("removed");
-        // A run whose description cannot be read may have the drive as its target.
-        std::fs::create_dir_all(library.join("broken")).expect("folders");
-        std::fs::write(library.join("broken/run.json"), "{").expect("a file");
-        let journal = std::fs::File::create(library.join("broken/journal")).expect("a file");
-        journal.lock().expect("a lock");
-        let why = waits_for();
-        assert!(why.contains("broken"), "{why}");
-        std::fs::rename(library.join("broken"), library.join("lost+found")).expect("renamed");
-        std::fs::create_dir(library.join("notes")).expect("a folder");
-        assert!(place.starts.take_if_free("a"), "these are not runs");
-    }
-
-    #[test]
-    fn runs_of_a_drive_start_in_their_order() {
-        let place = Place::new();
-        place.waiting("a");
-        place.waiting("b");
-        assert!(!place.starts.take_if_free("b"));
-        let why = place.starts.one("b").and_then(|entry| entry.waits_for).expect("a reason");
-        assert!(why.contains("comes first"), "{why}");
-        assert!(place.starts.take_if_free("a") && !place.starts.take_if_free("b"), "a is starting");
-        place.starts.set("a", Stage::Failed("refused".into()));
-        assert!(place.starts.take_if_free("b"));
-    }
-
-    #[test]
-    fn the_number_of_runs_that_wait_is_bounded() {
-        let place = Place::new();
-        (0..MOST_ENTRIES).for_each(|number| place.waiting(&number.to_string()));
-        let entry = place.starts.one("0").expect("an entry");
-        assert!(add(&mut place.starts.entries(), entry.clone()).is_err());
-        place.starts.set("7", Stage::Failed("withdrawn".into()));
-        add(&mut place.starts.entries(), entry).expect("room");
-        assert!(place.starts.one("7").is_none());
-    }
 }

@@ -1,13 +1,49 @@
 //! Finds the process that executes a run: the one that holds the lock of its journal.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use stdx::files::{Links, read_text};
+use stdx::files::{Links, is_locked, open, read_text};
 
 /// Size limit of `/proc/locks`.
 const MOST_LOCKS_BYTES: u64 = 16 << 20;
+
+/// The state of a journal's lock.
+#[derive(Debug)]
+pub enum Lock {
+    /// A process holds it.
+    Held,
+    /// No process holds it, or there is no journal.
+    Free,
+    /// It cannot be determined, for this reason.
+    Unknown(io::Error),
+}
+
+/// The lock that a process working on the run in `dir` holds. It does not matter whether the run can be read.
+#[must_use]
+pub fn lock_of(dir: &Path) -> Lock {
+    let journal = dir.join("journal");
+    match open(&journal, Links::Refused).map_err(io::Error::from).and_then(|file| is_locked(&file)) {
+        Ok(true) => Lock::Held,
+        Ok(false) => Lock::Free,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Lock::Free,
+        // The kernel also lists the locks of files that this process may not open.
+        Err(_) if is_listed(&journal) => Lock::Held,
+        Err(error) => Lock::Unknown(error),
+    }
+}
+
+/// Whether the kernel lists an exclusive lock on a file with the inode number of `path`.
+fn is_listed(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    found.is_some_and(|found| locks().is_some_and(|locks| !writers(&locks, found.ino()).is_empty()))
+}
+
+fn locks() -> Option<String> {
+    read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()
+}
 
 /// The process that holds an exclusive lock on `journal`; None if there is none, or if this process may not inspect the
 /// processes of its user.
@@ -15,7 +51,7 @@ const MOST_LOCKS_BYTES: u64 = 16 << 20;
 pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
     let inode = fs::metadata(&journal).ok()?.ino();
-    let locks = read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()?;
+    let locks = locks()?;
     // On some file systems, the device number of a lock differs from the file's, so check the open files as well.
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
 }
@@ -67,6 +103,21 @@ mod tests {
                      4: FLOCK  ADVISORY  WRITE 15 08:01:1312 0 EOF\n\
                      nonsense\n";
         assert_eq!(writers(locks, 131), [11]);
+    }
+
+    #[test]
+    fn a_lock_is_found_even_if_the_journal_cannot_be_opened() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert!(matches!(lock_of(dir.path()), Lock::Free), "there is no journal");
+        let journal = dir.path().join("journal");
+        let file = fs::File::create(&journal).expect("a file");
+        assert!(matches!(lock_of(dir.path()), Lock::Free));
+        file.lock().expect("a lock");
+        assert!(matches!(lock_of(dir.path()), Lock::Held));
+        assert!(is_listed(&journal), "as used for a file that cannot be opened");
+        fs::rename(&journal, dir.path().join("other")).expect("renamed");
+        std::os::unix::fs::symlink("other", &journal).expect("a link");
+        assert!(matches!(lock_of(dir.path()), Lock::Unknown(_)), "links are not followed");
     }
 
     #[test]

@@ -137,6 +137,27 @@ fn a_run_is_planned_started_once_watched_and_found() {
 }
 
 #[test]
+fn a_plan_is_kept_if_its_start_cannot_be_stored() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let page = operator.plan(&simulated("1/64"));
+    let in_the_way = bench.state.path().join("lab/queue.json.next");
+    std::fs::create_dir_all(&in_the_way).expect("a folder");
+    let response = operator.post(&page, &[("identity", MODEL)]);
+    assert_eq!(response.status, 503, "{}", response.body);
+    for text in ["queue.json", "the plan is kept", "Type the identity of the drive"] {
+        assert!(response.body.contains(text), "{text}: {}", response.body);
+    }
+    assert_eq!(operator.json("/api/starts")[0]["stage"], "planned");
+    assert!(bench.runs().is_empty());
+    std::fs::remove_dir(&in_the_way).expect("removed");
+    assert_eq!(operator.post(&page, &[("identity", MODEL)]).status, 303);
+    let run = operator.run(&page);
+    assert_eq!(operator.ended(&run), "steady");
+}
+
+#[test]
 fn a_run_is_stopped_and_resumed() {
     let bench = Bench::new();
     let server = Server::start(&bench);

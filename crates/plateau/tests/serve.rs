@@ -4,9 +4,11 @@
 mod lab_server;
 mod support;
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lab_server::{Response, Server, events};
@@ -404,6 +406,33 @@ fn a_signal_ends_the_server_although_a_stream_is_open() {
     let _stream = open_stream(&server, &run, &cookie);
     server.signal("-TERM");
     assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_list_of_waiting_runs_that_cannot_be_read_is_refused() {
+    let bench = Bench::new();
+    let folder = bench.state.path().join("lab");
+    std::fs::create_dir(&folder).expect("a folder");
+    let file = folder.join("queue.json");
+    std::fs::write(&file, "[{").expect("a file");
+    // Files that others can write to are refused for another reason.
+    std::fs::set_permissions(&folder, Permissions::from_mode(0o750)).expect("permissions");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("permissions");
+    let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a server");
+    let mut output = child.stderr.take().expect("piped");
+    let mut server = Server { child, address: String::new(), link: String::new() };
+    assert_eq!(server.end(), Some(6));
+    let mut errors = String::new();
+    output.read_to_string(&mut errors).expect("readable");
+    assert!(errors.contains(file.to_str().expect("text")), "{errors}");
+    assert_eq!(support::text(&file), "[{", "unchanged");
+    let advice = errors.split('`').find(|part| part.starts_with("mv ")).expect("advice");
+    assert!(Command::new("sh").args(["-c", advice]).status().expect("a shell").success(), "{advice}");
+    let server = Server::start(&bench);
+    let cookie = server.enter();
+    assert_eq!(server.get("/api/starts", &cookie).body.trim(), "[]");
+    assert_eq!(support::text(&folder.join("queue.json.unread")), "[{", "kept");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::edition::{Edition, files, link};
 use super::frame::{Page, age, badge, figure, marks, moment};
 use crate::app::{Answer, App, Call};
-use crate::catalogue::{Row, State};
+use crate::catalogue::{Listing, Row, State};
 
 /// Number of runs on a page.
 const RUNS_PER_PAGE: usize = 100;
@@ -83,8 +83,8 @@ impl Selection {
 
 /// `/`
 pub fn page(app: &App, call: &Call) -> Answer {
-    let rows = match app.catalogue.rows() {
-        Ok(rows) => rows,
+    let Listing { rows, warnings } = match app.catalogue.listing() {
+        Ok(listing) => listing,
         Err(why) => return Answer { status: 500, ..Answer::html(super::frame::problem("No library", &why)) },
     };
     let selection = Selection::of(call);
@@ -95,6 +95,12 @@ pub fn page(app: &App, call: &Call) -> Answer {
         h1 { "Runs" }
         @if !in_progress.is_empty() {
             section.progress aria-label="In progress" { @for row in &in_progress { (card(row)) } }
+        }
+        @if !warnings.is_empty() {
+            div.mistakes {
+                p { b { "Folders that cannot be read as runs:" } }
+                ul { @for warning in &warnings { li { (warning) } } }
+            }
         }
         (form(&selection, &rows))
         @if rows.is_empty() {

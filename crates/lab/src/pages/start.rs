@@ -11,7 +11,7 @@ use super::frame::{Page, moment, problem};
 use super::opened::with_snapshot;
 use super::started;
 use crate::app::{Answer, App, Call};
-use crate::starts::Stage;
+use crate::starts::{Stage, Unchanged};
 
 /// Default profile, the same as on the command line.
 const USUAL_PROFILE: &str = "pts-e-2.0";
@@ -222,7 +222,7 @@ pub fn confirm(app: &App, call: &Call) -> Answer {
 pub fn withdraw(app: &App, call: &Call) -> Answer {
     match app.starts.withdraw(call.user(), call.name()) {
         Ok(()) => Answer::see("/start".into()),
-        Err(why) => refused(409, &why),
+        Err(why) => refused(&why),
     }
 }
 
@@ -232,7 +232,7 @@ pub fn stop(app: &App, call: &Call) -> Answer {
         let id = &snapshot.run.file.id;
         match app.starts.stop_run(call.user(), id, times_resumed(snapshot)) {
             Ok(()) => Answer::see(format!("/runs/{id}")),
-            Err(why) => refused(409, &why),
+            Err(why) => refused(&why),
         }
     })
 }
@@ -254,10 +254,10 @@ fn identity(call: &Call) -> Option<String> {
 fn continued(app: &App, call: &Call, request: Request) -> Answer {
     match app.starts.continue_run(call.user(), request) {
         Ok(name) => Answer::see(format!("/start/{name}")),
-        Err(why) => refused(404, &why),
+        Err(why) => refused(&why),
     }
 }
 
-fn refused(status: u16, why: &str) -> Answer {
-    Answer { status, ..Answer::html(problem("Nothing was changed", why)) }
+fn refused(why: &Unchanged) -> Answer {
+    Answer { status: why.status(), ..Answer::html(problem("Nothing was changed", why.text())) }
 }

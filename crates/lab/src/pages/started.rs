@@ -9,23 +9,23 @@ use super::account::token;
 use super::edition::Edition;
 use super::frame::{Page, problem};
 use crate::app::{Answer, App, Call};
-use crate::starts::{Entry, Stage};
+use crate::starts::{Entry, Stage, Unchanged};
 
-/// The page of an entry; `mistake` states why it was not started.
-pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
+/// The page of an entry; `unchanged` states why it was not started.
+pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
     let Some(entry) = app.starts.one(call.name()) else {
         let text = "This plan is no longer known. Plan it again.";
         return Answer { status: 404, ..Answer::html(problem("No such plan", text)) };
     };
-    if let (Stage::Begun(run), None) = (&entry.stage, mistake) {
+    if let (Stage::Begun(run), None) = (&entry.stage, unchanged) {
         return Answer::see(format!("/runs/{run}"));
     }
-    let status = if mistake.is_some() { 422 } else { 200 };
+    let status = unchanged.map_or(200, Unchanged::status);
     let waits = matches!(entry.stage, Stage::Waiting | Stage::Starting);
     let content = html! {
         h1 { (subject(&entry)) " " span class={ "badge " (entry.stage.word()) } { (entry.stage.word()) } }
         (state(&entry))
-        @if let Some(mistake) = mistake { p.mistakes role="alert" { (mistake) } }
+        @if let Some(why) = unchanged { p.mistakes role="alert" { (why.text()) } }
         @if entry.document.is_object() {
             (estimate(&entry, app.starts.has_launcher()))
             (checks(&entry.checks))
@@ -93,6 +93,9 @@ fn state(entry: &Entry) -> Markup {
                 pre.mistakes role="alert" { (why) }
                 p { a href=(format!("/start?again={}", entry.name)) { "Plan again" } }
             }
+        }
+        @if !entry.warnings.is_empty() {
+            ul.plain { @for warning in &entry.warnings { li { span.mark { "WARNING" } " " (warning) } } }
         }
     }
 }

@@ -53,6 +53,8 @@ pub struct Entry {
     pub stage: Stage,
     /// Why it is waiting, if known.
     pub waits_for: Option<String>,
+    /// Runs that may use its drive but cannot be read.
+    pub warnings: Vec<String>,
 }
 
 impl Entry {

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use launch::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stdx::files::OwnedFolder;
+use stdx::files::{OwnedFolder, ReadError};
 
 use super::entry::{Entry, Stage};
+use crate::error::ServeError;
 
 const FILE: &str = "queue.json";
 /// Name of the file while it is being written.
@@ -37,13 +38,20 @@ impl Queue {
         Self { folder: folder.into() }
     }
 
-    /// The queued entries; none if the file cannot be trusted or read.
-    pub fn read(&self) -> Vec<Entry> {
+    /// The queued entries; none if there is no file.
+    ///
+    /// # Errors
+    /// If the file cannot be trusted, read or parsed. It must not count as empty: the next change would replace it, and
+    /// all runs in it would be lost.
+    pub fn read(&self) -> Result<Vec<Entry>, ServeError> {
         let read = || -> std::io::Result<Vec<Stored>> {
             let Some(folder) = OwnedFolder::open(&self.folder)? else { return Ok(Vec::new()) };
             let Some(file) = folder.file(FILE)? else { return Ok(Vec::new()) };
             let mut bytes = Vec::new();
-            file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
+            file.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > MOST_FILE_BYTES {
+                return Err(ReadError::TooLarge { limit_bytes: MOST_FILE_BYTES }.into());
+            }
             Ok(serde_json::from_slice(&bytes)?)
         };
         let entry = |stored: Stored| Entry {
@@ -56,8 +64,10 @@ impl Queue {
             drive: stored.drive,
             stage: Stage::Waiting,
             waits_for: None,
+            warnings: Vec::new(),
         };
-        read().unwrap_or_default().into_iter().map(entry).collect()
+        let failed = |source| ServeError::Queue { path: self.folder.join(FILE), source };
+        Ok(read().map_err(failed)?.into_iter().map(entry).collect())
     }
 
     /// Stores the queued entries.

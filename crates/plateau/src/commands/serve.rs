@@ -7,6 +7,7 @@ use device::Listed;
 use lab::{Device, Options, ServeError, Server};
 use nandsim::MODELS;
 use serde_json::json;
+use stdx::text::shell_word;
 
 use super::list::reasons;
 use crate::cli::{Cli, Serve};
@@ -71,6 +72,16 @@ fn of_listed(listed: Listed) -> Device {
 }
 
 pub fn failure(error: ServeError) -> Failure {
+    if let ServeError::Queue { path, .. } = &error {
+        let path = path.display().to_string();
+        let (file, unread) = (shell_word(&path), format!("{path}.unread"));
+        let hint = format!(
+            "the server was not started, and the file is unchanged; make it readable, or give up the runs in it: \
+             `mv {file} {}`",
+            shell_word(&unread)
+        );
+        return Failure::text(Exit::Run, format!("{:#}; {hint}", anyhow::Error::new(error)));
+    }
     let hint = match &error {
         ServeError::NotLoopback { .. } => {
             "listen on 127.0.0.1 and forward the port with `ssh -L 7070:127.0.0.1:7070 HOST`, or put a proxy with TLS in \
