@@ -87,6 +87,9 @@ pub struct LeftOut {
     pub is_failure: bool,
 }
 
+/// Writes a file with the given path, relative to the folder of the site, and content.
+pub type WriteFile<'w, E> = &'w mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>;
+
 /// Why a site cannot be published.
 #[derive(Debug)]
 pub enum PublishError<E> {
@@ -113,7 +116,7 @@ pub fn publish<E>(
     library: Library,
     ids: &BTreeSet<String>,
     previous: &Manifest,
-    write: &mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>,
+    write: WriteFile<'_, E>,
 ) -> Result<Publication, PublishError<E>> {
     let catalogue = Catalogue::of(library);
     let rows = catalogue.rows().map_err(PublishError::Library)?;
@@ -142,7 +145,7 @@ struct Site<'w, E> {
     catalogue: Catalogue,
     snapshots: Snapshots,
     publication: Publication,
-    write: &'w mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>,
+    write: WriteFile<'w, E>,
 }
 
 impl<E> Site<'_, E> {
