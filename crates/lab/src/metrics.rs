@@ -7,11 +7,7 @@ use pts::Standing;
 use record::{Library, gap_ns};
 
 use crate::app::{Answer, App, Call};
-<<<<<<< HEAD
-use crate::catalogue::{Catalogue, Row, State};
-=======
-use crate::catalogue::{Listing, Row, State};
->>>>>>> 6c0096a866bdcca926c7e6cbedaac7403cfce76b
+use crate::catalogue::{Catalogue, Listing, Row, State};
 use crate::live::Live;
 use crate::snapshot::Snapshots;
 use crate::starts::Stage;
@@ -45,23 +41,10 @@ impl Family {
 
 /// `/metrics`
 pub fn metrics(app: &App, _: &Call) -> Answer {
-<<<<<<< HEAD
     let families = match families(&app.catalogue, &app.snapshots) {
         Ok(families) => families,
         Err(why) => return Answer::error(500, why),
     };
-=======
-    let Listing { rows, warnings } = match app.catalogue.listing() {
-        Ok(listing) => listing,
-        Err(why) => return Answer::error(500, why),
-    };
-    let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
-    for word in State::WORDS {
-        let count = rows.iter().filter(|row| row.state.word() == word).count();
-        let unopened = if word == State::UNREADABLE { warnings.len() } else { 0 };
-        runs.add(&[("state", word)], (count + unopened) as f64);
-    }
->>>>>>> 6c0096a866bdcca926c7e6cbedaac7403cfce76b
     let mut starts =
         Family::of("plateau_starts", "Runs that were planned, are waiting or were started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
@@ -85,11 +68,12 @@ fn text_of(families: &[Family]) -> String {
 }
 
 fn families(catalogue: &Catalogue, snapshots: &Snapshots) -> Result<Vec<Family>, String> {
-    let rows = catalogue.rows()?;
+    let Listing { rows, warnings } = catalogue.listing()?;
     let mut runs = Family::of("plateau_runs", "Runs in the library by state.");
     for word in State::WORDS {
         let count = rows.iter().filter(|row| row.state.word() == word).count();
-        runs.add(&[("state", word)], count as f64);
+        let unopened = if word == State::UNREADABLE { warnings.len() } else { 0 };
+        runs.add(&[("state", word)], (count + unopened) as f64);
     }
     let mut free =
         Family::of("plateau_library_free_bytes", "Space available on the file system of the library.");

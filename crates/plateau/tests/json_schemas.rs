@@ -64,9 +64,7 @@ fn what_commands_print_matches_the_schema() {
         check(&["run", "iops", "sim:sas-slc-2011", "sim:sata-mlc-2011", "--scale=1/1024", "--max-rounds=5"]);
     assert_eq!(campaign["runs"].as_array().map(Vec::len), Some(2), "one document for several targets");
     let (html, other, csv) = (path("r.html"), path("other"), path("csv"));
-    let (trace, plan, model) = (path("t.trace"), path("p.toml"), path("anonymous.trace"));
-    let (rules, target, site) = (path("rules.toml"), path("target"), path("site"));
-    std::fs::File::create(&target).and_then(|file| file.set_len(64 << 20)).expect("a file");
+    let (rules, site) = (path("rules.toml"), path("site"));
     std::fs::write(&rules, "require = [\"complete\"]\n").expect("written");
     let notices = path("notify.toml");
     std::fs::write(&notices, "[[program]]\nname = \"none\"\nrun = [\"/bin/true\"]\n").expect("written");
@@ -104,7 +102,25 @@ fn what_commands_print_matches_the_schema() {
         &["doctor"],
         &["name", "first", "kept"],
         &["rm", "--yes", "kept"],
-        &["plan", "iops", "sim:sas-slc-2011", "--scale=1/1024"],
+    ] {
+        check(args);
+    }
+    let output = bench.run(&["--json", "show", "nonsense"]);
+    let (text, _) = support::texts(&output);
+    let document: Value = serde_json::from_str(&text).expect("one document");
+    assert_eq!(problems(&schema, "error", &document), [""; 0]);
+}
+
+#[test]
+fn what_commands_without_a_run_print_matches_the_schema() {
+    let (bench, schema) = (Bench::new(), schema());
+    let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
+    let (trace, plan, model) = (path("t.trace"), path("p.toml"), path("anonymous.trace"));
+    let (target, other) = (path("target"), path("other"));
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::File::create(&target).and_then(|file| file.set_len(64 << 20)).expect("a file");
+    for args in [
+        &["plan", "iops", "sim:sas-slc-2011", "--scale=1/1024"][..],
         &["plan", "--list"],
         &["list"],
         &["info", "sim:sas-slc-2011"],
@@ -123,12 +139,8 @@ fn what_commands_print_matches_the_schema() {
         &["fleet", "inventory", "--dir", &other],
         &["user", "list"],
     ] {
-        check(args);
+        check(&bench, &schema, args);
     }
-    let output = bench.run(&["--json", "show", "nonsense"]);
-    let (text, _) = support::texts(&output);
-    let document: Value = serde_json::from_str(&text).expect("one document");
-    assert_eq!(problems(&schema, "error", &document), [""; 0]);
 }
 
 #[test]
