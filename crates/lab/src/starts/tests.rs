@@ -207,7 +207,7 @@ fn a_folder_that_cannot_be_read_uses_a_drive_only_if_its_journal_is_locked() {
     std::fs::create_dir(folder("folder").join("journal")).expect("a folder");
     symlink("elsewhere", folder("link").join("journal")).expect("a link");
     symlink("loop", library.join("loop")).expect("a link to itself");
-    std::fs::set_permissions(folder("private"), Permissions::from_mode(0)).expect("permissions");
+    std::fs::set_permissions(folder("private"), Permissions::from_mode(0o0)).expect("permissions");
     // These are not runs.
     std::fs::create_dir(folder("lost+found").join("journal")).expect("a folder");
     std::fs::create_dir(library.join("notes")).expect("a folder");
