@@ -28,6 +28,16 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Returns the link at the beginning of a line; `None` if there is none.
+    pub(crate) fn stated_in(line: &[u8]) -> Option<Self> {
+        let nibble = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
+        let mut link = [0; 32];
+        for (byte, pair) in link.iter_mut().zip(line.get(..64)?.as_chunks::<2>().0) {
+            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+        }
+        Some(Self(link))
+    }
+
     /// Returns whether `hex` is the displayed form of this digest.
     #[must_use]
     pub fn is(self, hex: &str) -> bool {

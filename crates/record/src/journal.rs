@@ -7,20 +7,21 @@
 
 mod held;
 mod line;
+mod reading;
 mod verifier;
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stdx::files::ReadError;
 
 use crate::amounts::Amounts;
-use crate::chain::{is_unfinished, line_of, version_in};
+use crate::chain::line_of;
 use crate::storage::{self, Storage, Stored};
 use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
-use line::{OLDEST_VERSION, check_size, parse_line};
+use line::check_size;
+use reading::parse;
 
 pub use held::RESCUED;
 pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
@@ -358,57 +359,6 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut rest = bytes;
     parse(&mut rest, path)
-}
-
-/// Parses a journal line by line: its text may take more memory than all of its records.
-fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
-    let failed = |e| io("read", path, e);
-    let (mut line, mut last_line) = (Vec::new(), Vec::new());
-    input.read_until(b'\n', &mut line).map_err(failed)?;
-    let version = version_in(&line, MAGIC).ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
-    if version > VERSION {
-        return Err(JournalError::Newer { path: path.into(), found: version });
-    }
-    if version < OLDEST_VERSION {
-        return Err(JournalError::Unknown { path: path.into(), found: version });
-    }
-    let mut loaded = Loaded {
-        entries: Vec::new(),
-        torn: None,
-        digest: Digest::of(&line),
-        whole_bytes: line.len() as u64,
-        last_line: Vec::new(),
-        amounts: Amounts::default(),
-    };
-    loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line).map_err(failed)? == 0 {
-            break;
-        }
-        let seq = loaded.entries.len() as u64;
-        let parsed = parse_line(&line, seq, loaded.digest).and_then(|(entry, digest)| {
-            loaded.amounts.take(&entry.event)?;
-            Ok((entry, digest))
-        });
-        match parsed {
-            Ok((entry, digest)) => {
-                loaded.entries.push(entry);
-                loaded.digest = digest;
-                loaded.whole_bytes += line.len() as u64;
-                std::mem::swap(&mut line, &mut last_line);
-            }
-            Err(problem) => {
-                let is_last = input.fill_buf().map_err(failed)?.is_empty();
-                if !is_unfinished(&line, is_last) {
-                    return Err(JournalError::Damaged { path: path.into(), seq, problem });
-                }
-                let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64;
-                loaded.torn = Some(TornTail { bytes: line.len() as u64, zero_bytes });
-            }
-        }
-    }
-    loaded.last_line = last_line;
-    Ok(loaded)
 }
 
 /// Returns the name of the event in the JSON of an entry.

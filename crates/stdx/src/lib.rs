@@ -11,6 +11,7 @@ pub mod histogram;
 mod login;
 mod nearest;
 mod packed;
+pub mod parallel;
 pub mod rng;
 pub mod table;
 pub mod text;

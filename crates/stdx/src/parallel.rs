@@ -1,0 +1,63 @@
+//! Work on several processors.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Returns the number of processors that this process may use.
+#[must_use]
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Applies `make` to each item, on as many threads as there are processors, and returns the results in the order of the
+/// items.
+///
+/// # Panics
+/// Panics if `make` does.
+pub fn mapped<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    mapped_on(processors(), items, make)
+}
+
+fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = taken.map_while(|index| Some((index, items.get(index)?)));
+        taken.map(|(index, item)| (index, make(item))).collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        // This thread works, too.
+        let others = threads.min(items.len()).saturating_sub(1);
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all.sort_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, result)| result).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..100).collect();
+        let squares: Vec<u32> = items.iter().map(|item| item * item).collect();
+        for threads in [0, 1, 2, 7, 200] {
+            assert_eq!(mapped_on(threads, &items, |item| item * item), squares, "{threads} threads");
+        }
+        assert!(mapped(&[], |item: &u32| *item).is_empty());
+    }
+
+    #[test]
+    fn several_threads_work_at_the_same_time() {
+        let barrier = std::sync::Barrier::new(3);
+        // Would never return if one item were made after the other.
+        assert_eq!(mapped_on(3, &[1, 2, 3], |item| (barrier.wait(), *item).1), [1, 2, 3]);
+    }
+}
