@@ -7,6 +7,7 @@
 
 mod held;
 mod line;
+mod plain_json;
 mod reading;
 mod verifier;
 

@@ -1,5 +1,6 @@
 //! One record of a journal, and its limits.
 
+use super::plain_json;
 use crate::chain::json_in;
 use crate::plain::{may_be_unprintable, plain};
 use crate::{Digest, Entry};
@@ -20,10 +21,16 @@ pub const MOST_LINE_BYTES: usize = MOST_RECORD_BYTES + 66;
 
 fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     // Fast path: almost no record contains an escape or a control character.
-    if !may_be_unprintable(json) {
-        return serde_json::from_str(json);
+    if may_be_unprintable(json) {
+        return serde_json::from_str(&plain(json));
     }
-    serde_json::from_str(&plain(json))
+    if json.is_ascii()
+        && let Some(entry) = plain_json::parsed(json)
+    {
+        return Ok(entry);
+    }
+    // This parser also says what is wrong.
+    serde_json::from_str(json)
 }
 
 /// Rejects a record that would take far more memory than any real one.
@@ -31,6 +38,9 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
     if json.len() > MOST_RECORD_BYTES {
         let bytes = json.len();
         return Err(format!("it has {bytes} B; no run writes a record of more than {MOST_RECORD_BYTES} B"));
+    }
+    if json.len() <= MOST_RECORD_VALUES {
+        return Ok(());
     }
     // Each value except the first follows one of these characters. Characters within strings only increase
     // the estimate.

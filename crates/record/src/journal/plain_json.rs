@@ -1,0 +1,394 @@
+//! Parses the JSON that this program writes: printable ASCII without escapes and spaces.
+//!
+//! Almost all of a journal is long arrays of small integers, which this parser reads two to three times as fast as
+//! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result; everything else is an error without a
+//! description, and left to `serde_json`.
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+/// Limit on nested arrays and objects, far below that of `serde_json`.
+const MOST_LEVELS: u32 = 64;
+/// Any number of this many digits fits in 64 bits.
+const MOST_DIGITS: usize = 19;
+
+/// Parses a document; `None` if it is invalid or left to `serde_json`. All characters must be printable ASCII other than
+/// backslashes.
+pub(super) fn parsed<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
+    let mut parser = Parser { json, at: 0, levels: 0 };
+    let value = T::deserialize(&mut parser).ok()?;
+    (parser.at == json.len()).then_some(value)
+}
+
+/// The text is invalid, or left to another parser.
+#[derive(Debug)]
+struct Other;
+
+impl std::fmt::Display for Other {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("invalid")
+    }
+}
+
+impl std::error::Error for Other {}
+
+impl serde::de::Error for Other {
+    fn custom<T: std::fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+struct Parser<'de> {
+    json: &'de str,
+    at: usize,
+    levels: u32,
+}
+
+impl<'de> Parser<'de> {
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8) -> Result<(), Other> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            Ok(())
+        } else {
+            Err(Other)
+        }
+    }
+
+    fn word<T>(&mut self, word: &str, value: T) -> Result<T, Other> {
+        let rest = self.json.get(self.at..).ok_or(Other)?;
+        if rest.starts_with(word) {
+            self.at += word.len();
+            Ok(value)
+        } else {
+            Err(Other)
+        }
+    }
+
+    fn string(&mut self) -> Result<&'de str, Other> {
+        self.expect(b'"')?;
+        let rest = self.json.get(self.at..).ok_or(Other)?;
+        let text = &rest[..rest.find('"').ok_or(Other)?];
+        self.at += text.len() + 1;
+        Ok(text)
+    }
+
+    /// Reads the digits of a whole number; there may be a fraction after it.
+    #[inline]
+    fn digits(&mut self) -> Result<u64, Other> {
+        let rest = self.json.as_bytes().get(self.at..).ok_or(Other)?;
+        let (mut value, mut length) = (0u64, 0);
+        for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            length += 1;
+        }
+        self.at += length;
+        let has_zero_in_front = length > 1 && rest[0] == b'0';
+        if length == 0 || length > MOST_DIGITS || has_zero_in_front { Err(Other) } else { Ok(value) }
+    }
+
+    #[inline]
+    fn is_fraction(&self) -> bool {
+        matches!(self.peek(), Some(b'.' | b'e' | b'E'))
+    }
+
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Other> {
+        let begin = self.at;
+        let is_negative = self.expect(b'-').is_ok();
+        let whole = self.digits()?;
+        if self.is_fraction() {
+            self.fraction()?;
+            let value: f64 = self.json[begin..self.at].parse().map_err(|_| Other)?;
+            return if value.is_finite() { visitor.visit_f64(value) } else { Err(Other) };
+        }
+        match i64::try_from(whole) {
+            _ if !is_negative => visitor.visit_u64(whole),
+            // Negative zero is not an integer.
+            Ok(whole) if whole > 0 => visitor.visit_i64(-whole),
+            _ => Err(Other),
+        }
+    }
+
+    /// Reads the part after the whole number: `.5`, `e-7` or `.5e-7`.
+    fn fraction(&mut self) -> Result<(), Other> {
+        let some_digits = |parser: &mut Self| {
+            let begin = parser.at;
+            while parser.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+                parser.at += 1;
+            }
+            if parser.at > begin { Ok(()) } else { Err(Other) }
+        };
+        if self.expect(b'.').is_ok() {
+            some_digits(self)?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            some_digits(self)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an array or an object, from its first to its last character.
+    fn inside<T>(
+        &mut self,
+        (open, close): (u8, u8),
+        read: impl FnOnce(Elements<'_, 'de>) -> Result<T, Other>,
+    ) -> Result<T, Other> {
+        self.expect(open)?;
+        self.levels += 1;
+        if self.levels > MOST_LEVELS {
+            return Err(Other);
+        }
+        let value = read(Elements { parser: self, close, is_first: true })?;
+        self.levels -= 1;
+        self.expect(close)?;
+        Ok(value)
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Parser<'de> {
+    type Error = Other;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Other> {
+        match self.peek().ok_or(Other)? {
+            b'"' => visitor.visit_borrowed_str(self.string()?),
+            b'{' => self.inside((b'{', b'}'), |elements| visitor.visit_map(elements)),
+            b'[' => self.inside((b'[', b']'), |elements| visitor.visit_seq(elements)),
+            b't' => visitor.visit_bool(self.word("true", true)?),
+            b'f' => visitor.visit_bool(self.word("false", false)?),
+            b'n' => {
+                self.word("null", ())?;
+                visitor.visit_unit()
+            }
+            _ => self.number(visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Other> {
+        let value = self.digits()?;
+        if self.is_fraction() { Err(Other) } else { visitor.visit_u64(value) }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Other> {
+        if self.peek() == Some(b'n') {
+            self.word("null", ())?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Other> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Other> {
+        if self.peek() == Some(b'"') {
+            return visitor.visit_enum(BorrowedStrDeserializer::new(self.string()?));
+        }
+        self.inside((b'{', b'}'), |elements| visitor.visit_enum(elements))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// The elements of an array or an object.
+struct Elements<'a, 'de> {
+    parser: &'a mut Parser<'de>,
+    close: u8,
+    is_first: bool,
+}
+
+impl Elements<'_, '_> {
+    /// Returns whether there is another element, and moves to it.
+    #[inline]
+    fn has_next(&mut self) -> Result<bool, Other> {
+        if self.parser.peek() == Some(self.close) {
+            return Ok(false);
+        }
+        if std::mem::take(&mut self.is_first) {
+            return Ok(true);
+        }
+        self.parser.expect(b',')?;
+        Ok(true)
+    }
+}
+
+impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
+    type Error = Other;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Other> {
+        if self.has_next()? { seed.deserialize(&mut *self.parser).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<'de> MapAccess<'de> for Elements<'_, 'de> {
+    type Error = Other;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Other> {
+        if !self.has_next()? {
+            return Ok(None);
+        }
+        let key = self.parser.string()?;
+        self.parser.expect(b':')?;
+        seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Other> {
+        seed.deserialize(&mut *self.parser)
+    }
+}
+
+/// A variant with content: an object with one key.
+impl<'de> EnumAccess<'de> for Elements<'_, 'de> {
+    type Error = Other;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Other> {
+        let name = self.parser.string()?;
+        self.parser.expect(b':')?;
+        Ok((seed.deserialize(BorrowedStrDeserializer::<Other>::new(name))?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Elements<'_, 'de> {
+    type Error = Other;
+
+    fn unit_variant(self) -> Result<(), Other> {
+        Err(Other)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Other> {
+        seed.deserialize(self.parser)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Other> {
+        self.parser.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Other> {
+        self.parser.deserialize_any(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Entry, Series};
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// Checks that a text that is accepted means the same to `serde_json`; returns whether it is.
+    fn is_accepted<T: for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(json: &str) -> bool {
+        let read = parsed::<T>(json);
+        if let Some(value) = &read {
+            assert_eq!(*value, serde_json::from_str::<T>(json).expect(json), "{json}");
+        }
+        read.is_some()
+    }
+
+    #[test]
+    fn what_this_program_writes_is_accepted() {
+        let series = r#"{"interval_ns":1,"read_ios":[3,0],"write_ios":[],"latency_mean_ns":[5,0],"latency_max_ns":[9,18446744073709551],"times":{"intervals_per_column":2,"columns":[[0,3,12,1],[]]}}"#;
+        assert!(is_accepted::<Series>(series));
+        for event in [
+            r#""closed""#,
+            r#"{"idled":{"length_ns":7}}"#,
+            r#"{"test_ended":{"test":"iops","converged":null}}"#,
+            r#"{"write_cache":{"was_on":true,"is_on":false}}"#,
+            r#"{"noted":"rounds_ended"}"#,
+            r#"{"noted":{"judged":{"round":5,"steady":false,"variables":[{"name":"W","value":1.5e3,"range_share":null,"slope_share":-0.25,"steady":true}]}}}"#,
+            r#"{"health":{"at_ns":1,"health":{"temperature_celsius":-4,"power_milliwatts":{"package-0":12}}}}"#,
+        ] {
+            let entry = format!(r#"{{"seq":1,"wall":"2026-01-01T00:00:00Z","event":{event}}}"#);
+            assert!(is_accepted::<Entry>(&entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_left_to_the_other_parser() {
+        for json in [
+            "",
+            "[",
+            "[1",
+            "[1,]",
+            "[,1]",
+            "[1 ,2]",
+            "[1]]",
+            "[01]",
+            "[-0]",
+            "[1.]",
+            "[.5]",
+            "[1e]",
+            "[+1]",
+            "[1e999]",
+            "[18446744073709551616]",
+            "[-9223372036854775808]",
+            "{",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "{\"a\":1,}",
+            "\"a",
+            "tru",
+            "nul",
+            "1x",
+            "--1",
+            "[1}",
+            "{\"a\":1]",
+            "NaN",
+        ] {
+            assert!(!is_accepted::<Value>(json), "{json}");
+        }
+        assert!(!is_accepted::<u64>("1.5") && !is_accepted::<u64>("1e2") && is_accepted::<u64>("12"));
+        let deep = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
+        assert!(is_accepted::<Value>(&deep(64)) && !is_accepted::<Value>(&deep(65)));
+        assert!(!is_accepted::<Value>(&deep(100_000)));
+    }
+
+    proptest! {
+        #[test]
+        fn accepted_text_means_the_same_to_the_other_parser(json in "[-+.,:eE\\[\\]{}\"019atrufalsn ]{0,24}") {
+            is_accepted::<Value>(&json);
+            is_accepted::<Vec<Vec<u64>>>(&json);
+            is_accepted::<Vec<Option<f64>>>(&json);
+        }
+
+        #[test]
+        fn numbers_are_read_exactly(whole in any::<u64>(), negative in any::<i64>(), fraction in any::<f64>()) {
+            prop_assert_eq!(is_accepted::<u64>(&whole.to_string()), whole < 10_u64.pow(19));
+            is_accepted::<i64>(&negative.to_string());
+            if fraction.is_finite() {
+                is_accepted::<f64>(&serde_json::to_string(&fraction).unwrap());
+            }
+        }
+    }
+}
