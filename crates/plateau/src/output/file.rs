@@ -121,11 +121,23 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
 /// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
 /// meantime is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
-    let folder = Folder::known(&run.dir, run.identity())?;
-    let path = run.dir.join(name);
-    check_name(&folder, name, &path)?;
-    check_unused([path.as_path()])?;
-    folder.replace(name, bytes).map_err(Failure::from)
+    several(run, &[(&run.dir.join(name), bytes)])
+}
+
+/// Writes several files of a run to any place; those in its directory like [`of_run`].
+pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
+    let mut open = Vec::new();
+    for (path, bytes) in files {
+        let (folder, name) = match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
+            Some(name) => (Folder::known(&run.dir, run.identity())?, name),
+            None => Folder::around(path)?,
+        };
+        check_name(&folder, name, path)?;
+        open.push((folder, name, bytes));
+    }
+    // This inspects all processes of the host, which may take longer than generating a report.
+    check_unused(files.iter().map(|(path, _)| *path))?;
+    open.into_iter().try_for_each(|(folder, name, bytes)| folder.replace(name, bytes).map_err(Failure::from))
 }
 
 /// Checks the folder of an output that consists of several files. Creates nothing.

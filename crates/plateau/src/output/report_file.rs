@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use record::Run;
 use report::Publication;
-use report::formats::{FORMATS, Format, Make, Source};
+use report::formats::{FORMATS, Files, Format, Make, Source};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
@@ -75,24 +75,43 @@ pub fn write_all(
         .map_err(|text| Failure::text(Exit::Run, text))?
         .published(publication);
     let source = Source { document: &document, entries: &loaded.entries };
-    let mut written = Vec::new();
-    for (format, path) in requested {
-        let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
-        match format.make {
-            Make::File(make) => {
-                let bytes = make(source).map_err(failed)?;
-                match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
-                    Some(name) => file::of_run(run, name, &bytes)?,
-                    None => file::file(path, &bytes)?,
-                }
+    let all = stdx::parallel::mapped(requested, |(format, _)| made(source, format));
+    write_made(run, requested, all)?;
+    let on_disk = requested.iter().filter(|(_, path)| !file::is_stdout(path));
+    on_disk.map(|(format, path)| Ok((format.name, std::path::absolute(path)?))).collect()
+}
+
+/// Writes the outputs before the first one that could not be generated.
+fn write_made(run: &Run, requested: &[(&Format, PathBuf)], all: Vec<Result<Made, String>>) -> Done {
+    let mut files = Vec::new();
+    let mut failure = Ok(());
+    for ((_, path), made) in requested.iter().zip(all) {
+        match made {
+            Ok(Made::File(bytes)) if file::is_stdout(path) => file::file(path, &bytes)?,
+            Ok(Made::File(bytes)) => files.push((path, bytes)),
+            Ok(Made::Folder(all)) => file::folder(path, &all)?,
+            Err(text) => {
+                failure = Err(Failure::text(Exit::Run, text).of_run(&run.file.id));
+                break;
             }
-            Make::Folder(make) => file::folder(path, &make(source).map_err(failed)?)?,
-        }
-        if !file::is_stdout(path) {
-            written.push((format.name, std::path::absolute(path)?));
         }
     }
-    Ok(written)
+    let files: Vec<_> = files.iter().map(|(path, bytes)| (path.as_path(), bytes.as_slice())).collect();
+    file::several(run, &files)?;
+    failure
+}
+
+/// What a format generated.
+enum Made {
+    File(Vec<u8>),
+    Folder(Files),
+}
+
+fn made(source: Source<'_>, format: &Format) -> Result<Made, String> {
+    match format.make {
+        Make::File(make) => make(source).map(Made::File),
+        Make::Folder(make) => make(source).map(Made::Folder),
+    }
 }
 
 #[cfg(test)]

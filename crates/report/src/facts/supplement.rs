@@ -64,7 +64,8 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             file_share: file_share::workloads(judged.outcomes, &measured),
         }
     };
-    judged.outcomes.iter().map(of).collect()
+    // Each second of a test is visited.
+    stdx::parallel::mapped(judged.outcomes, of)
 }
 
 /// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last one; `None`

@@ -35,16 +35,16 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 /// # Errors
 /// Returns an error if a picture cannot be rendered.
 pub fn card_files(content: &Card) -> Result<Files, String> {
-    let mut files = Files::new();
-    for size in SIZES {
-        for (theme, name) in THEMES {
-            let svg = card(content, size, theme);
-            let name = format!("card-{}x{}-{name}", size.width, size.height);
-            files.push((format!("{name}.png"), raster::png(&svg, 1.0)?));
-            files.push((format!("{name}.svg"), svg.into_bytes()));
-        }
-    }
-    Ok(files)
+    let kinds: Vec<(Size, Theme, &str)> =
+        SIZES.iter().flat_map(|size| THEMES.map(|(theme, name)| (*size, theme, name))).collect();
+    let drawn = stdx::parallel::mapped(&kinds, |(size, theme, name)| {
+        let svg = card(content, *size, *theme);
+        let name = format!("card-{}x{}-{name}", size.width, size.height);
+        let png = raster::png(&svg, 1.0)?;
+        Ok([(format!("{name}.png"), png), (format!("{name}.svg"), svg.into_bytes())])
+    });
+    let pairs: Vec<_> = drawn.into_iter().collect::<Result<_, String>>()?;
+    Ok(pairs.into_iter().flatten().collect())
 }
 
 fn content(document: &Document, cover: &Cover<'_>) -> Card {

@@ -11,6 +11,6 @@ pub(super) const FORMAT: Format =
 const SCALE: f32 = 2.0;
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
-    let png = |chart: svg::Chart| Ok((format!("{}.png", chart.name), raster::png(&chart.svg, SCALE)?));
-    svg::charts(source).into_iter().map(png).collect()
+    let png = |chart: &svg::Chart| Ok((format!("{}.png", chart.name), raster::png(&chart.svg, SCALE)?));
+    stdx::parallel::mapped(&svg::charts(source), png).into_iter().collect()
 }
