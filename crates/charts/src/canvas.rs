@@ -270,17 +270,69 @@ fn coarse(line: &[Point]) -> Vec<(i64, i64)> {
 }
 
 fn joined(points: &[Point]) -> String {
-    points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ")
+    let mut out = String::with_capacity(12 * points.len());
+    for (index, (x, y)) in points.iter().enumerate() {
+        let space = if index == 0 { "" } else { " " };
+        let _ = write!(out, "{space}{},{}", number(*x), number(*y));
+    }
+    out
 }
 
 /// Rounds a coordinate to a tenth of a unit: more digits are invisible, and golden pictures stay small.
-fn number(value: f64) -> String {
-    let rounded = (value * 10.0).round() / 10.0;
-    // `+ 0.0` converts negative zero to zero.
-    format!("{}", rounded + 0.0)
+const fn number(value: f64) -> Tenths {
+    Tenths(value)
+}
+
+/// A coordinate, displayed with at most one decimal.
+struct Tenths(f64);
+
+impl std::fmt::Display for Tenths {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        /// Far beyond any picture; below it, tenths are exact.
+        const MOST: f64 = 1e12;
+        let tenths = (self.0 * 10.0).round();
+        if tenths.is_nan() || tenths.abs() > MOST {
+            return write!(f, "{}", tenths / 10.0);
+        }
+        // A report has hundreds of thousands of coordinates, so the digits are written directly. Negative zero becomes
+        // zero.
+        let (mut rest, tenth) = (tenths.abs() as u64 / 10, tenths.abs() as u64 % 10);
+        let mut digits = [b'.'; 16];
+        let mut first = digits.len();
+        if tenth > 0 {
+            first -= 2;
+            digits[first + 1] = b'0' + tenth as u8;
+        }
+        while rest > 0 || first == digits.len() || digits[first] == b'.' {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        if tenths < 0.0 {
+            first -= 1;
+            digits[first] = b'-';
+        }
+        f.write_str(std::str::from_utf8(&digits[first..]).unwrap_or_default())
+    }
 }
 
 /// Estimated width of `text` in user units: sufficient to reserve space, and identical on every machine.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_rounded_to_tenths() {
+        let small = (-40_000..40_000).map(|step| f64::from(step) * 0.037);
+        let large = (0..400).map(|power| 1e-60 * 2f64.powi(power)).flat_map(|value| [value, -value]);
+        let odd = [0.05, -0.05, -0.04, -0.0, 99_999_999_999.94, -100_000_000_000.0, f64::NAN, f64::INFINITY];
+        for value in small.chain(large).chain(odd) {
+            let rounded = (value * 10.0).round() / 10.0 + 0.0;
+            assert_eq!(number(value).to_string(), rounded.to_string());
+        }
+    }
 }

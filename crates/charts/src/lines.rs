@@ -88,15 +88,15 @@ fn draw_series(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) 
         let name = |p: &(f64, f64)| {
             format!("{}: {} {}, {} {}", series.name, lines.x.label, compact(p.0), hinted(p.1), lines.y.label)
         };
-        let shown: Vec<(Point, String)> =
-            series.points.iter().filter_map(|p| Some((plot.place(*p)?, name(p)))).collect();
+        let shown: Vec<(Point, &(f64, f64))> =
+            series.points.iter().filter_map(|p| Some((plot.place(*p)?, p))).collect();
         omitted += series.points.len() - shown.len();
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
             canvas.polyline(&path, Stroke::solid(colour, 2.0));
             let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
-            for (at, hint) in shown.iter().step_by(shown.len() / markers + 1) {
-                canvas.dot(*at, hint, |canvas| marker::draw(canvas, index, colour, *at, 4.2));
+            for (at, point) in shown.iter().step_by(shown.len() / markers + 1) {
+                canvas.dot(*at, &name(point), |canvas| marker::draw(canvas, index, colour, *at, 4.2));
             }
         });
     }
