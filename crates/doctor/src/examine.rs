@@ -8,7 +8,6 @@ use std::path::Path;
 
 use record::storage::real;
 use record::{Digest, LIBRARY_JOURNAL, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
-use stdx::files::Links;
 use stdx::text::with_causes;
 
 use crate::added;
@@ -137,10 +136,7 @@ impl Examination<'_> {
     }
 
     fn other_files(&mut self, run: &Run) {
-        let Ok(entries) = std::fs::read_dir(&run.dir) else { return };
-        let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
-        names.sort();
-        for name in names {
+        for name in run.file_names().unwrap_or_default() {
             let text = name.to_string_lossy();
             if is_unfinished(&text) {
                 self.report(Some(&run.file.id), &run.dir.join(&name), Problem::LeftOverFile);
@@ -162,7 +158,7 @@ impl Examination<'_> {
         }
         if let Some(origin) = &run.file.origin {
             let path = run.dir.join(self.caller.imported_file);
-            let kept = stdx::files::read(&path, Links::Refused, self.caller.most_imported_bytes);
+            let kept = run.read_file(self.caller.imported_file, self.caller.most_imported_bytes);
             if !matches!(&kept, Ok(bytes) if Digest::of(bytes).is(&origin.sha256)) {
                 self.report(Some(id), &path, Problem::ImportedFileChanged);
             }

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use record::{MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
-use stdx::files::{Links, ReadError, open, read};
+use stdx::files::{Links, ReadError, open};
 
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
@@ -68,7 +68,7 @@ impl Source {
     /// Returns an error if it cannot be read.
     pub fn run_json(&self) -> Result<Vec<u8>, TransferError> {
         let path = self.run.dir.join("run.json");
-        read(&path, Links::Refused, MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e.into()))
+        self.run.read_file("run.json", MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e))
     }
 
     /// Returns the run's additional files that exist.
@@ -78,11 +78,10 @@ impl Source {
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, TransferError> {
         let mut files = Vec::new();
         for name in EXTRA_FILES {
-            let path = self.run.dir.join(name);
-            match read(&path, Links::Refused, MOST_EXTRA_BYTES) {
+            match self.run.read_file(name, MOST_EXTRA_BYTES) {
                 Ok(bytes) => files.push((*name, bytes)),
-                Err(ReadError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(io("read", &path, error.into())),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io("read", &self.run.dir.join(name), error)),
             }
         }
         Ok(files)

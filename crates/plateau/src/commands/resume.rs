@@ -130,7 +130,7 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
 
 /// Refuses a copy: both it and its source could be continued, and would then be different runs with the same id.
 fn refuse_copy(run: &Run) -> Done {
-    let Some(mark) = transfer::mark_of(&run.dir)? else { return Ok(()) };
+    let Some(mark) = transfer::mark_of(run)? else { return Ok(()) };
     let text = format!(
         "run {} is a {}; resume it there. If it no longer exists there, remove {} from {} to make this copy the run",
         run.file.id,

@@ -3,7 +3,6 @@
 use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
 use serde_json::{Value, json};
-use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
@@ -79,8 +78,7 @@ fn check_order(run: &Run, loaded: &Loaded) -> Done {
 /// Verifies an imported run, which has no evaluations: checks its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     let path = run.dir.join(IMPORTED);
-    let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
-    let wrong = match kept {
+    let wrong = match run.read_file(IMPORTED, import::largest_bytes() as u64) {
         Ok(bytes) if Digest::of(&bytes).is(&origin.sha256) => None,
         Ok(_) => Some("its SHA-256 differs".to_owned()),
         Err(error) => Some(error.to_string()),

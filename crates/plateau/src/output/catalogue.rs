@@ -40,10 +40,10 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     let mut current = BTreeSet::new();
     for (folder, seen) in seen {
         let Seen::Current(run, state) = seen else { continue };
-        let dir = library.root().join(&folder);
+        let dir = library.path_of(&folder);
         // Only its lock shows whether a process is working on an incomplete run.
         if state == Standing::Incomplete
-            && Run::open(&dir).and_then(|run| run.is_in_progress()).unwrap_or(true)
+            && library.open(&folder).and_then(|run| run.is_in_progress()).unwrap_or(true)
         {
             continue;
         }
