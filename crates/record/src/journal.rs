@@ -22,7 +22,7 @@ use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
 use line::{OLDEST_VERSION, check_size, parse_line};
 
-pub use held::RESCUED;
+pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
 pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
 pub use verifier::{Unverified, Verifier};
 
@@ -348,7 +348,7 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
 
 fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
     let failed = |e| io("read", path, e);
-    parse(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
+    parse_reader(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
 }
 
 /// Parses a journal; `path` is used in error messages. Strings in the result are safe to print.
@@ -357,11 +357,11 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 /// Same as [`read_journal`].
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut rest = bytes;
-    parse(&mut rest, path)
+    parse_reader(&mut rest, path)
 }
 
 /// Parses a journal line by line: its text may take more memory than all of its records.
-fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
+pub(crate) fn parse_reader(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let failed = |e| io("read", path, e);
     let (mut line, mut last_line) = (Vec::new(), Vec::new());
     input.read_until(b'\n', &mut line).map_err(failed)?;

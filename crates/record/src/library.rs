@@ -1,5 +1,7 @@
 //! The library: a folder of runs.
 
+mod archive;
+mod archiving;
 mod error;
 mod nascent;
 mod run;
@@ -16,10 +18,12 @@ use stdx::files::ReadError;
 use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
 use crate::storage::{self, Storage};
 use crate::{Annotations, Change, Digest, Event, Journal, RunFile};
+use archive::{JOURNAL, RUN_FILE};
 use error::io;
 use nascent::Nascent;
-use run::{JOURNAL, RUN_FILE};
 
+pub use archive::is_archive;
+pub use archiving::Archived;
 pub use error::LibraryError;
 pub use run::Run;
 pub use run_json::{MOST_RUN_FILE_BYTES, begins_as_file_of_run, is_id, parse_run_file};
@@ -188,26 +192,44 @@ impl Library {
         }
     }
 
-    /// Returns the path of everything that may be a run, by its name in the library: folders, and files that are
-    /// something else. Runs that are being created or removed are omitted. Empty if the library does not exist.
+    /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and files that
+    /// are something else. Runs that are being created or removed are omitted, and so are archives of runs whose
+    /// folders exist, because the folder is authoritative. Empty if the library does not exist.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
     pub fn entries(&self) -> std::io::Result<BTreeMap<OsString, PathBuf>> {
         let names = self.names()?.into_iter().filter(|name| !nascent::is_nascent(Path::new(name)));
-        Ok(names.map(|name| (name.clone(), self.path_of(&name))).collect())
+        let (archives, others): (Vec<OsString>, Vec<OsString>) =
+            names.partition(|name| archive::is_at(&*self.storage, &self.root.join(name)));
+        let run_of =
+            |name: OsString| (archive::run_in(&name).unwrap_or(&name).to_owned(), self.root.join(name));
+        let mut entries: BTreeMap<OsString, PathBuf> = archives.into_iter().map(run_of).collect();
+        entries.extend(others.into_iter().map(|name| (name.clone(), self.root.join(name))));
+        Ok(entries)
     }
 
     /// Returns the path of the run with this name in the library, which need not exist.
     #[must_use]
     pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
-        self.root.join(name.as_ref())
+        let (name, folder) = (name.as_ref(), self.root.join(name.as_ref()));
+        let archive = self.root.join(archive::name_of(name));
+        match self.storage.look(&folder).is_err() && archive::is_at(&*self.storage, &archive) {
+            true => archive,
+            false => folder,
+        }
     }
 
     /// Returns whether anything in the library has the name of this run.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.storage.look(&self.path_of(name)).is_ok()
+    }
+
+    /// Returns whether the library contains an archive of the run with this name, even if its folder also exists.
+    #[must_use]
+    pub fn has_archive(&self, name: impl AsRef<OsStr>) -> bool {
+        archive::is_at(&*self.storage, &self.root.join(archive::name_of(name.as_ref())))
     }
 
     /// Opens the run with this name in the library, with its initial labels. In contrast to [`find`](Self::find), no
@@ -223,6 +245,9 @@ impl Library {
     /// change with the run.
     #[must_use]
     pub fn files_of(&self, path: &Path) -> [PathBuf; 2] {
+        if archive::is_at(&*self.storage, path) {
+            return [path.into(), path.into()];
+        }
         [path.join(RUN_FILE), path.join(JOURNAL)]
     }
 
@@ -332,14 +357,19 @@ impl Library {
         if name.is_empty() {
             return Err(LibraryError::Unnamed);
         }
-        let holds_run =
-            |dir: &Path| !nascent::is_nascent(dir) && self.storage.look(&dir.join(RUN_FILE)).is_ok();
-        let by_id = self.root.join(name);
-        let by_path = Path::new(name);
-        if !name.contains('/') && holds_run(&by_id) {
-            let run = Run::open_on(Arc::clone(&self.storage), &by_id)?;
-            return Ok(self.labelled(run));
+        let holds_run = |dir: &Path| {
+            let is_run =
+                || self.storage.look(&dir.join(RUN_FILE)).is_ok() || archive::is_at(&*self.storage, dir);
+            !nascent::is_nascent(dir) && is_run()
+        };
+        if !name.contains('/') {
+            let by_id = self.path_of(name);
+            if holds_run(&by_id) {
+                let run = Run::open_on(Arc::clone(&self.storage), &by_id)?;
+                return Ok(self.labelled(run));
+            }
         }
+        let by_path = Path::new(name);
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }

@@ -50,7 +50,10 @@ impl Receiver {
             return Err(TransferError::Unknown { id: id.into() });
         }
         match self.library.open(id) {
-            Ok(run) => Ok(Some(run)),
+            Ok(run) => {
+                run.check_changeable()?;
+                Ok(Some(run))
+            }
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ::fleet::{Job, Place, Queued, at};
 use pts::Standing;
-use record::{Library, Run};
+use record::Library;
 use serde_json::{Value, json};
 use stdx::files::Links;
 use stdx::text::on_one_line;
