@@ -53,10 +53,19 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
         Err(error) => return Err(error),
     };
     names.sort();
+    let runs = library.entries()?;
     let mut examination = Examination { caller, examined: Examined::default(), folders: BTreeMap::new() };
     for name in &names {
         examination.entry(&library.root().join(name), &name.to_string_lossy());
     }
+    for (name, path) in &runs {
+        if library.root().join(name) != *path {
+            examination.archive(path, &name.to_string_lossy());
+        } else if library.has_archive(name) {
+            examination.report(None, path, Problem::HalfArchived);
+        }
+    }
+    names.extend(runs.into_keys());
     examination.added(library, &names);
     Ok(examination.finish(library))
 }
@@ -78,7 +87,8 @@ impl Examination<'_> {
         let Ok(found) = std::fs::symlink_metadata(path) else { return };
         if name.starts_with(NASCENT) {
             // A locked one is currently being created or removed.
-            let is_locked = real().open_folder(path).and_then(|held| held.is_locked()).unwrap_or(false);
+            let held = real().open_folder(path).or_else(|_| real().open(path));
+            let is_locked = held.and_then(|held| held.is_locked()).unwrap_or(false);
             if !is_locked {
                 self.report(None, path, Problem::LeftOverRun);
             }
@@ -101,6 +111,13 @@ impl Examination<'_> {
                 Ok(run) => self.run(&run, name),
                 Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
             },
+        }
+    }
+
+    fn archive(&mut self, path: &Path, name: &str) {
+        match Run::open(path) {
+            Ok(run) => self.run(&run, name),
+            Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
         }
     }
 

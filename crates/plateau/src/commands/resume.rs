@@ -38,6 +38,7 @@ pub fn proceed(
     options: &Resume,
     may_continue: impl FnOnce(&Run, &Loaded) -> Done,
 ) -> Done {
+    stored.check_changeable()?;
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can

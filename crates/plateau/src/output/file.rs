@@ -78,6 +78,9 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     if is_named_so || record::begins_as_file_of_run(&begin) {
         return Err(never_overwritten(path, "is part of a run"));
     }
+    if record::is_archive(path, &begin) {
+        return Err(never_overwritten(path, "may be an archived run"));
+    }
     Ok(())
 }
 
@@ -121,6 +124,7 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
 /// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
 /// meantime is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
+    run.check_changeable()?;
     let folder = Folder::known(&run.dir, run.identity())?;
     let path = run.dir.join(name);
     check_name(&folder, name, &path)?;
