@@ -150,6 +150,11 @@ fn advice(finding: &Finding, options: &str) -> String {
         }
         Problem::Link => format!("copy the run itself instead of the link, then remove the link: rm {path}"),
         Problem::LeftOverRun => format!("the next run removes it; or: rm -r {path}"),
+        Problem::HalfArchived => {
+            format!(
+                "complete it: plateau archive {path}; or keep only the directory: plateau unarchive {path}"
+            )
+        }
         Problem::LeftOverFile => format!("rm {path}"),
         Problem::Rescued => format!(
             "compare it with the journal; if the journal is a prefix of it, keep the longer file: ls -l {}",

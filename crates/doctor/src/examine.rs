@@ -8,7 +8,6 @@ use std::path::Path;
 
 use record::storage::real;
 use record::{Digest, LIBRARY_JOURNAL, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
-use stdx::files::Links;
 use stdx::text::with_causes;
 
 use crate::added;
@@ -54,10 +53,19 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
         Err(error) => return Err(error),
     };
     names.sort();
+    let runs = library.entries()?;
     let mut examination = Examination { caller, examined: Examined::default(), folders: BTreeMap::new() };
     for name in &names {
         examination.entry(&library.root().join(name), &name.to_string_lossy());
     }
+    for (name, path) in &runs {
+        if library.root().join(name) != *path {
+            examination.archive(path, &name.to_string_lossy());
+        } else if library.has_archive(name) {
+            examination.report(None, path, Problem::HalfArchived);
+        }
+    }
+    names.extend(runs.into_keys());
     examination.added(library, &names);
     Ok(examination.finish(library))
 }
@@ -79,7 +87,8 @@ impl Examination<'_> {
         let Ok(found) = std::fs::symlink_metadata(path) else { return };
         if name.starts_with(NASCENT) {
             // A locked one is currently being created or removed.
-            let is_locked = real().open_folder(path).and_then(|held| held.is_locked()).unwrap_or(false);
+            let held = real().open_folder(path).or_else(|_| real().open(path));
+            let is_locked = held.and_then(|held| held.is_locked()).unwrap_or(false);
             if !is_locked {
                 self.report(None, path, Problem::LeftOverRun);
             }
@@ -102,6 +111,13 @@ impl Examination<'_> {
                 Ok(run) => self.run(&run, name),
                 Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
             },
+        }
+    }
+
+    fn archive(&mut self, path: &Path, name: &str) {
+        match Run::open(path) {
+            Ok(run) => self.run(&run, name),
+            Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
         }
     }
 
@@ -137,10 +153,7 @@ impl Examination<'_> {
     }
 
     fn other_files(&mut self, run: &Run) {
-        let Ok(entries) = std::fs::read_dir(&run.dir) else { return };
-        let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
-        names.sort();
-        for name in names {
+        for name in run.file_names().unwrap_or_default() {
             let text = name.to_string_lossy();
             if is_unfinished(&text) {
                 self.report(Some(&run.file.id), &run.dir.join(&name), Problem::LeftOverFile);
@@ -162,7 +175,7 @@ impl Examination<'_> {
         }
         if let Some(origin) = &run.file.origin {
             let path = run.dir.join(self.caller.imported_file);
-            let kept = stdx::files::read(&path, Links::Refused, self.caller.most_imported_bytes);
+            let kept = run.read_file(self.caller.imported_file, self.caller.most_imported_bytes);
             if !matches!(&kept, Ok(bytes) if Digest::of(bytes).is(&origin.sha256)) {
                 self.report(Some(id), &path, Problem::ImportedFileChanged);
             }

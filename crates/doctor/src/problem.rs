@@ -90,6 +90,9 @@ pub enum Problem {
     /// A partly created or partly removed run whose process died.
     #[error("is left over from a run whose creation or removal was interrupted")]
     LeftOverRun,
+    /// Both the directory and the archive of a run exist.
+    #[error("is also archived: archiving or restoring it was interrupted; its directory is used")]
+    HalfArchived,
     /// A temporary file.
     #[error("is a temporary file; unless a process is currently writing it, it is left over")]
     LeftOverFile,
@@ -153,6 +156,7 @@ impl Problem {
             | Self::Link
             | Self::LeftOverRun
             | Self::LeftOverFile
+            | Self::HalfArchived
             | Self::Rescued
             | Self::StaleSettings
             | Self::UntrustedState { .. }
@@ -181,6 +185,7 @@ impl Problem {
             Self::Link => "link",
             Self::LeftOverRun => "left_over_run",
             Self::LeftOverFile => "left_over_file",
+            Self::HalfArchived => "half_archived",
             Self::Rescued => "rescued_records",
             Self::StaleSettings => "stale_settings",
             Self::UntrustedState { .. } => "untrusted_state",

@@ -204,21 +204,15 @@ impl Catalogue {
     fn scan(&self) -> Result<Scan, String> {
         let root = self.library.root();
         let failed = |error: std::io::Error| format!("cannot list {}: {error}", root.display());
-        let names = match std::fs::read_dir(root) {
-            Ok(names) => names,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Scan::default()),
-            Err(error) => return Err(failed(error)),
-        };
+        let entries = self.library.entries().map_err(failed)?;
         let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut scan = Scan::default();
-        for entry in names {
-            let entry = entry.map_err(failed)?;
-            let dir = entry.path();
-            // The names of runs being created or removed begin with a dot.
-            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        for (name, dir) in entries {
+            if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            let stamp = Stamp::of(&dir.join("journal"));
+            let [_, journal] = self.library.files_of(&dir);
+            let stamp = Stamp::of(&journal);
             let row = match known.get(&dir) {
                 Some((at, row)) if *at == stamp && is_current(row, &dir) => Ok(Arc::clone(row)),
                 _ => row_of(&dir).map(Arc::new),
@@ -239,7 +233,7 @@ impl Catalogue {
         if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
             return None;
         }
-        let mut run = Run::open(&self.library.root().join(id)).ok().filter(|run| run.file.id == id)?;
+        let mut run = self.library.open(id).ok().filter(|run| run.file.id == id)?;
         run.file.labels = self.added().labels(id, &run.file.labels);
         Some(run)
     }

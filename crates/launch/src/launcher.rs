@@ -224,8 +224,7 @@ impl Launcher {
     }
 
     fn open(&self, run: &str) -> Result<Run, LaunchError> {
-        let dir = Library::at(&self.library).root().join(run);
-        let opened = Run::open(&dir).ok().filter(|opened| opened.file.id == run);
+        let opened = Library::at(&self.library).open(run).ok().filter(|opened| opened.file.id == run);
         opened.ok_or_else(|| LaunchError::NoSuchRun { run: run.into() })
     }
 }

@@ -33,7 +33,8 @@ use clap::{Args, Parser, Subcommand};
 pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use gate::Gate;
 pub use library::{
-    Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
+    Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag,
+    TrendOptions, Unarchive,
 };
 pub use load::{Load, OutputFormat};
 pub use notify::Notify;
@@ -140,6 +141,10 @@ pub enum Command {
     /// Test the drives of many hosts with Slurm jobs
     #[command(subcommand)]
     Fleet(Fleet),
+    /// Pack runs into one compressed file each; every command still reads them
+    Archive(Archive),
+    /// Restore the directories of archived runs
+    Unarchive(Unarchive),
     /// Permanently remove runs from the library
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod archive;
 mod check;
 mod compare;
 mod completions;
@@ -81,6 +82,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Copy(options) => copy::run(cli, options),
         Command::Job(options) => job::run(cli, options),
         Command::Fleet(command) => fleet::run(cli, command),
+        Command::Archive(options) => archive::run(cli, &options.runs, &archive::ARCHIVE),
+        Command::Unarchive(options) => archive::run(cli, &options.runs, &archive::UNARCHIVE),
         Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
         Command::Gate(options) => gate::run(cli, options),

@@ -101,6 +101,9 @@ fn what_commands_print_matches_the_schema() {
         &["copy", "first", "job-1", &other],
         &["doctor"],
         &["name", "first", "kept"],
+        &["archive", "kept"],
+        &["show", "kept"],
+        &["unarchive", "kept"],
         &["rm", "--yes", "kept"],
     ] {
         check(args);

@@ -22,10 +22,10 @@ use crate::storage::{self, Storage, Stored};
 use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
 use line::check_size;
-use reading::parse;
 
-pub use held::RESCUED;
+pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
 pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
+pub(crate) use reading::parse as parse_reader;
 pub use verifier::{Unverified, Verifier};
 
 /// Errors of a journal.
@@ -350,7 +350,7 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
 
 fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
     let failed = |e| io("read", path, e);
-    parse(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
+    parse_reader(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
 }
 
 /// Parses a journal; `path` is used in error messages. Strings in the result are safe to print.
@@ -359,7 +359,7 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 /// Same as [`read_journal`].
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut rest = bytes;
-    parse(&mut rest, path)
+    parse_reader(&mut rest, path)
 }
 
 /// Returns the name of the event in the JSON of an entry.

@@ -69,12 +69,13 @@ pub use imported::{
 pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
-    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_LINE_BYTES, RESCUED as RESCUED_JOURNAL,
-    TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal, read_journal,
+    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_JOURNAL_BYTES, MOST_LINE_BYTES,
+    RESCUED as RESCUED_JOURNAL, TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal,
+    read_journal,
 };
 pub use library::{
-    Library, LibraryError, MOST_RUN_FILE_BYTES, Run, begins_as_file_of_run, is_id as is_run_id,
-    parse_run_file,
+    Archived, Library, LibraryError, MOST_RUN_FILE_BYTES, Run, begins_as_file_of_run, is_archive,
+    is_id as is_run_id, parse_run_file,
 };
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};

@@ -1,46 +1,37 @@
 //! The library: a folder of runs.
 
+mod archive;
+mod archiving;
 mod error;
 mod nascent;
+mod run;
 mod run_json;
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stdx::files::ReadError;
 
-use crate::journal::read_journal_on;
 use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
 use crate::storage::{self, Storage};
-use crate::{Annotations, Change, Digest, Event, Journal, JournalError, Loaded, RunFile};
+use crate::{Annotations, Change, Digest, Event, Journal, RunFile};
+use archive::{JOURNAL, RUN_FILE};
 use error::io;
 use nascent::Nascent;
 
+pub use archive::is_archive;
+pub use archiving::Archived;
 pub use error::LibraryError;
+pub use run::Run;
 pub use run_json::{MOST_RUN_FILE_BYTES, begins_as_file_of_run, is_id, parse_run_file};
-
-const RUN_FILE: &str = "run.json";
-const JOURNAL: &str = "journal";
 
 /// A folder of runs, created with the first run.
 #[derive(Debug, Clone)]
 pub struct Library {
     root: PathBuf,
-    storage: Arc<dyn Storage>,
-}
-
-/// A run on disk.
-#[derive(Debug, Clone)]
-pub struct Run {
-    /// Directory of the run.
-    pub dir: PathBuf,
-    /// The run file. If the run was found in its library, `labels` are its current ones; otherwise, they are those with
-    /// which it was started.
-    pub file: RunFile,
-    /// Device and inode number of the directory from which `file` was read.
-    identity: (u64, u64),
     storage: Arc<dyn Storage>,
 }
 
@@ -106,7 +97,7 @@ impl Library {
         storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
         self.sweep()?;
         let dir = self.root.join(&file.id);
-        if self.storage.look(&dir).is_ok() {
+        if self.has(&file.id) {
             return Err(io("create", &dir, ErrorKind::AlreadyExists.into()));
         }
         let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
@@ -116,7 +107,7 @@ impl Library {
         });
         match begun {
             Ok((journal, identity)) => {
-                Ok((Run { dir, file, identity, storage: Arc::clone(&self.storage) }, journal))
+                Ok((Run::new(Arc::clone(&self.storage), dir, file, identity), journal))
             }
             Err(error) => {
                 // If this removal fails, a later process tries again.
@@ -142,7 +133,7 @@ impl Library {
         storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
         self.sweep()?;
         let dir = self.root.join(&file.id);
-        if self.storage.look(&dir).is_ok() {
+        if self.has(&file.id) {
             return Err(io("create", &dir, ErrorKind::AlreadyExists.into()));
         }
         let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
@@ -152,7 +143,7 @@ impl Library {
             nascent.identity()
         });
         match written {
-            Ok(identity) => Ok(Run { dir, file, identity, storage: Arc::clone(&self.storage) }),
+            Ok(identity) => Ok(Run::new(Arc::clone(&self.storage), dir, file, identity)),
             Err(error) => {
                 nascent.discard();
                 Err(error)
@@ -186,19 +177,78 @@ impl Library {
     /// # Errors
     /// Returns an error if the library cannot be read.
     pub fn sweep(&self) -> Result<(), LibraryError> {
-        for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
-            nascent::remove_left_over(&*self.storage, &self.root, &dir);
+        let names = self.names().map_err(|e| io("list", &self.root, e))?;
+        for name in names.iter().filter(|name| nascent::is_nascent(Path::new(name))) {
+            nascent::remove_left_over(&*self.storage, &self.root, &self.root.join(name));
         }
         Ok(())
     }
 
-    /// Returns all entries of the library; empty if the library does not exist.
-    fn dirs(&self) -> Result<Vec<PathBuf>, LibraryError> {
+    /// Returns the names of all entries of the library; empty if the library does not exist.
+    fn names(&self) -> std::io::Result<Vec<OsString>> {
         match self.storage.list(&self.root) {
-            Ok(names) => Ok(names.into_iter().map(|name| self.root.join(name)).collect()),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            Err(e) => Err(io("list", &self.root, e)),
+            names => names,
         }
+    }
+
+    /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and files that
+    /// are something else. Runs that are being created or removed are omitted, and so are archives of runs whose
+    /// folders exist, because the folder is authoritative. Empty if the library does not exist.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be listed.
+    pub fn entries(&self) -> std::io::Result<BTreeMap<OsString, PathBuf>> {
+        let names = self.names()?.into_iter().filter(|name| !nascent::is_nascent(Path::new(name)));
+        let (archives, others): (Vec<OsString>, Vec<OsString>) =
+            names.partition(|name| archive::is_at(&*self.storage, &self.root.join(name)));
+        let run_of =
+            |name: OsString| (archive::run_in(&name).unwrap_or(&name).to_owned(), self.root.join(name));
+        let mut entries: BTreeMap<OsString, PathBuf> = archives.into_iter().map(run_of).collect();
+        entries.extend(others.into_iter().map(|name| (name.clone(), self.root.join(name))));
+        Ok(entries)
+    }
+
+    /// Returns the path of the run with this name in the library, which need not exist.
+    #[must_use]
+    pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        let (name, folder) = (name.as_ref(), self.root.join(name.as_ref()));
+        let archive = self.root.join(archive::name_of(name));
+        match self.storage.look(&folder).is_err() && archive::is_at(&*self.storage, &archive) {
+            true => archive,
+            false => folder,
+        }
+    }
+
+    /// Returns whether anything in the library has the name of this run.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.storage.look(&self.path_of(name)).is_ok()
+    }
+
+    /// Returns whether the library contains an archive of the run with this name, even if its folder also exists.
+    #[must_use]
+    pub fn has_archive(&self, name: impl AsRef<OsStr>) -> bool {
+        archive::is_at(&*self.storage, &self.root.join(archive::name_of(name.as_ref())))
+    }
+
+    /// Opens the run with this name in the library, with its initial labels. In contrast to [`find`](Self::find), no
+    /// other text refers to it.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such run, or its `run.json` is invalid.
+    pub fn open(&self, name: impl AsRef<OsStr>) -> Result<Run, LibraryError> {
+        Run::open_on(Arc::clone(&self.storage), &self.path_of(name))
+    }
+
+    /// Returns the paths of the run file and of the journal of the run at `path`. Their lengths and modification times
+    /// change with the run.
+    #[must_use]
+    pub fn files_of(&self, path: &Path) -> [PathBuf; 2] {
+        if archive::is_at(&*self.storage, path) {
+            return [path.into(), path.into()];
+        }
+        [path.join(RUN_FILE), path.join(JOURNAL)]
     }
 
     /// Returns all runs, newest first, and an error for each directory that could not be read as a run.
@@ -282,10 +332,8 @@ impl Library {
         wanted: impl Fn(&OsStr) -> bool,
     ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
-        for dir in self.dirs()? {
-            if nascent::is_nascent(&dir) || !dir.file_name().is_some_and(&wanted) {
-                continue;
-            }
+        let entries = self.entries().map_err(|e| io("list", &self.root, e))?;
+        for (_, dir) in entries.into_iter().filter(|(name, _)| wanted(name)) {
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
                 // Skip files and unrelated folders, but report a folder that contains a journal: it used to be
@@ -309,14 +357,19 @@ impl Library {
         if name.is_empty() {
             return Err(LibraryError::Unnamed);
         }
-        let holds_run =
-            |dir: &Path| !nascent::is_nascent(dir) && self.storage.look(&dir.join(RUN_FILE)).is_ok();
-        let by_id = self.root.join(name);
-        let by_path = Path::new(name);
-        if !name.contains('/') && holds_run(&by_id) {
-            let run = Run::open_on(Arc::clone(&self.storage), &by_id)?;
-            return Ok(self.labelled(run));
+        let holds_run = |dir: &Path| {
+            let is_run =
+                || self.storage.look(&dir.join(RUN_FILE)).is_ok() || archive::is_at(&*self.storage, dir);
+            !nascent::is_nascent(dir) && is_run()
+        };
+        if !name.contains('/') {
+            let by_id = self.path_of(name);
+            if holds_run(&by_id) {
+                let run = Run::open_on(Arc::clone(&self.storage), &by_id)?;
+                return Ok(self.labelled(run));
+            }
         }
+        let by_path = Path::new(name);
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
@@ -352,111 +405,6 @@ impl Library {
                     false => LibraryError::Ambiguous { name, candidates: ids.collect() },
                 })
             }
-        }
-    }
-}
-
-impl Run {
-    /// Opens the run in `dir`, with its initial labels.
-    ///
-    /// # Errors
-    /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build
-    /// supports.
-    pub fn open(dir: &Path) -> Result<Self, LibraryError> {
-        Self::open_on(storage::real(), dir)
-    }
-
-    fn open_on(storage: Arc<dyn Storage>, dir: &Path) -> Result<Self, LibraryError> {
-        let path = dir.join(RUN_FILE);
-        let read = || {
-            let held = storage.open_folder(dir)?;
-            let bytes = held.open_file(OsStr::new(RUN_FILE))?.read(MOST_RUN_FILE_BYTES)?;
-            Ok((bytes, held.found()?.identity))
-        };
-        let (bytes, identity) = read().map_err(|e| io("read", &path, e))?;
-        let file = parse_run_file(&bytes).map_err(|problem| LibraryError::BadRunFile { path, problem })?;
-        Ok(Self { dir: dir.into(), file, identity, storage })
-    }
-
-    /// Returns the device and inode number of the run's directory, which distinguish it from another directory
-    /// at the same path.
-    #[must_use]
-    pub fn identity(&self) -> (u64, u64) {
-        self.identity
-    }
-
-    /// Returns the path of the journal.
-    #[must_use]
-    pub fn journal_path(&self) -> PathBuf {
-        self.dir.join(JOURNAL)
-    }
-
-    /// Reads the journal and checks that it belongs to this `run.json`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`read_journal`](crate::read_journal), and an error if `run.json` was changed.
-    pub fn load(&self) -> Result<Loaded, LibraryError> {
-        let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
-        self.check_digest(&loaded)?;
-        Ok(loaded)
-    }
-
-    /// Returns whether a process is currently working on the run.
-    ///
-    /// # Errors
-    /// Returns an error if the journal cannot be opened, or the file system does not support locks.
-    pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
-        let path = self.journal_path();
-        self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
-    }
-
-    /// Permanently removes the run. The run disappears from the library at once; then its files are deleted
-    /// one by one. The remains of an interrupted removal are deleted when the next run starts.
-    ///
-    /// # Errors
-    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
-    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
-    pub fn remove(self) -> Result<(), LibraryError> {
-        let journal = self.journal_path();
-        let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
-        match held.try_lock() {
-            Ok(true) => nascent::remove_run(&*self.storage, &self.dir),
-            Ok(false) => Err(LibraryError::InProgress { id: self.file.id }),
-            Err(error) => Err(io("lock", &journal, error)),
-        }
-    }
-
-    /// Opens the journal for appending.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Journal::reopen`], and an error if `run.json` was changed.
-    pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
-        // The process that created these entries may have been killed before it synced them.
-        storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
-        let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
-        self.check_digest(&loaded)?;
-        Ok((journal, loaded))
-    }
-
-    fn check_digest(&self, loaded: &Loaded) -> Result<(), LibraryError> {
-        let path = self.dir.join(RUN_FILE);
-        let bytes = self
-            .storage
-            .open(&path)
-            .and_then(|mut f| f.read(MOST_RUN_FILE_BYTES))
-            .map_err(|e| io("read", &path, e))?;
-        match loaded.entries.first().map(|entry| &entry.event) {
-            Some(Event::Opened { run_sha256 }) if !Digest::of(&bytes).is(run_sha256) => {
-                Err(LibraryError::ChangedRunFile { path })
-            }
-            Some(Event::Opened { .. }) => Ok(()),
-            // Without this record, the journal is not bound to this `run.json`.
-            _ => Err(JournalError::Damaged {
-                path: self.journal_path(),
-                seq: 0,
-                problem: "the first record is not `opened`".into(),
-            }
-            .into()),
         }
     }
 }

@@ -269,6 +269,9 @@ impl Run {
     /// # Errors
     /// Returns an error if the file cannot be read, is incomplete or not valid, or belongs to another run.
     pub fn live(&self) -> Result<Option<Live>, LiveError> {
+        if self.is_archived() {
+            return Ok(None);
+        }
         let path = self.dir.join(LIVE);
         let mut last = LiveError::Incomplete;
         for _ in 0..READINGS {

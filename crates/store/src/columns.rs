@@ -48,7 +48,7 @@ pub const RUN_COLUMNS: &[RunColumn] = &[
         about: "Description of the state: the verdict, the phase of a run in progress, or why a run cannot be read",
         value: |row| json!(row.verdict),
     },
-    RunColumn { name: "path", about: "Path of the run's directory", value: |row| json!(row.path) },
+    RunColumn { name: "path", about: "Path of the run's directory or archive", value: |row| json!(row.path) },
     RunColumn { name: "state", about: "State as one word", value: |row| json!(row.state) },
     RunColumn { name: "name", about: "Name", value: |row| json!(row.run.name) },
     RunColumn { name: "tags", about: "Tags", value: |row| json!(row.run.tags) },

@@ -1,10 +1,10 @@
 //! The store of a library, kept up to date with its journals.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pts::Standing;
-use record::{Annotations, Library, Run};
+use record::{Annotations, Library};
 
 use crate::engine::{Engine, Limits};
 use crate::error::StoreError;
@@ -23,8 +23,8 @@ const BATCH: usize = 32;
 /// The store of a library.
 pub struct Index {
     engine: Box<dyn Engine>,
-    /// Folder of the library.
-    root: PathBuf,
+    /// The library.
+    runs: Library,
     /// Name of the library within the store.
     library: String,
     /// The build that judged the runs and wrote the rows.
@@ -124,7 +124,7 @@ impl Index {
         if schema::check(&mut *engine)? != schema::VERSION {
             return Err(StoreError::Missing { path: root.join(crate::sqlite::INDEX) });
         }
-        Ok(Self { engine, root: root.into(), library: library.into(), judged_by: judged_by.into() })
+        Ok(Self { engine, runs: Library::at(root), library: library.into(), judged_by: judged_by.into() })
     }
 
     /// Returns every folder of the library that may be a run.
@@ -132,7 +132,7 @@ impl Index {
     /// # Errors
     /// If the library cannot be read, or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
-        let folders = sources::folders(&self.root)?;
+        let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
         let known = self.sources()?;
         let mut listed = listing::listed(&mut *self.engine, &self.library)?;
@@ -149,7 +149,7 @@ impl Index {
 
     /// Returns all annotations of the runs of the library.
     fn annotations(&self) -> Result<Annotations, StoreError> {
-        Ok(Library::at(&self.root).annotations()?)
+        Ok(self.runs.annotations()?)
     }
 
     /// Returns the source from which this build made the rows of each run.
@@ -174,7 +174,7 @@ impl Index {
     /// # Errors
     /// If the library cannot be read, or the database fails. Transactions committed before the error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
-        let folders = sources::folders(&self.root)?;
+        let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
         let known = self.sources()?;
         let stale: Vec<(&str, Source)> = folders
@@ -212,7 +212,7 @@ impl Index {
         in_progress: InProgress,
         annotations: &Annotations,
     ) -> Vec<Read<'a>> {
-        let (root, library) = (&*self.root, &*self.library);
+        let (runs, library) = (&self.runs, &*self.library);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let share = batch.len().div_ceil(threads).max(1);
         std::thread::scope(|scope| {
@@ -222,7 +222,7 @@ impl Index {
                     let read = move |(folder, source): &(&'a str, Source)| Read {
                         folder,
                         source: *source,
-                        rows: read_run(root, library, folder, in_progress, annotations),
+                        rows: read_run(runs, library, folder, in_progress, annotations),
                     };
                     scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())
                 })
@@ -298,7 +298,8 @@ impl Index {
         let known = self.all_folders()?;
         // A run that is missing from the list may have been created and indexed by another process in the meantime.
         let is_gone = |folder: &&String| {
-            folders.get(*folder).is_none_or(Option::is_none) && Source::of(&self.root.join(folder)).is_none()
+            folders.get(*folder).is_none_or(Option::is_none)
+                && Source::of(&self.runs, &self.runs.path_of(folder)).is_none()
         };
         let gone: Vec<&String> = known.iter().filter(is_gone).collect();
         if !gone.is_empty() {
@@ -401,13 +402,13 @@ fn added_to(annotations: &Annotations, run_id: &str) -> Option<String> {
 }
 
 fn read_run(
-    root: &Path,
+    runs: &Library,
     library: &str,
     folder: &str,
     in_progress: InProgress,
     annotations: &Annotations,
 ) -> Result<Option<ReadRun>, String> {
-    let run = Run::open(&root.join(folder)).map_err(|error| error.to_string())?;
+    let run = runs.open(folder).map_err(|error| error.to_string())?;
     if in_progress == InProgress::LeftOut && run.is_in_progress().unwrap_or(false) {
         return Ok(None);
     }

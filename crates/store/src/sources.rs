@@ -1,9 +1,10 @@
 //! The state of a run's files, which decides whether its rows are up to date.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+
+use record::Library;
 
 use crate::error::StoreError;
 use crate::value::Value;
@@ -26,11 +27,12 @@ impl Source {
     pub const COLUMNS: [&str; 4] =
         ["run_file_bytes", "run_file_modified_ns", "journal_bytes", "journal_modified_ns"];
 
-    /// Returns the state of the files of the run in `folder`; None if it is not the folder of a run.
+    /// Returns the state of the files of the run at `path`; None if it is not a run.
     #[must_use]
-    pub fn of(folder: &Path) -> Option<Self> {
-        let (run_file_bytes, run_file_modified_ns) = extent(&folder.join("run.json"))?;
-        let (journal_bytes, journal_modified_ns) = extent(&folder.join("journal"))?;
+    pub fn of(library: &Library, path: &Path) -> Option<Self> {
+        let [run_file, journal] = library.files_of(path);
+        let (run_file_bytes, run_file_modified_ns) = extent(&run_file)?;
+        let (journal_bytes, journal_modified_ns) = extent(&journal)?;
         Some(Self { run_file_bytes, run_file_modified_ns, journal_bytes, journal_modified_ns })
     }
 
@@ -61,24 +63,23 @@ fn extent(path: &Path) -> Option<(i64, i64)> {
     Some((i64::try_from(found.len()).ok()?, i64::try_from(since.as_nanos()).ok()?))
 }
 
-/// Returns the names of all folders of a library that may be runs, each with the state of its files; None for a folder
+/// Returns the names of everything in a library that may be a run, each with the state of its files; None for a folder
 /// that is not a complete run.
 ///
 /// # Errors
 /// If the library cannot be read. A missing library is empty.
-pub fn folders(library: &Path) -> Result<BTreeMap<String, Option<Source>>, StoreError> {
-    let failed = |source| StoreError::Library { path: library.into(), source };
-    let entries = match std::fs::read_dir(library) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        other => other.map_err(failed)?,
-    };
+pub fn folders(library: &Library) -> Result<BTreeMap<String, Option<Source>>, StoreError> {
+    let failed = |source| StoreError::Library { path: library.root().into(), source };
     let mut found = BTreeMap::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
+    for (name, path) in library.entries().map_err(failed)? {
         // Ids of runs are ASCII; a folder with another name is read without the index.
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if !name.starts_with('.') && !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let source = Source::of(&library.join(&name));
+        let Ok(name) = name.into_string() else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        let source = Source::of(library, &path);
+        let is_other_file = || std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if source.is_some() || !is_other_file() {
             found.insert(name, source);
         }
     }

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use jiff::Timestamp;
+use record::Run;
 use serde::{Deserialize, Serialize};
-use stdx::files::{Folder, Links, ReadError, read_text};
+use stdx::files::Folder;
 
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
@@ -73,15 +74,15 @@ impl Mark {
     }
 }
 
-/// Returns the mark of the run in `dir`; `None` if it is not a copy.
+/// Returns the mark of a run; `None` if it is not a copy.
 ///
 /// # Errors
 /// Returns an error if there is a mark that cannot be read.
-pub fn mark_of(dir: &Path) -> Result<Option<Mark>, TransferError> {
-    let path = dir.join(COPIED);
-    match read_text(&path, Links::Refused, MOST_BYTES) {
+pub fn mark_of(run: &Run) -> Result<Option<Mark>, TransferError> {
+    let path = run.dir.join(COPIED);
+    match run.read_text(COPIED, MOST_BYTES) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|e| io("read", &path, e.into())),
-        Err(ReadError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io("read", &path, error.into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io("read", &path, error)),
     }
 }

@@ -49,8 +49,11 @@ impl Receiver {
         if id.is_empty() || id.contains('/') || id.starts_with('.') {
             return Err(TransferError::Unknown { id: id.into() });
         }
-        match Run::open(&self.library.root().join(id)) {
-            Ok(run) => Ok(Some(run)),
+        match self.library.open(id) {
+            Ok(run) => {
+                run.check_changeable()?;
+                Ok(Some(run))
+            }
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -155,7 +158,7 @@ impl Destination for Receiver {
             return Err(TransferError::OtherRun { id: id.into() });
         }
         if !new.is_empty() {
-            if mark_of(&copy.run.dir)?.is_none() {
+            if mark_of(&copy.run)?.is_none() {
                 return Err(TransferError::Original { id: id.into() });
             }
             copy.extend(new)?;
@@ -168,7 +171,7 @@ impl Destination for Receiver {
 
     fn settle(&mut self, id: &str, state: SourceState) -> Result<(), TransferError> {
         let copy = self.open(id)?;
-        let Some(was) = mark_of(&copy.run.dir)? else { return Ok(()) };
+        let Some(was) = mark_of(&copy.run)? else { return Ok(()) };
         let now = Mark {
             last: record::wall_now(),
             source_bytes: state.bytes,

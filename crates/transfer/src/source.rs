@@ -1,11 +1,11 @@
 //! The run that is sent.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufRead as _, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
-use record::{MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
-use stdx::files::{Links, ReadError, open, read};
+use record::{MOST_JOURNAL_BYTES, MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
+use stdx::files::{Links, ReadError, open};
 
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
@@ -24,13 +24,19 @@ pub struct Source {
     run: Run,
     /// The beginning of the journal that was verified, to continue from there.
     verified: Verifier,
+    /// The journal of an archived run, unpacked.
+    unpacked: OnceLock<Arc<[u8]>>,
 }
+
+/// An open journal.
+trait Journal: Read + Seek {}
+impl<T: Read + Seek> Journal for T {}
 
 impl Source {
     /// Returns the source that sends `run`.
     #[must_use]
     pub fn of(run: Run) -> Self {
-        Self { run, verified: Verifier::default() }
+        Self { run, verified: Verifier::default(), unpacked: OnceLock::new() }
     }
 
     /// Returns the run.
@@ -50,8 +56,8 @@ impl Source {
     /// # Errors
     /// Returns an error if the journal cannot be opened.
     pub fn length(&self) -> Result<u64, TransferError> {
-        let (file, path) = self.open()?;
-        Ok(file.metadata().map_err(|e| io("read", &path, e))?.len())
+        let (mut journal, path) = self.open()?;
+        journal.seek(SeekFrom::End(0)).map_err(|e| io("read", &path, e))
     }
 
     /// Returns the state of the run, after `bytes` were read from it.
@@ -68,7 +74,7 @@ impl Source {
     /// Returns an error if it cannot be read.
     pub fn run_json(&self) -> Result<Vec<u8>, TransferError> {
         let path = self.run.dir.join("run.json");
-        read(&path, Links::Refused, MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e.into()))
+        self.run.read_file("run.json", MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e))
     }
 
     /// Returns the run's additional files that exist.
@@ -78,11 +84,10 @@ impl Source {
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, TransferError> {
         let mut files = Vec::new();
         for name in EXTRA_FILES {
-            let path = self.run.dir.join(name);
-            match read(&path, Links::Refused, MOST_EXTRA_BYTES) {
+            match self.run.read_file(name, MOST_EXTRA_BYTES) {
                 Ok(bytes) => files.push((*name, bytes)),
-                Err(ReadError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(io("read", &path, error.into())),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io("read", &self.run.dir.join(name), error)),
             }
         }
         Ok(files)
@@ -146,9 +151,20 @@ impl Source {
         }
     }
 
-    fn open(&self) -> Result<(File, PathBuf), TransferError> {
+    fn open(&self) -> Result<(Box<dyn Journal>, PathBuf), TransferError> {
         let path = self.run.journal_path();
-        let file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
-        Ok((file, path))
+        if !self.run.is_archived() {
+            let file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
+            return Ok((Box::new(file), path));
+        }
+        let bytes = match self.unpacked.get() {
+            Some(bytes) => Arc::clone(bytes),
+            None => {
+                let bytes = self.run.read_file("journal", MOST_JOURNAL_BYTES);
+                let bytes: Arc<[u8]> = bytes.map_err(|e| io("read", &path, e))?.into();
+                Arc::clone(self.unpacked.get_or_init(|| bytes))
+            }
+        };
+        Ok((Box::new(Cursor::new(bytes)), path))
     }
 }

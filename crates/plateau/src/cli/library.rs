@@ -172,6 +172,20 @@ pub struct Name {
 }
 
 #[derive(Debug, Args)]
+pub struct Archive {
+    /// The runs
+    #[arg(required = true, value_name = "RUN", add = completion::run())]
+    pub runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Unarchive {
+    /// The runs
+    #[arg(required = true, value_name = "RUN", add = completion::run())]
+    pub runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct Rm {
     /// The runs
     #[arg(required = true, value_name = "RUN", add = completion::run())]

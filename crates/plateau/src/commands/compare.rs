@@ -12,6 +12,7 @@ use crate::output::file;
 use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
+use crate::output::report_file;
 use crate::run::lifecycle;
 
 pub fn run(cli: &Cli, options: &Compare) -> Done {
@@ -141,7 +142,7 @@ fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
         if !lifecycle::is_complete(&loaded) {
             incomplete.push(run.file.id.clone());
         }
-        reports.push(run.dir.join("report.html"));
+        reports.push(report_file::path(&run));
         let candidate = Candidate::of(&run.file, &loaded);
         candidates.push(candidate.map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?);
     }

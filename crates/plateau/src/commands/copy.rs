@@ -44,7 +44,7 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
 /// Refuses a run that cannot be copied as a whole, unless that is requested.
 pub fn check(run: &Run, is_in_progress_requested: bool) -> Done {
     let id = &run.file.id;
-    if let Some(mark) = mark_of(&run.dir)?.filter(|mark| !mark.has_all || mark.source_in_progress) {
+    if let Some(mark) = mark_of(run)?.filter(|mark| !mark.has_all || mark.source_in_progress) {
         let text = format!("run {id} is itself an incomplete {}; copy it from there", mark.words());
         return Err(Failure::text(Exit::Run, text).of_run(id));
     }

@@ -34,7 +34,7 @@ fn install(cli: &Cli, names: &[String]) -> Done {
     let mut runs = Vec::new();
     for example in EXAMPLES.iter().filter(|e| names.is_empty() || names.iter().any(|name| name == e.name)) {
         let id = example.run_id();
-        let is_new = !library.root().join(&id).exists();
+        let is_new = !library.has(&id);
         if is_new {
             store(
                 &library,

@@ -61,7 +61,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
 /// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
     // The name of the directory is unique in the library, and is always a valid file name.
-    let id = run.dir.file_name().unwrap_or_default().to_string_lossy();
+    let id = run.name().to_string_lossy();
     let name = match (&format.make, format.extensions.first()) {
         (Make::File(_), Some(extension)) => format!("{id}.{extension}"),
         (Make::File(_), None) => format!("{id}.{}", format.name),

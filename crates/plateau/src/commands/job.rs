@@ -77,16 +77,15 @@ fn wait(at_most: Duration, take: impl Fn() -> Result<Turn, TurnError>) -> Done<T
 }
 
 fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
-    let dir = library.root().join(id);
-    if dir.symlink_metadata().is_err() {
+    if !library.has(id) {
         return Ok(None);
     }
-    let run = Run::open(&dir)?;
+    let run = library.open(id)?;
     if run.file.id == id {
         let labelled = library.find(id).ok().filter(|found| found.file.id == id);
         return Ok(Some(labelled.unwrap_or(run)));
     }
-    let text = format!("{} contains another run, {}; rename the directory", dir.display(), run.file.id);
+    let text = format!("{} contains another run, {}; rename the directory", run.dir.display(), run.file.id);
     Err(Failure::text(Exit::Run, text))
 }
 

@@ -37,7 +37,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     let mut outputs = report_file::once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {
-        outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));
+        outputs.push((&report::formats::FORMATS[0], report_file::path(&run)));
     }
     let written =
         report_file::write_all(&run, &outputs, publication::of(&run, &options.publisher)?, cli.json)?;

@@ -38,6 +38,7 @@ pub fn proceed(
     options: &Resume,
     may_continue: impl FnOnce(&Run, &Loaded) -> Done,
 ) -> Done {
+    stored.check_changeable()?;
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can
@@ -130,7 +131,7 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
 
 /// Refuses a copy: both it and its source could be continued, and would then be different runs with the same id.
 fn refuse_copy(run: &Run) -> Done {
-    let Some(mark) = transfer::mark_of(&run.dir)? else { return Ok(()) };
+    let Some(mark) = transfer::mark_of(run)? else { return Ok(()) };
     let text = format!(
         "run {} is a {}; resume it there. If it no longer exists there, remove {} from {} to make this copy the run",
         run.file.id,

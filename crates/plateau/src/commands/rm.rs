@@ -55,13 +55,11 @@ fn others(run: &Run) -> Done<Vec<String>> {
     const OWN: [&str; 8] =
         [transfer::COPIED, "run.json", "journal", record::LIVE, "report.html", SIGNATURE, LOGO, IMPORTED];
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(&run.dir)? {
-        let name = entry?.file_name();
+    for name in run.file_names()? {
         if !OWN.iter().any(|own| name == *own) {
             names.push(on_one_line(&name.to_string_lossy()).into_owned());
         }
     }
-    names.sort();
     Ok(names)
 }
 

@@ -3,7 +3,6 @@
 use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
 use serde_json::{Value, json};
-use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
@@ -14,23 +13,41 @@ use crate::output::run_files::IMPORTED;
 use crate::output::signature;
 use crate::run::lifecycle;
 
-pub fn run(cli: &Cli, options: &Verify) -> Done {
-    let run = places::library(cli.library.as_deref())?.find(&options.run)?;
+/// A run whose files are intact.
+pub struct Checked {
+    loaded: Loaded,
+    /// Its tests; none if it is imported.
+    tests: Vec<Verified>,
+}
+
+/// Checks that the files of a run are intact and that this version can evaluate it. Different conclusions are not an
+/// error here.
+pub fn check(run: &Run) -> Done<Checked> {
     // Loading verifies every link of the chain.
     let loaded = run.load()?;
+    check_order(run, &loaded)?;
+    if let Some(origin) = &run.file.origin {
+        check_imported(run, origin)?;
+        return Ok(Checked { loaded, tests: Vec::new() });
+    }
+    if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
+        publication::kept_logo(run)?;
+    }
+    let tests = pts::verify::verify(&run.file, &loaded.entries)
+        .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
+    Ok(Checked { loaded, tests })
+}
+
+pub fn run(cli: &Cli, options: &Verify) -> Done {
+    let run = places::library(cli.library.as_deref())?.find(&options.run)?;
+    let Checked { loaded, tests: verified } = check(&run)?;
     let digest = loaded.digest.to_string();
-    check_order(&run, &loaded)?;
     if let Some(key) = &options.verify_key {
         signature::check(&run, &digest, key)?;
     }
     if let Some(origin) = &run.file.origin {
         return imported(cli, &run, origin, &loaded);
     }
-    if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
-        publication::kept_logo(&run)?;
-    }
-    let verified = pts::verify::verify(&run.file, &loaded.entries)
-        .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     let count: usize = verified.iter().map(|test| test.differences.len()).sum();
     let document = json!({
         "run": run.file.id,
@@ -76,11 +93,10 @@ fn check_order(run: &Run, loaded: &Loaded) -> Done {
     })
 }
 
-/// Verifies an imported run, which has no evaluations: checks its journal and its file.
-fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
+/// Checks the file of an imported run, which has no evaluations.
+fn check_imported(run: &Run, origin: &Origin) -> Done {
     let path = run.dir.join(IMPORTED);
-    let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
-    let wrong = match kept {
+    let wrong = match run.read_file(IMPORTED, import::largest_bytes() as u64) {
         Ok(bytes) if Digest::of(&bytes).is(&origin.sha256) => None,
         Ok(_) => Some("its SHA-256 differs".to_owned()),
         Err(error) => Some(error.to_string()),
@@ -89,6 +105,10 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
         let text = format!("{} is missing or is not the imported file: {why}", path.display());
         return Err(Failure::text(Exit::Run, text).of_run(&run.file.id));
     }
+    Ok(())
+}
+
+fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     if cli.json {
         return printer::print_json(&json!({
             "run": run.file.id, "journal_sha256": loaded.digest.to_string(), "records": loaded.entries.len(),

@@ -1,6 +1,7 @@
 //! The runs of the library, read from its index if that is up to date, otherwise from their files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use pts::Standing;
@@ -36,14 +37,18 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
         log::info!("the index is not used: {}", with_causes(&error));
         BTreeMap::new()
     });
+    let entries = library.entries().unwrap_or_default();
     let mut runs = Vec::new();
     let mut current = BTreeSet::new();
     for (folder, seen) in seen {
         let Seen::Current(run, state) = seen else { continue };
-        let dir = library.root().join(&folder);
+        let dir = match entries.get(OsStr::new(&folder)) {
+            Some(path) => path.clone(),
+            None => library.path_of(&folder),
+        };
         // Only its lock shows whether a process is working on an incomplete run.
         if state == Standing::Incomplete
-            && Run::open(&dir).and_then(|run| run.is_in_progress()).unwrap_or(true)
+            && library.open(&folder).and_then(|run| run.is_in_progress()).unwrap_or(true)
         {
             continue;
         }

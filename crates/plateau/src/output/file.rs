@@ -78,6 +78,9 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     if is_named_so || record::begins_as_file_of_run(&begin) {
         return Err(never_overwritten(path, "is part of a run"));
     }
+    if record::is_archive(path, &begin) {
+        return Err(never_overwritten(path, "may be an archived run"));
+    }
     Ok(())
 }
 
@@ -129,7 +132,10 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
     let mut open = Vec::new();
     for (path, bytes) in files {
         let (folder, name) = match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
-            Some(name) => (Folder::known(&run.dir, run.identity())?, name),
+            Some(name) => {
+                run.check_changeable()?;
+                (Folder::known(&run.dir, run.identity())?, name)
+            }
             None => Folder::around(path)?,
         };
         check_name(&folder, name, path)?;

@@ -5,12 +5,12 @@ use record::Run;
 /// Returns how the run differs from one that was made here, one line per difference; empty for most runs.
 pub fn provenance(run: &Run) -> Vec<String> {
     let mut lines = Vec::new();
-    match transfer::mark_of(&run.dir) {
+    match transfer::mark_of(run) {
         Ok(mark) => lines.extend(mark.map(|mark| mark.words())),
         Err(_) => lines.push(format!("a copy, but {} cannot be read", transfer::COPIED)),
     }
-    if let Some(name) = run.dir.file_name().filter(|name| *name != run.file.id.as_str()) {
-        let name = name.to_string_lossy();
+    if !run.has_own_name() {
+        let name = run.name().to_string_lossy();
         lines.push(format!("its directory has another name: {}", stdx::text::on_one_line(&name)));
     }
     lines

@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 8 << 20;
 /// # Errors
 /// Returns an error if it cannot be read or is not an image.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
-    let bytes = read(path, Links::Followed)?;
+    let bytes = read(path)?;
     logo_of(bytes.clone(), path)?;
     Ok(bytes)
 }
@@ -32,7 +32,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     let plan = run.file.plan.clone().unwrap_or_default();
     let logo = match (&typed.logo, &plan.logo) {
-        (Some(path), _) => Some(logo_of(read(path, Links::Followed)?, path)?),
+        (Some(path), _) => Some(logo_of(read(path)?, path)?),
         (None, Some(_)) => Some(logo_of(kept_logo(run)?, &run.dir.join(LOGO))?),
         (None, None) => None,
     };
@@ -49,20 +49,21 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
 /// # Errors
 /// Returns an error if it cannot be read, or was replaced.
 pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
-    let path = run.dir.join(LOGO);
     let changed = |why: String| {
         let text =
             format!("{why}: `logo` in {} is not the image with which the run started", run.dir.display());
         Failure::text(Exit::Run, text).of_run(&run.file.id)
     };
-    let bytes = read(&path, Links::Refused).map_err(|failure| changed(failure.message()))?;
+    let bytes = run
+        .read_file(LOGO, MOST_BYTES)
+        .map_err(|error| changed(format!("cannot read {}: {error}", run.dir.join(LOGO).display())))?;
     let recorded = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
     let found = Digest::of(&bytes).to_string();
     if recorded == Some(found.as_str()) { Ok(bytes) } else { Err(changed(format!("its SHA-256 is {found}"))) }
 }
 
-fn read(path: &Path, links: Links) -> Done<Vec<u8>> {
-    let bytes = stdx::files::read(path, links, MOST_BYTES).map_err(std::io::Error::from);
+fn read(path: &Path) -> Done<Vec<u8>> {
+    let bytes = stdx::files::read(path, Links::Followed, MOST_BYTES).map_err(std::io::Error::from);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
     bytes.map_err(|error| Failure::new(Exit::Usage, error))
 }

@@ -12,9 +12,15 @@ use crate::output::file;
 use crate::output::options;
 use crate::output::publication;
 
-/// Writes the HTML report of `run` into its directory and returns its path.
+/// Returns the path of the HTML report of a run if none is specified: in its directory, or in the working directory if
+/// the run is archived and its files cannot change.
+pub fn path(run: &Run) -> PathBuf {
+    if run.is_archived() { format!("{}.html", run.file.id).into() } else { run.dir.join("report.html") }
+}
+
+/// Writes the HTML report of `run` and returns its path.
 pub fn write(run: &Run) -> Done<PathBuf> {
-    let html = (&FORMATS[0], run.dir.join("report.html"));
+    let html = (&FORMATS[0], path(run));
     Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?, false)?.swap_remove(0).1)
 }
 

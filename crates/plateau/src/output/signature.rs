@@ -60,7 +60,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
         public_key(&pem).ok_or_else(|| bad_key(key, "public", "pkey -in key.pem -pubout -out public.pem"))?;
     let path = run.dir.join(SIGNATURE);
     let wrong = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
-    let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES).map_err(|error| {
+    let text = run.read_text(SIGNATURE, MOST_BYTES).map_err(|error| {
         wrong(format!(
             "run {} has no readable signature ({error}); create one with `plateau report RUN --sign KEY`",
             run.file.id

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::storage::{self, Storage, Stored};
 
 /// Size limit for reading a journal back: far more than any run writes.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
+pub const MOST_BYTES: u64 = 1 << 30;
 
 /// Limit on the copy in memory: several times the journal of a week-long run. Only the beginning of a longer
 /// journal is kept.

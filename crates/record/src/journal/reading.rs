@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 1 << 20;
 const MOST_THREADS: usize = 4;
 
 /// Parses a journal in batches: its text may take more memory than all of its records.
-pub(super) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
+pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let threads = stdx::parallel::processors().min(MOST_THREADS);
     parse_in_batches(input, path, BATCH_BYTES, threads)
 }

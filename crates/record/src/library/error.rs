@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::archive;
 use crate::{JournalError, LibraryJournalError};
 
 /// Errors of a library or of a run in it.
@@ -84,6 +85,46 @@ pub enum LibraryError {
         /// Path of the unexpected entry.
         path: PathBuf,
     },
+    /// The files of an archived run cannot be changed.
+    #[error(
+        "run {id} is archived, so its files cannot be changed; first restore its directory: plateau unarchive {id}"
+    )]
+    Archived {
+        /// Id of the run.
+        id: String,
+    },
+    /// The run is archived already.
+    #[error("run {id} is already archived")]
+    AlreadyArchived {
+        /// Id of the run.
+        id: String,
+    },
+    /// The run is not archived.
+    #[error("run {id} is not archived")]
+    NotArchived {
+        /// Id of the run.
+        id: String,
+    },
+    /// The directory of a run contains an object that cannot be archived.
+    #[error(
+        "{} cannot be archived, so {id} was not: only regular files with names of at most 100 bytes can; move it out of \
+         the directory of the run first",
+        path.display()
+    )]
+    NotArchivable {
+        /// Id of the run.
+        id: String,
+        /// Path of the object.
+        path: PathBuf,
+    },
+    /// Another object has the name that the run needs.
+    #[error("{} exists and is not the same run; compare it with run {id}, and move or remove one of them", path.display())]
+    InTheWay {
+        /// Id of the run.
+        id: String,
+        /// Path of the object.
+        path: PathBuf,
+    },
     /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -101,7 +142,8 @@ impl LibraryError {
     /// Returns whether this error explains why the run with this id or id prefix cannot be read.
     pub(super) fn is_about(&self, name: &str) -> bool {
         let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
-        let id = path.parent().and_then(Path::file_name);
+        let archived = path.file_name().and_then(archive::run_in);
+        let id = archived.or_else(|| path.parent().and_then(Path::file_name));
         id.is_some_and(|id| id.to_string_lossy().starts_with(name))
     }
 }

@@ -22,6 +22,11 @@ pub(super) fn is_nascent(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
+/// Returns the temporary path of the directory of a run.
+pub(super) fn path_of(root: &Path, id: &str) -> PathBuf {
+    root.join(format!("{PREFIX}{id}"))
+}
+
 /// A directory that is being created.
 #[derive(Debug)]
 pub(super) struct Nascent {
@@ -37,7 +42,7 @@ pub(super) struct Nascent {
 impl Nascent {
     /// Creates an empty directory in `root` for the run `id`.
     pub fn create(storage: &Arc<dyn Storage>, root: &Path, id: &str) -> Result<Self, LibraryError> {
-        let dir = root.join(format!("{PREFIX}{id}"));
+        let dir = path_of(root, id);
         let storage = Arc::clone(storage);
         for _ in 0..ATTEMPTS {
             storage.create_folder(&dir).map_err(|e| io("create", &dir, e))?;
@@ -49,9 +54,12 @@ impl Nascent {
     }
 
     /// Creates a file in the directory. Returns the file and its path.
-    pub fn create_file(&mut self, name: &str) -> Result<(Box<dyn Stored>, PathBuf), LibraryError> {
-        let path = self.dir.join(name);
-        let file = self.held.create_file(OsStr::new(name)).map_err(|e| io("create", &path, e))?;
+    pub fn create_file(
+        &mut self,
+        name: impl AsRef<OsStr>,
+    ) -> Result<(Box<dyn Stored>, PathBuf), LibraryError> {
+        let path = self.dir.join(name.as_ref());
+        let file = self.held.create_file(name.as_ref()).map_err(|e| io("create", &path, e))?;
         Ok((file, path))
     }
 
@@ -65,6 +73,14 @@ impl Nascent {
             return Err(io("create", dir, ErrorKind::Interrupted.into()));
         }
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
+    }
+
+    /// Restricts the permissions of the directory to those that `mode` grants for a file.
+    pub fn restrict(&mut self, mode: u32) -> Result<(), LibraryError> {
+        let of_class = |read: u32, class: u32| if mode & read == 0 { class } else { 0 };
+        let withheld = of_class(0o040, 0o070) | of_class(0o004, 0o007);
+        let restricted = self.held.mode().and_then(|own| self.held.set_mode(own & !withheld));
+        restricted.map_err(|e| io("create", &self.dir, e))
     }
 
     /// Returns the device and inode number of the directory.
@@ -98,12 +114,57 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
 
 /// Removes a temporary directory that is not locked by any process.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
-    let Ok(mut held) = storage.open_folder(dir) else { return };
+    let Ok(mut held) = storage.open_folder(dir) else { return remove_left_over_file(storage, dir) };
     // Lock first, then check the path: the creator may still rename and unlock the directory before the lock
     // is acquired.
     if matches!(held.try_lock(), Ok(true)) && is_at(storage, &*held, dir) {
         let _ = remove(storage, root, dir, &mut *held);
     }
+}
+
+/// Removes a temporary file that is not locked by any process.
+fn remove_left_over_file(storage: &dyn Storage, path: &Path) {
+    let Ok(held) = storage.open(path) else { return };
+    let is_there = || {
+        let found = held.found();
+        found.is_ok_and(|found| storage.look(path).is_ok_and(|there| there == found))
+    };
+    if matches!(held.try_lock(), Ok(true)) && is_there() {
+        let _ = storage.remove_file(path);
+    }
+}
+
+/// Creates and locks an empty file with a temporary name; returns it and its path.
+pub(super) fn create_file(
+    storage: &dyn Storage,
+    root: &Path,
+    name: &OsStr,
+) -> Result<(Box<dyn Stored>, PathBuf), LibraryError> {
+    let mut path = root.join(PREFIX);
+    path.as_mut_os_string().push(name);
+    for _ in 0..ATTEMPTS {
+        remove_left_over_file(storage, &path);
+        let file = storage.create(&path).map_err(|e| io("create", &path, e))?;
+        // As in `hold`.
+        let locked = file.try_lock().unwrap_or(true);
+        let found = file.found().map_err(|e| io("create", &path, e))?;
+        if locked && storage.look(&path).is_ok_and(|there| there == found) {
+            return Ok((file, path));
+        }
+    }
+    Err(io("create", &path, ErrorKind::Interrupted.into()))
+}
+
+/// Removes a file, and returns when it is gone from the disk.
+pub(super) fn remove_file(storage: &dyn Storage, path: &Path) -> Result<(), LibraryError> {
+    storage.remove_file(path).map_err(|e| io("remove", path, e))?;
+    let root = root_of(path);
+    sync_folder(storage, root).map_err(|e| io("sync", root, e))
+}
+
+/// Returns the folder that contains a run.
+pub(super) fn root_of(run: &Path) -> &Path {
+    run.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns whether `held` is the directory at `dir`, not the target of a symbolic link there.
@@ -116,7 +177,7 @@ fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
 
 /// Removes a run: renames its directory to a temporary name, then removes its files.
 pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), LibraryError> {
-    let root = dir.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = root_of(dir);
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut held = storage.open_folder(dir).map_err(|e| io("open", dir, e))?;
     let foreign = |path: PathBuf| LibraryError::Foreign { id: name.clone(), path };

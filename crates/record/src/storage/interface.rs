@@ -145,6 +145,23 @@ pub trait Stored: Debug + Send {
     /// Returns an error if the operation fails.
     fn extent(&self) -> io::Result<Extent>;
 
+    /// Returns the permissions of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn mode(&self) -> io::Result<u32> {
+        Ok(0o777)
+    }
+
+    /// Sets the permissions of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn set_mode(&mut self, mode: u32) -> io::Result<()> {
+        let _ = mode;
+        Ok(())
+    }
+
     /// Returns the names of all entries of this folder, in no particular order, even if its path now leads to
     /// another object.
     ///

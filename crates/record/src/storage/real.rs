@@ -1,10 +1,10 @@
 //! The file system of this host.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use stdx::files::{self, Links, ReadError};
@@ -122,6 +122,14 @@ impl Stored for File {
     fn extent(&self) -> io::Result<Extent> {
         let metadata = self.metadata()?;
         Ok(Extent { bytes: metadata.len(), modified: metadata.modified().ok() })
+    }
+
+    fn mode(&self) -> io::Result<u32> {
+        Ok(self.metadata()?.mode() & 0o7777)
+    }
+
+    fn set_mode(&mut self, mode: u32) -> io::Result<()> {
+        self.set_permissions(Permissions::from_mode(mode))
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {

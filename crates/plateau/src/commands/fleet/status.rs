@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ::fleet::{Job, Place, Queued, at};
 use pts::Standing;
-use record::{Library, Run};
+use record::Library;
 use serde_json::{Value, json};
 use stdx::files::Links;
 use stdx::text::on_one_line;
@@ -101,12 +101,11 @@ fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) ->
             Place::Ending => of("ending", String::new()),
         };
     }
-    let dir = library.root().join(&job.id);
-    if dir.symlink_metadata().is_err() {
+    if !library.has(&job.id) {
         let said = said();
         return if said.is_empty() { of("new", String::new()) } else { of("failed", said) };
     }
-    match Run::open(&dir).map_err(Into::into).and_then(Summary::live) {
+    match library.open(&job.id).map_err(Into::into).and_then(Summary::live) {
         Ok(summary) => match summary.standing() {
             Standing::Running => of("runs", summary.in_progress().unwrap_or_default()),
             // It may be waiting in a queue that could not be read.

@@ -185,7 +185,7 @@ fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a J
     for (job, text) in scripts {
         let is_queued = queued.iter().any(|queued| queued.name == job.id);
         let is_complete = || {
-            let run = record::Run::open(&library.root().join(&job.id)).ok();
+            let run = library.open(&job.id).ok();
             run.and_then(|run| run.load().ok()).is_some_and(|loaded| lifecycle::is_complete(&loaded))
         };
         if is_queued || is_complete() {

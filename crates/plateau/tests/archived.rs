@@ -1,0 +1,166 @@
+//! `plateau archive`: every command reads an archived run like its directory.
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::Bench;
+
+fn library() -> (Bench, String) {
+    let bench = Bench::new();
+    let args = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--max-rounds", "5", "--name", "shelf"];
+    let run = bench.json(&args)["run"].as_str().expect("an id").to_owned();
+    bench.ok(&["examples", "--install", "slc-a"]);
+    (bench, run)
+}
+
+/// What the commands say about both runs, without their paths and the times at which something was written.
+fn answers(bench: &Bench, run: &str) -> Vec<String> {
+    let text = |path: &str| path.replace(".tar.zst", "").replace("/report.html", "");
+    let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
+    let (json, html, csv) = (path("r.json"), path("c.html"), path("csv"));
+    let query =
+        "SELECT run_id, figure_key, value, spread_share FROM run JOIN figure USING (run_key) ORDER BY 1, 2";
+    let asked: [&[&str]; 14] = [
+        &["runs"],
+        &["runs", "shelf", "--json"],
+        &["runs", "--state", "steady", "--columns", "run,path,models"],
+        &["show", run],
+        &["show", "shelf", "--json"],
+        &["show", "latest"],
+        &["verify", run],
+        &["verify", "example-slc-a"],
+        &["report", run, "--json-file", &json],
+        &["compare", run, "example-slc-a", "--html", &html],
+        &["export", "--all", "--csv", &csv],
+        &["index"],
+        &["query", query],
+        &["drives"],
+    ];
+    let mut answers: Vec<String> = asked.iter().map(|args| text(&bench.ok(args))).collect();
+    answers[11].clear();
+    let data: Value = serde_json::from_str(&support::text(json.as_ref())).expect("JSON");
+    answers.push(data["tests"].to_string());
+    answers.push(support::text(&bench.path("csv").join(run).join("cells.csv")));
+    answers
+}
+
+#[test]
+fn every_command_reads_an_archived_run_like_its_directory() {
+    let (bench, run) = library();
+    bench.ok(&["report", &run]);
+    let before = answers(&bench, &run);
+    let document = bench.json(&["archive", &run, "example-slc-a"]);
+    let archived = document["archived"].as_array().expect("a list");
+    assert_eq!(archived.len(), 2, "{document}");
+    for each in archived {
+        let path = each["path"].as_str().expect("a path");
+        assert_eq!(each["archive_bytes"].as_u64(), fs::metadata(path).ok().map(|found| found.len()));
+        assert!(each["archive_bytes"].as_u64() < each["files_bytes"].as_u64(), "{each}");
+    }
+    assert!(bench.library().join(format!("{run}.tar.zst")).is_file() && !bench.library().join(&run).exists());
+    assert_eq!(answers(&bench, &run), before);
+    // Without an index, which something else prevents.
+    fs::remove_file(bench.library().join("index.sqlite")).expect("removed");
+    fs::create_dir(bench.library().join("index.sqlite")).expect("in the way");
+    assert_eq!(bench.ok(&["runs"]), before[0]);
+    fs::remove_dir(bench.library().join("index.sqlite")).expect("removed");
+    bench.ok(&["tag", &run, "cold"]);
+    assert!(bench.ok(&["runs", "cold"]).contains(&run));
+    bench.ok(&["tag", "--remove", &run, "cold"]);
+    bench.ok(&["index"]);
+    let document = bench.json(&["doctor"]);
+    assert_eq!((&document["runs"], &document["verified"]), (&2.into(), &2.into()), "{document:#}");
+
+    let dest = bench.path("other");
+    bench.ok(&["copy", &run, "example-slc-a", dest.to_str().expect("text")]);
+    bench.ok(&["verify", &run, "--library", dest.to_str().expect("text")]);
+    let journal = fs::read(dest.join(&run).join("journal")).expect("a journal");
+    let text = bench.ok(&["unarchive", "shelf", "example-slc-a"]);
+    assert!(text.contains(&format!("unarchived {run}")), "{text}");
+    assert_eq!(fs::read(bench.library().join(&run).join("journal")).expect("a journal"), journal);
+    assert_eq!(answers(&bench, &run), before);
+}
+
+#[test]
+fn what_would_change_an_archived_run_is_refused() {
+    let (bench, run) = library();
+    bench.ok(&["archive", &run]);
+    let path = bench.library().join(format!("{run}.tar.zst"));
+    let bytes = fs::read(&path).expect("a file");
+    let key = bench.path("key.pem");
+    fs::write(&key, "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n")
+        .expect("a key");
+    let (key, archive) = (key.to_str().expect("text"), path.to_str().expect("text"));
+    let html = bench.path("r.html");
+    for args in
+        [&["resume", &run][..], &["report", &run, "--sign", key, "--html", html.to_str().expect("text")]]
+    {
+        let error = bench.fails(6, args);
+        assert!(error.contains(&format!("plateau unarchive {run}")), "{error}");
+    }
+    assert!(bench.fails(6, &["archive", &run]).contains("already archived"));
+    assert!(bench.fails(6, &["unarchive", "example-slc-a"]).contains("is not archived"));
+    assert!(bench.fails(2, &["report", "example-slc-a", "--html", archive]).contains("never overwritten"));
+    assert_eq!(fs::read(&path).expect("a file"), bytes);
+    // The report goes to the working directory.
+    let output = bench.command(&["report", &run]).current_dir(bench.path("")).output().expect("plateau runs");
+    assert!(output.status.success(), "{output:?}");
+    assert!(bench.path(&format!("{run}.html")).is_file());
+    bench.ok(&["rm", "--yes", &run]);
+    assert!(!path.exists() && bench.fails(6, &["show", &run]).contains("no run"));
+}
+
+#[test]
+fn a_run_that_fails_verification_is_not_archived() {
+    let (bench, run) = library();
+    let journal = bench.library().join(&run).join("journal");
+    let text = support::text(&journal);
+    fs::write(&journal, text.replacen("\"seq\":1", "\"seq\":2", 1)).expect("damaged");
+    assert_ne!(support::text(&journal), text);
+    let error = bench.fails(6, &["archive", "example-slc-a", &run]);
+    assert!(error.contains("damaged"), "{error}");
+    assert!(bench.library().join(&run).is_dir());
+    let names: Vec<_> =
+        fs::read_dir(bench.library()).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
+    // The run before it was archived, and the document says so.
+    let output = bench.run(&["--json", "archive", &run]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["run"], run.as_str(), "{document}");
+    assert!(bench.library().join("example-slc-a.tar.zst").is_file());
+}
+
+#[test]
+fn doctor_finds_interrupted_and_damaged_archives() {
+    let (bench, run) = library();
+    let (folder, path) = (bench.library().join(&run), bench.library().join(format!("{run}.tar.zst")));
+    bench.ok(&["archive", &run]);
+    let bytes = fs::read(&path).expect("a file");
+    bench.ok(&["unarchive", &run]);
+    fs::write(&path, &bytes).expect("as after a kill");
+    fs::write(bench.library().join(".new-x.tar.zst"), &bytes[..100]).expect("as after a kill");
+    let kinds = |document: &Value| {
+        let findings = document["findings"].as_array().expect("findings").clone();
+        let kind = |finding: &Value| finding["kind"].as_str().expect("a kind").to_owned();
+        let mut kinds: Vec<String> = findings.iter().map(kind).collect();
+        kinds.retain(|kind| !["little_space", "stale_index"].contains(&&**kind));
+        kinds.sort();
+        kinds
+    };
+    let document = bench.json(&["doctor"]);
+    assert_eq!(kinds(&document), ["half_archived", "left_over_run"], "{document:#}");
+    let advice = document["findings"].to_string();
+    assert!(advice.contains("plateau archive ") && advice.contains("plateau unarchive "), "{advice}");
+    bench.ok(&["archive", folder.to_str().expect("text")]);
+    assert!(!folder.exists());
+    fs::remove_file(bench.library().join(".new-x.tar.zst")).expect("removed");
+    fs::write(&path, &bytes[..bytes.len() - 4]).expect("truncated");
+    let output = bench.run(&["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(6));
+    assert_eq!(kinds(&serde_json::from_slice(&output.stdout).expect("JSON")), ["unreadable"]);
+    bench.fails(6, &["verify", &run]);
+    bench.fails(6, &["unarchive", &run]);
+    assert!(path.exists() && !folder.exists());
+}

@@ -1,0 +1,275 @@
+//! Packs the directory of a run into an archive, and restores it.
+//!
+//! At every moment, at least one of the two exists completely on disk: the new form is written under a temporary name,
+//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies in
+//! between, both exist. The directory is then authoritative, and either command completes what was interrupted.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::archive::{self, JOURNAL, Packer, RUN_FILE, Total, Unpacker};
+use super::error::{LibraryError, io};
+use super::nascent::{self, Nascent};
+use super::run::Run;
+use crate::storage::{FoundKind, Stored, sync_folder};
+
+const PIECE_BYTES: u64 = 1 << 16;
+
+/// The result of packing or restoring a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Archived {
+    /// Path of the archive, or of the restored directory.
+    pub path: PathBuf,
+    /// Total size of the files of the run.
+    pub files_bytes: u64,
+    /// Size of the archive.
+    pub archive_bytes: u64,
+}
+
+/// The open directory of a run.
+struct Opened {
+    folder: Box<dyn Stored>,
+    /// Names and sizes of its files, in the order of an archive.
+    files: Vec<(OsString, u64)>,
+}
+
+impl Run {
+    /// Packs the run into one file beside its directory, and then removes the directory.
+    ///
+    /// `check` is called with the run in its directory and with the archive. Before the directory is removed, the
+    /// archive is also read back and compared with it, byte for byte.
+    ///
+    /// # Errors
+    /// Returns an error if the run is archived or in progress, its directory contains something other than regular
+    /// files, another file has the name of the archive, or a system call fails, and the error of `check`. The directory
+    /// then still exists.
+    pub fn archive<E: From<LibraryError>>(
+        self,
+        check: impl Fn(&Self) -> Result<(), E>,
+    ) -> Result<Archived, E> {
+        let id = &self.file.id;
+        if self.is_archived() {
+            return Err(LibraryError::AlreadyArchived { id: id.clone() }.into());
+        }
+        let journal = self.journal_path();
+        let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
+        if !held.try_lock().map_err(|e| io("lock", &journal, e))? {
+            return Err(LibraryError::InProgress { id: id.clone() }.into());
+        }
+        check(&self)?;
+        let opened = self.opened()?;
+        let (root, name) = (nascent::root_of(&self.dir), archive::name_of(self.name()));
+        let path = root.join(&name);
+        if archive::is_at(&*self.storage, &path) {
+            // Left by a process that died before it removed the directory; the run may have continued since then.
+            let is_earlier = self.is_earlier(&opened, &path).map_err(|e| io("read", &path, e))?;
+            if !is_earlier {
+                return Err(LibraryError::InTheWay { id: id.clone(), path }.into());
+            }
+        } else if self.storage.look(&path).is_ok() {
+            return Err(LibraryError::InTheWay { id: id.clone(), path }.into());
+        }
+        let (mut file, temporary) = nascent::create_file(&*self.storage, root, &name)?;
+        let written = self.pack(&opened, &mut *file, &*held).map_err(|e| E::from(io("write", &temporary, e)));
+        let published = written.and_then(|archive_bytes| {
+            check(&Self::open_archive(Arc::clone(&self.storage), &temporary)?)?;
+            self.storage.rename(&temporary, &path).map_err(|e| io("create", &path, e))?;
+            sync_folder(&*self.storage, root).map_err(|e| io("sync", root, e))?;
+            Ok(archive_bytes)
+        });
+        if published.is_err() {
+            // If this removal fails, a later process tries again.
+            let _ = self.storage.remove_file(&temporary);
+        }
+        let archive_bytes = published?;
+        nascent::remove_run(&*self.storage, &self.dir)?;
+        let files_bytes = opened.files.iter().map(|(_, bytes)| bytes).sum();
+        Ok(Archived { path, files_bytes, archive_bytes })
+    }
+
+    /// Opens the directory of the run, and checks that it can be archived.
+    fn opened(&self) -> Result<Opened, LibraryError> {
+        let failed = |e| io("list", &self.dir, e);
+        let folder = self.storage.open_folder(&self.dir).map_err(failed)?;
+        let not_archivable = |path: PathBuf| LibraryError::NotArchivable { id: self.file.id.clone(), path };
+        let found = folder.found().map_err(failed)?;
+        if !self.storage.look(&self.dir).is_ok_and(|there| there == found && found.kind == FoundKind::Folder)
+        {
+            return Err(not_archivable(self.dir.clone()));
+        }
+        let (mut files, mut total) = (Vec::new(), Total::default());
+        let mut names = folder.names().map_err(failed)?;
+        names.sort_by(|a, b| (archive::rank(a), a).cmp(&(archive::rank(b), b)));
+        for name in names {
+            let path = self.dir.join(&name);
+            let is_file = folder.look(&name).is_ok_and(|found| found.kind == FoundKind::File);
+            if !is_file || !archive::is_file_name(&name) {
+                return Err(not_archivable(path));
+            }
+            let extent = folder.open_file(&name).and_then(|file| file.extent());
+            let bytes = extent.map_err(|e| io("read", &path, e))?.bytes;
+            total.add(&name, bytes).map_err(|e| io("archive", &path, e))?;
+            files.push((name, bytes));
+        }
+        Ok(Opened { folder, files })
+    }
+
+    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. Nobody can
+    /// read it who cannot read the run.
+    fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
+        let sizes: Vec<u64> = opened.files.iter().map(|(_, bytes)| *bytes).collect();
+        let created = u64::try_from(self.file.created.as_second()).unwrap_or(0);
+        let folder_mode = opened.folder.mode()?;
+        let of_class = |bits: u32| if folder_mode & bits == bits { bits & 0o044 } else { 0 };
+        let allowed = 0o600 | of_class(0o050) | of_class(0o005);
+        file.set_mode(journal.mode()? & allowed)?;
+        let mut packer = Packer::new(file, created, &sizes)?;
+        for (name, bytes) in &opened.files {
+            let mut stored = opened.folder.open_file(name)?;
+            packer.add(name, *bytes, &mut *stored.reader(*bytes)?)?;
+        }
+        packer.finish()?;
+        file.sync_all()?;
+        let extent = file.extent()?;
+        match is_same(opened, file)? {
+            true => Ok(extent.bytes),
+            false => Err(io::Error::new(ErrorKind::InvalidData, "what was written differs from the run")),
+        }
+    }
+
+    /// Returns whether the archive at `path` is an earlier state of this run: it contains the same `run.json`, the
+    /// beginning of the journal, and no file that the directory lacks.
+    fn is_earlier(&self, opened: &Opened, path: &Path) -> io::Result<bool> {
+        let mut stored = self.storage.open(path)?;
+        let mut archive = Unpacker::new(&mut *stored)?;
+        while let Some((name, bytes)) = archive.next_file()? {
+            let Some((_, own)) = opened.files.iter().find(|(own, _)| *own == name) else { return Ok(false) };
+            if name != RUN_FILE && name != JOURNAL {
+                continue;
+            }
+            let mut file = opened.folder.open_file(&name)?;
+            let mut beginning = file.reader(*own)?.take(bytes);
+            if *own < bytes || !is_same_content(&mut archive, &mut beginning)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Restores the directory of an archived run, and then removes the archive.
+    ///
+    /// `check` is called with the restored run, whose files have also been compared with the archive.
+    ///
+    /// # Errors
+    /// Returns an error if the run is not archived, something else has the name of its directory, or a system call
+    /// fails, and the error of `check`. The archive then still exists.
+    pub fn unarchive<E: From<LibraryError>>(
+        self,
+        check: impl Fn(&Self) -> Result<(), E>,
+    ) -> Result<Archived, E> {
+        let (root, id) = (nascent::root_of(&self.dir), &self.file.id);
+        let path = root.join(archive::name_of(self.name()));
+        if !archive::is_at(&*self.storage, &path) {
+            return Err(LibraryError::NotArchived { id: id.clone() }.into());
+        }
+        let mut stored = self.storage.open(&path).map_err(|e| io("open", &path, e))?;
+        if !stored.try_lock().map_err(|e| io("lock", &path, e))? {
+            return Err(LibraryError::InProgress { id: id.clone() }.into());
+        }
+        let archive_bytes = stored.extent().map_err(|e| io("read", &path, e))?.bytes;
+        let dir = root.join(self.name());
+        let is_new = self.storage.look(&dir).is_err();
+        if is_new {
+            self.restore(root, &dir, &mut *stored, &path)?;
+        }
+        // An existing directory was left by a process that died before it removed the archive, or before it removed the
+        // directory.
+        let restored = Self::open_on(Arc::clone(&self.storage), &dir)?;
+        check(&restored)?;
+        let opened = restored.opened()?;
+        let is_whole =
+            if is_new { is_same(&opened, &mut *stored) } else { restored.is_earlier(&opened, &path) };
+        if !is_whole.map_err(|e| io("read", &path, e))? || restored.file.id != *id {
+            return Err(LibraryError::InTheWay { id: id.clone(), path: dir }.into());
+        }
+        nascent::remove_file(&*self.storage, &path)?;
+        let files_bytes = opened.files.iter().map(|(_, bytes)| bytes).sum();
+        Ok(Archived { path: dir, files_bytes, archive_bytes })
+    }
+
+    /// Writes the files of the archive into a new directory, which appears completely or not at all.
+    fn restore(
+        &self,
+        root: &Path,
+        dir: &Path,
+        stored: &mut dyn Stored,
+        path: &Path,
+    ) -> Result<(), LibraryError> {
+        let mode = stored.mode().map_err(|e| io("read", path, e))? & 0o666;
+        let name = self.name().to_string_lossy();
+        nascent::remove_left_over(&*self.storage, root, &nascent::path_of(root, &name));
+        let mut nascent = Nascent::create(&self.storage, root, &name)?;
+        let written = unpack(&mut nascent, stored, path, mode).and_then(|()| nascent.publish(dir));
+        if written.is_err() {
+            nascent.discard();
+        }
+        written
+    }
+}
+
+/// Writes all files of an archive into a directory.
+fn unpack(
+    nascent: &mut Nascent,
+    stored: &mut dyn Stored,
+    path: &Path,
+    mode: u32,
+) -> Result<(), LibraryError> {
+    let failed = |e| io("read", path, e);
+    nascent.restrict(mode)?;
+    let mut archive = Unpacker::new(stored).map_err(failed)?;
+    while let Some((name, _)) = archive.next_file().map_err(failed)? {
+        let (mut file, to) = nascent.create_file(&name)?;
+        file.set_mode(mode).map_err(|e| io("write", &to, e))?;
+        loop {
+            let mut piece = Vec::new();
+            archive.by_ref().take(PIECE_BYTES).read_to_end(&mut piece).map_err(failed)?;
+            if piece.is_empty() {
+                break;
+            }
+            file.append(&piece).map_err(|e| io("write", &to, e))?;
+        }
+        file.sync_all().map_err(|e| io("write", &to, e))?;
+    }
+    Ok(())
+}
+
+/// Returns whether an archive contains exactly the files of a directory.
+fn is_same(opened: &Opened, archive: &mut dyn Stored) -> io::Result<bool> {
+    let mut archive = Unpacker::new(archive)?;
+    let mut expected = opened.files.iter();
+    while let Some((name, _)) = archive.next_file()? {
+        let Some((own, bytes)) = expected.next().filter(|(own, _)| *own == name) else { return Ok(false) };
+        let mut file = opened.folder.open_file(own)?;
+        if !is_same_content(&mut archive, &mut *file.reader(*bytes)?)? {
+            return Ok(false);
+        }
+    }
+    Ok(expected.next().is_none() && opened.folder.names()?.len() == opened.files.len())
+}
+
+fn is_same_content(one: &mut dyn BufRead, other: &mut dyn BufRead) -> io::Result<bool> {
+    loop {
+        let (first, second) = (one.fill_buf()?, other.fill_buf()?);
+        let bytes = first.len().min(second.len());
+        if first[..bytes] != second[..bytes] {
+            return Ok(false);
+        }
+        if bytes == 0 {
+            return Ok(first.is_empty() && second.is_empty());
+        }
+        one.consume(bytes);
+        other.consume(bytes);
+    }
+}

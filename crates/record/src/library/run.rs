@@ -1,0 +1,265 @@
+//! A run on disk.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::archive::{self, JOURNAL, RUN_FILE, Unpacker};
+use super::error::{LibraryError, io};
+use super::nascent;
+use super::run_json::{MOST_RUN_FILE_BYTES, parse_run_file};
+use crate::journal::{MOST_JOURNAL_BYTES, parse_reader, read_journal_on};
+use crate::storage::{self, Storage, Stored};
+use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
+
+/// A run on disk.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Directory of the run, or the file of an archived run.
+    pub dir: PathBuf,
+    /// The run file. If the run was found in its library, `labels` are its current ones; otherwise, they are those with
+    /// which it was started.
+    pub file: RunFile,
+    /// Device and inode number of the directory or archive from which `file` was read.
+    identity: (u64, u64),
+    is_archived: bool,
+    pub(super) storage: Arc<dyn Storage>,
+}
+
+impl Run {
+    pub(super) const fn new(
+        storage: Arc<dyn Storage>,
+        dir: PathBuf,
+        file: RunFile,
+        identity: (u64, u64),
+    ) -> Self {
+        Self { dir, file, identity, is_archived: false, storage }
+    }
+
+    /// Opens the run in the directory or archive `dir`, with its initial labels.
+    ///
+    /// # Errors
+    /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build
+    /// supports.
+    pub fn open(dir: &Path) -> Result<Self, LibraryError> {
+        Self::open_on(storage::real(), dir)
+    }
+
+    pub(super) fn open_on(storage: Arc<dyn Storage>, dir: &Path) -> Result<Self, LibraryError> {
+        if archive::is_at(&*storage, dir) {
+            return Self::open_archive(storage, dir);
+        }
+        let path = dir.join(RUN_FILE);
+        let read = || {
+            let held = storage.open_folder(dir)?;
+            let bytes = held.open_file(OsStr::new(RUN_FILE))?.read(MOST_RUN_FILE_BYTES)?;
+            Ok((bytes, held.found()?.identity))
+        };
+        let (bytes, identity) = read().map_err(|e| io("read", &path, e))?;
+        let file = parse_run_file(&bytes).map_err(|problem| LibraryError::BadRunFile { path, problem })?;
+        Ok(Self { dir: dir.into(), file, identity, is_archived: false, storage })
+    }
+
+    /// Opens the run in the archive `path`, whatever its name.
+    pub(super) fn open_archive(storage: Arc<dyn Storage>, path: &Path) -> Result<Self, LibraryError> {
+        let read = || {
+            let mut stored = storage.open(path)?;
+            let identity = stored.found()?.identity;
+            Ok((read_from(&mut *stored, RUN_FILE, MOST_RUN_FILE_BYTES)?, identity))
+        };
+        let (bytes, identity) = read().map_err(|e| io("read", path, e))?;
+        let file = parse_run_file(&bytes)
+            .map_err(|problem| LibraryError::BadRunFile { path: path.into(), problem })?;
+        Ok(Self { dir: path.into(), file, identity, is_archived: true, storage })
+    }
+
+    /// Returns whether the run is archived. Everything about it can be read, but its files cannot be changed.
+    #[must_use]
+    pub const fn is_archived(&self) -> bool {
+        self.is_archived
+    }
+
+    /// Refuses an archived run, whose files cannot be changed.
+    ///
+    /// # Errors
+    /// Returns an error if the run is archived.
+    pub fn check_changeable(&self) -> Result<(), LibraryError> {
+        match self.is_archived {
+            true => Err(LibraryError::Archived { id: self.file.id.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the device and inode number of the run's directory or archive, which distinguish it from another one
+    /// at the same path.
+    #[must_use]
+    pub fn identity(&self) -> (u64, u64) {
+        self.identity
+    }
+
+    /// Returns the path of the journal, or of the archive that contains it.
+    #[must_use]
+    pub fn journal_path(&self) -> PathBuf {
+        if self.is_archived { self.dir.clone() } else { self.dir.join(JOURNAL) }
+    }
+
+    /// Returns the content of one of the run's files.
+    ///
+    /// # Errors
+    /// Returns an error if there is no regular file of this name (symbolic links are not followed), it is longer than
+    /// `limit_bytes`, or it cannot be read.
+    pub fn read_file(&self, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
+        if self.is_archived {
+            return read_from(&mut *self.storage.open(&self.dir)?, name, limit_bytes);
+        }
+        self.storage.open(&self.dir.join(name))?.read(limit_bytes)
+    }
+
+    /// Same as [`read_file`](Self::read_file), for text.
+    ///
+    /// # Errors
+    /// Same as [`read_file`](Self::read_file), and an error if the content is not UTF-8.
+    pub fn read_text(&self, name: &str, limit_bytes: u64) -> std::io::Result<String> {
+        let bytes = self.read_file(name, limit_bytes)?;
+        String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
+    }
+
+    /// Returns the names of the run's files, sorted.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be listed.
+    pub fn file_names(&self) -> std::io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        if self.is_archived {
+            let mut stored = self.storage.open(&self.dir)?;
+            let mut archive = Unpacker::new(&mut *stored)?;
+            while let Some((name, _)) = archive.next_file()? {
+                names.push(name);
+            }
+        } else {
+            names = self.storage.list(&self.dir)?;
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns whether the directory has the id of the run as its name.
+    #[must_use]
+    pub fn has_own_name(&self) -> bool {
+        self.name() == self.file.id.as_str()
+    }
+
+    /// Returns the name of the run in its library, which is its id unless it was renamed.
+    #[must_use]
+    pub fn name(&self) -> &OsStr {
+        let name = self.dir.file_name().unwrap_or_default();
+        if self.is_archived { archive::run_in(name).unwrap_or(name) } else { name }
+    }
+
+    /// Reads the journal and checks that it belongs to this `run.json`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`read_journal`](crate::read_journal), and an error if `run.json` was changed.
+    pub fn load(&self) -> Result<Loaded, LibraryError> {
+        let path = self.journal_path();
+        let loaded = if self.is_archived {
+            let mut stored = self.storage.open(&path).map_err(|e| io("open", &path, e))?;
+            let mut archive = Unpacker::new(&mut *stored).map_err(|e| io("read", &path, e))?;
+            archive.seek(OsStr::new(JOURNAL), MOST_JOURNAL_BYTES).map_err(|e| io("read", &path, e))?;
+            let loaded = parse_reader(&mut archive, &path)?;
+            // Nothing may follow, and the checksum is at the end.
+            archive.next_file().map_err(|e| io("read", &path, e))?;
+            loaded
+        } else {
+            read_journal_on(&*self.storage, &path)?
+        };
+        self.check_digest(&loaded)?;
+        Ok(loaded)
+    }
+
+    /// Returns whether a process is currently working on the run.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be opened, or the file system does not support locks.
+    pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
+        if self.is_archived {
+            return Ok(false);
+        }
+        let path = self.journal_path();
+        self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
+    }
+
+    /// Permanently removes the run. The run disappears from the library at once; then its files are deleted
+    /// one by one. The remains of an interrupted removal are deleted when the next run starts.
+    ///
+    /// # Errors
+    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
+    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
+    pub fn remove(self) -> Result<(), LibraryError> {
+        let journal = self.journal_path();
+        let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
+        match held.try_lock() {
+            Ok(true) if self.is_archived => nascent::remove_file(&*self.storage, &self.dir),
+            Ok(true) => {
+                self.remove_archive()?;
+                nascent::remove_run(&*self.storage, &self.dir)
+            }
+            Ok(false) => Err(LibraryError::InProgress { id: self.file.id }),
+            Err(error) => Err(io("lock", &journal, error)),
+        }
+    }
+
+    /// Removes the archive of the same run beside its directory, which would otherwise take its place.
+    fn remove_archive(&self) -> Result<(), LibraryError> {
+        let archive = nascent::root_of(&self.dir).join(archive::name_of(self.name()));
+        let is_same = || {
+            let archived = Self::open_archive(Arc::clone(&self.storage), &archive);
+            archived.is_ok_and(|archived| archived.file.id == self.file.id)
+        };
+        if archive::is_at(&*self.storage, &archive) && is_same() {
+            nascent::remove_file(&*self.storage, &archive)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the journal for appending.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Journal::reopen`], and an error if `run.json` was changed.
+    pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
+        self.check_changeable()?;
+        // The process that created these entries may have been killed before it synced them.
+        storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
+        let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
+        self.check_digest(&loaded)?;
+        Ok((journal, loaded))
+    }
+
+    fn check_digest(&self, loaded: &Loaded) -> Result<(), LibraryError> {
+        let path = if self.is_archived { self.dir.clone() } else { self.dir.join(RUN_FILE) };
+        let bytes = self.read_file(RUN_FILE, MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e))?;
+        match loaded.entries.first().map(|entry| &entry.event) {
+            Some(Event::Opened { run_sha256 }) if !Digest::of(&bytes).is(run_sha256) => {
+                Err(LibraryError::ChangedRunFile { path })
+            }
+            Some(Event::Opened { .. }) => Ok(()),
+            // Without this record, the journal is not bound to this `run.json`.
+            _ => Err(JournalError::Damaged {
+                path: self.journal_path(),
+                seq: 0,
+                problem: "the first record is not `opened`".into(),
+            }
+            .into()),
+        }
+    }
+}
+
+/// Returns the content of a file in an archive.
+fn read_from(archive: &mut dyn Stored, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut archive = Unpacker::new(archive)?;
+    archive.seek(OsStr::new(name), limit_bytes)?;
+    let mut bytes = Vec::new();
+    archive.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
