@@ -16,7 +16,7 @@ const SEPARATOR: &str = "\x1f";
 /// Builds the program and returns its path.
 pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     check_target()?;
-    // The directory is below the root, so that paths in build products are the same in every clone.
+    // The directory is directly under the root, so that paths in build products are the same in every clone.
     let target = release.root.join(crate::product::FOLDER);
     let status = cargo()
         .args(["build", "--release", "--locked", "--package", crate::product::NAME, "--target", TARGET])

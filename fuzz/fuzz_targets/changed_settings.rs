@@ -1,4 +1,4 @@
-//! Restore records of settings. The properties are in `properties/changed_settings.rs`; a test also checks them with
+//! Restore records for settings. The properties are in `properties/changed_settings.rs`; a test also checks them with
 //! the corpus.
 
 #![no_main]

@@ -227,7 +227,7 @@ pub enum DriveFault {
     /// The password survived the erase.
     #[error("the drive reports success, but its password is still set, so nothing was erased")]
     PasswordLeft,
-    /// The firmware of the computer has frozen sanitize operations.
+    /// The host firmware (BIOS or UEFI) has frozen sanitize operations.
     #[error("this computer's firmware has frozen SANITIZE")]
     SanitizeFrozen,
     /// A sanitize operation is already in progress.

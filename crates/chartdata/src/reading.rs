@@ -24,7 +24,7 @@ pub enum ReadingHint {
     Rounds,
     /// Returns to the baseline after different idle times.
     Returns,
-    /// Response times by share of I/Os.
+    /// Response times by percentile.
     Tail,
     /// Columns by block size and mix.
     Columns,

@@ -1,6 +1,6 @@
 //! Host checks: conditions around a drive that could skew a result, with one file per check.
 //!
-//! Each check reads `/sys` and `/proc` below the roots and passes the values to a pure function that evaluates
+//! Each check reads `/sys` and `/proc` under the roots and passes the values to a pure function that evaluates
 //! them. Settings that are safe to change for a run are returned as [`Tuning`].
 
 mod cgroup;

@@ -106,7 +106,7 @@ pub enum DriveError {
         /// Its user.
         user: Refusal,
     },
-    /// After a format, the device no longer responds, or its node leads to other data.
+    /// After a format, the device no longer responds, or its device node now refers to a different device.
     #[error("{target}: {}", reason(.source))]
     Gone {
         /// Target as given on the command line.
@@ -152,7 +152,7 @@ pub enum WorkloadProblem {
         /// Maximum queue depth for this number of threads.
         most: u32,
     },
-    /// The caller would ignore the results of verification.
+    /// The caller would ignore the verification results.
     #[error("verification is not possible here")]
     Unverified,
 }

@@ -1,4 +1,4 @@
-//! Typed wrappers for the ioctls of block devices. Nothing else in the crate calls `ioctl`.
+//! Typed wrappers for block device ioctls. Nothing else in the crate calls `ioctl`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

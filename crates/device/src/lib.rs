@@ -19,7 +19,7 @@
 //! | `checks` | conditions around a drive that could skew a result |
 //! | `kernel`, `ioctl` | commands to a real device, for the crate `admin` |
 //!
-//! Only this crate and `engine` contain `unsafe`. Only this crate makes ioctls and opens devices, except for
+//! Only this crate and `engine` contain `unsafe`. Only this crate issues ioctls and opens devices, except for
 //! the serial port of a power meter (crate `power`).
 
 mod about;

@@ -76,7 +76,7 @@ pub enum Refusal {
     Exported {
         /// A kernel name, or the path of a file.
         what: String,
-        /// Location of the export's configuration below `/sys/kernel/config`.
+        /// Location of the export's configuration under `/sys/kernel/config`.
         by: String,
     },
     /// The target has partitions.
@@ -193,7 +193,7 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the refusal protects existing data; if not, the target just cannot be written.
+    /// Returns whether the refusal protects existing data. If it does not, the target merely cannot be written to.
     #[must_use]
     pub fn protects_data(&self) -> bool {
         match self {

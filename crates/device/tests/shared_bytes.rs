@@ -121,7 +121,7 @@ fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     accepted(&device.path);
 }
 
-/// The mount table shows the mount point below the overlay, but not the file to which its path leads.
+/// The mount table shows the mount point beneath the overlay, but not the file to which its path refers.
 #[test]
 fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
     let dir = tempfile::tempdir().expect("a folder");

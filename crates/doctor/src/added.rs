@@ -24,7 +24,7 @@ pub enum AddedProblem {
         /// The error with its causes.
         why: String,
     },
-    /// It was written by a newer version of Plateau.
+    /// It was written by a newer Plateau version.
     #[error("was written by a newer version of Plateau; the tags, notes and names in it are not shown")]
     Newer,
     /// The last record is incomplete.

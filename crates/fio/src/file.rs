@@ -24,7 +24,7 @@ pub struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Returns surroundings without variables and files.
+    /// Returns an environment with no variables or include files.
     #[must_use]
     pub fn none() -> Self {
         Self { variable: &|_| None, include: &|_, _| Err("files cannot be included here".into()) }

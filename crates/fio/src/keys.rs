@@ -59,7 +59,7 @@ pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the reason why a job option or command-line option of fio is refused; dashes and underscores are equivalent.
+/// Returns the reason why a fio job option or command-line option is refused; dashes and underscores are equivalent.
 #[must_use]
 pub fn why_refused(option: &str) -> Option<&'static str> {
     let hyphened = option.replace('_', "-");

@@ -1,7 +1,8 @@
 //! Settings that `--tune` changes for a run, and that are restored at its end and after a crash.
 //!
-//! Settings of a device exist as long as it is attached; a record of an earlier attachment is obsolete and is
-//! not restored. Settings of the host affect all runs on it, so the last tuning run restores them.
+//! Device settings are lost when the device is detached, so settings recorded before the device was reattached
+//! are stale and are not restored. Host settings affect all runs on the host, so the last tuning run restores
+//! them.
 
 mod noted;
 mod shared;

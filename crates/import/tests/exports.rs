@@ -305,8 +305,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// The jobs of fio JSON and the rounds of TKperf XML do not have all facts about a cell, but those that they have are the
-/// same, and so are the marks of the run.
+/// fio JSON jobs and TKperf XML rounds lack some facts about a cell. Those that they contain are the same, as are the
+/// marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {

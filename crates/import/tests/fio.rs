@@ -1,4 +1,4 @@
-//! Output of old and new versions of fio, with and without histograms.
+//! Output of old and new fio versions, with and without histograms.
 
 mod common;
 

@@ -47,7 +47,7 @@ pub struct Device {
     pub path: String,
     /// Type, such as `NVMe`.
     pub kind: String,
-    /// Identity to type to confirm that it may be erased; None if unknown.
+    /// Identity that the user must type to confirm erasing the device; None if unknown.
     pub identity: Option<String>,
     /// Model; None if unknown.
     pub model: Option<String>,

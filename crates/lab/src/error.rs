@@ -27,7 +27,7 @@ pub enum ServeError {
     /// The server failed while it was running.
     #[error("the server failed")]
     Io(#[from] std::io::Error),
-    /// The file of users cannot be read or written.
+    /// The user file cannot be read or written.
     #[error("cannot use the list of users {}, which must be owned by you and writable only by you", path.display())]
     Users {
         /// The file.

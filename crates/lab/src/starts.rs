@@ -297,10 +297,11 @@ impl Starts {
         }
     }
 
-    /// Whether an entry no longer needs to wait; if its drive is free, it is starting.
+    /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
-        // The library is read without holding the lock on the entries, because this can take a long time. Runs ahead of
-        // this one are checked before and after, because the data read lacks any run that began in between.
+        // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
+        // of this one are checked both before and after, because the library data lacks any run that began in the
+        // meantime.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
@@ -317,7 +318,8 @@ impl Starts {
             return false;
         }
         entries[position].stage = Stage::Starting;
-        // It is removed from the file first: after a crash, not starting a run is better than starting it twice.
+        // The entry is removed from the file first, because after a crash it is better not to start a run than to start
+        // it twice.
         self.store(&mut entries, |entries, why| {
             entries[position].stage = Stage::Waiting;
             entries[position].waits_for = Some(why.into());

@@ -1,5 +1,5 @@
-//! Users who sign in with a name and a password. The file of users is readable by its owner only; it contains hashes,
-//! from which passwords cannot be recovered in a reasonable time (Argon2id).
+//! Users who sign in with a name and a password. The user file is readable only by its owner. It contains Argon2id
+//! hashes, from which passwords cannot be recovered in a reasonable time.
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};

@@ -2,7 +2,7 @@
 //! check of `plateau run` applies, and a run is not affected when the process that started it ends.
 //!
 //! A launcher accepts only a [`Request`], which cannot name a program or an option. If it arrives over a socket, its
-//! target must be a block device below `/dev` or a simulated drive, so it cannot name a file to overwrite.
+//! target must be a block device under `/dev` or a simulated drive, so it cannot name a file to overwrite.
 #![forbid(unsafe_code)]
 
 mod command;

@@ -24,7 +24,7 @@ const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 64 << 10;
 
-/// Size limit of the list of users.
+/// Size limit of the user list.
 const MOST_PASSWD_BYTES: u64 = 4 << 20;
 
 /// The response of a launcher.

@@ -170,8 +170,8 @@ impl Tree {
     fn set(&mut self, place: usize, key: Key) {
         let nodes = &mut self.nodes[..];
         let mut at = self.places + place;
-        // The winner stays in a register on its way up. Only its opponents are loaded, and these loads are
-        // independent of each other.
+        // The winner stays in a register on its way up. Only its opponents are read from memory, and these
+        // reads are independent of each other.
         let mut first = key;
         nodes[at] = first;
         while at > 1 {

@@ -10,7 +10,7 @@ use stdx::access::Order;
 
 /// Number of rounds used for the printed scores.
 const ROUNDS: u32 = 6;
-/// Scales of the printed scores. The test repeats only the first one.
+/// Simulation scales at which the printed scores are computed. The test uses only the first scale.
 const SCALES: [u32; 2] = [64, 16];
 
 /// Recomputes the scores and figures of a model, to detect changes in the simulator that affect them.

@@ -186,8 +186,8 @@ proptest! {
             };
             let min_completions = if matches!(until, Until::Bytes(_)) { 0 } else { ios / 2 };
             let load = Load { threads, queue_depth, seed: ios, min_completions, ..load(&fast, order, read_percent, block, until) };
-            // Faults are injected only in runs limited by bytes, which wait for every command. A timed run does
-            // not report failures after its deadline.
+            // Faults are injected only in byte-limited runs, which wait for every command. A timed run does not
+            // report failures after its deadline.
             if matches!(load.until, Until::Bytes(_)) && rng.percent(60) {
                 let faults = some_faults(&mut rng, &fast);
                 for ssd in [&mut fast, &mut slow] {

@@ -33,7 +33,7 @@ pub fn docs() -> Vec<KeyDoc> {
     all
 }
 
-/// Reads every table below `test`.
+/// Reads every table under `test`.
 pub fn read_all(complaints: &mut Complaints<'_>, tests: &DeTable<'_>) -> Vec<Found> {
     let mut all = Vec::new();
     for (name, value) in in_order(tests) {

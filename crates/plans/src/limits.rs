@@ -37,7 +37,7 @@ pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes t
 /// Amount written by WSAT, in user capacities.
 pub const SATURATION_CAPACITIES: Limit<u32> =
     Limit { range: 1..=100, why: "the PTS writes four capacities, and published reports up to 29" };
-/// Hours of WSAT.
+/// WSAT duration in hours.
 pub const SATURATION_HOURS: Limit<u32> = Limit { range: 1..=24, why: "the PTS allows up to 24 hours" };
 /// Hours of a burn-in.
 pub const BURN_IN_HOURS: Limit<u32> = Limit { range: 1..=720, why: "a burn-in takes hours, up to a month" };

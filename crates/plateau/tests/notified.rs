@@ -51,7 +51,7 @@ fn check_schema(notice: &Value) {
     schemas.validate(notice, compiled).unwrap_or_else(|error| panic!("{notice:#}: {error:#}"));
 }
 
-/// Every file below a folder with its content and time.
+/// Every file under a folder with its content and modification time.
 fn content(dir: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).expect("a folder") {
@@ -244,7 +244,7 @@ fn a_stuck_run_an_interrupted_one_and_a_question_reach_a_person() {
     assert!(notice["reason"].is_string(), "{notice}");
     assert!(notice["text"].as_str().is_some_and(|text| text.contains("plateau resume ")), "{notice}");
 
-    // The timeline of WSAT is its result, so `plateau job` would hold this run.
+    // The WSAT timeline is the test's result, so `plateau job` would hold this run.
     let job = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale=1/4", "--profile", "pts-e-1.0"];
     let run = Process::start(&bench, &job);
     let journal = bench.library().join("j1/journal");

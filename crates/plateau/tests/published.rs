@@ -19,7 +19,7 @@ fn site(bench: &Bench) -> String {
     bench.path("site").to_str().expect("text").to_owned()
 }
 
-/// Every file below a folder, relative to it.
+/// Every file under a folder, as a path relative to that folder.
 fn files(dir: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![dir.to_owned()];
@@ -48,7 +48,7 @@ fn links(page: &str) -> Vec<String> {
     links
 }
 
-/// Checks that every link of every page leads to a file of the site; returns the files that can be reached.
+/// Checks that every link of every page refers to a file of the site; returns the files that can be reached.
 fn reached(site: &Path) -> BTreeSet<String> {
     let root = site.canonicalize().expect("a folder");
     let mut reached = BTreeSet::from(["index.html".to_owned()]);

@@ -318,8 +318,8 @@ fn openmetrics(bench: &Bench, own: &Measured) {
     }
 }
 
-/// The cell that corresponds to a reading of a TKperf file. That file lists the workloads of WSAT without their rounds,
-/// and each counts as one.
+/// The cell that corresponds to a reading of a TKperf file. That file lists the WSAT workloads without their rounds, so
+/// each workload counts as one round.
 fn of_tkperf<'a>(test: &'a Value, reading: &Reading) -> &'a Value {
     let measured = |cell: &&Value| cell["phase"] == "measure" && cell["round"] != Value::Null;
     let mut all = cells(test).iter().filter(measured);

@@ -22,7 +22,7 @@ pub struct Exported {
     /// Measurement windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<ExportedWindow>,
-    /// Marks on the curve of WSAT.
+    /// Marks on the WSAT curve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<ExportedMark>,
     /// Tables.

@@ -38,7 +38,7 @@ pub struct Segment {
     /// Facts about the target and the devices below it, if it is a file; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_file: Option<OnFile>,
-    /// Result of verification; `None` for a workload that does not verify its data.
+    /// Verification result; `None` for a workload that does not verify its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
 }

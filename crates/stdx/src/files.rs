@@ -1,7 +1,7 @@
 //! Safe access to files that another user may have tampered with: reads are bounded, and writes do not follow
 //! links.
 //!
-//! A path in a folder that others can write to may lead to a FIFO, a device or a symbolic link instead of a
+//! A path in a folder that others can write to may refer to a FIFO, a device or a symbolic link instead of a
 //! file. All checks here apply to the open descriptor, not to a name that may refer to another object a moment
 //! later.
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::files::{Links, read_text};
 
 const USERS: &str = "/etc/passwd";
-/// Limit on the list of users, which has about 60 bytes for each.
+/// Limit on the size of the user list, which has about 60 bytes per user.
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_CHARACTERS: usize = 100;
 

@@ -1,4 +1,4 @@
-//! The I/O of the devices below a file system, from the counters of the kernel.
+//! The I/O of the devices below a file system, from the kernel's counters.
 
 use std::path::PathBuf;
 

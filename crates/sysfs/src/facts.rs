@@ -45,7 +45,7 @@ pub fn look(file: impl AsFd, roots: &Roots) -> Option<Found> {
     Some(Found { facts, counters })
 }
 
-/// Returns the folders in sysfs of the devices of a file system.
+/// Returns the sysfs folders of a file system's devices.
 fn folders(roots: &Roots, mount: &Mount) -> Vec<PathBuf> {
     if mount.number.major != 0 {
         return folder_of(roots, mount.number).into_iter().collect();
@@ -57,7 +57,7 @@ fn folders(roots: &Roots, mount: &Mount) -> Vec<PathBuf> {
 }
 
 /// Returns the devices of a btrfs, which has no device number of its own. The mount table shows one of them, and the
-/// kernel lists all of them below the UUID of the file system.
+/// kernel lists all of them under the UUID of the file system.
 fn of_btrfs(roots: &Roots, source: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(node) = std::fs::metadata(source) else { return Vec::new() };

@@ -95,7 +95,7 @@ impl SysDevice {
     }
 
     /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of
-    /// `nvme0n1`, below the controllers that its subsystem lists. Empty for other devices.
+    /// `nvme0n1`, under the controllers that its subsystem lists. Empty for other devices.
     #[must_use]
     pub fn nvme_paths(&self) -> Vec<PathBuf> {
         let Some((subsystem, namespace)) =

@@ -51,7 +51,7 @@ fn check_removed(root: &Path) -> anyhow::Result<()> {
     for path in INSTALLED {
         ensure!(!root.join(path).exists(), "{path} is still there after the package was purged");
     }
-    // Only files below /usr are checked: runs belong to the user and are kept.
+    // Only files under /usr are checked: runs belong to the user and are kept.
     let mut find = program("find");
     let left = output(bare(&mut find).arg(root.join("usr")).args(["-name", "*plateau*"]))?;
     ensure!(left.is_empty(), "left after the package was purged:\n{left}");

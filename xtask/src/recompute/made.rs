@@ -75,7 +75,7 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Creates the runs below `place`, `lanes` at a time.
+/// Creates the runs under `place`, `lanes` at a time.
 ///
 /// # Errors
 /// Returns an error if a command does not end with the expected exit code.

@@ -67,7 +67,7 @@ impl Counts {
         }
     }
 
-    /// Fails if a required kind of layer was never built at or below a target.
+    /// Fails if a required kind of layer was never built as a target or below one.
     pub fn all_kinds(&self) -> anyhow::Result<()> {
         let missing: Vec<&str> =
             REQUIRED.iter().copied().filter(|kind| !self.targets.contains_key(*kind)).collect();

@@ -61,7 +61,7 @@ fn bless(tree: &Tree) -> Option<(&'static str, String)> {
     ratchet::bless(tree, SECTION, &found)
 }
 
-/// Returns the dependencies of all files below `src` in a crate.
+/// Returns the dependencies of all files under `src` in a crate.
 fn needs(tree: &Tree, folder: &str) -> Result<Needs, Complaint> {
     let roots = ["lib", "main"].map(|name| format!("{folder}/src/{name}.rs"));
     let binaries = tree.files_in(&format!("{folder}/src/bin"), "rs");
@@ -126,7 +126,7 @@ fn circle_from(needs: &Needs, file: &str) -> Option<Vec<String>> {
     None
 }
 
-/// Returns text such as `a.rs -> b.rs (item of b.rs) -> a.rs (item of a.rs)`, with paths below `src`.
+/// Returns text such as `a.rs -> b.rs (item of b.rs) -> a.rs (item of a.rs)`, with paths relative to `src`.
 fn described(needs: &Needs, circle: &[String]) -> String {
     let short = |file: &str| file.split_once("/src/").map_or(file, |(_, short)| short).to_owned();
     let Some(first) = circle.first() else { return String::new() };
@@ -139,7 +139,7 @@ fn described(needs: &Needs, circle: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the complaints about a crate with these files below `src`.
+    /// Returns the complaints about a crate with these files under `src`.
     fn complaints(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<(String, &str)> =
             files.iter().map(|&(name, text)| (format!("crates/a/src/{name}"), text)).collect();

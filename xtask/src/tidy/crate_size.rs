@@ -33,7 +33,7 @@ fn too_large(tree: &Tree) -> Counts {
     all.filter(|(_, lines)| *lines > MOST_LINES).collect()
 }
 
-/// Returns the number of lines below `src` of a crate, without code that is compiled only for tests.
+/// Returns the number of source lines in a crate's `src` folder, without code that is compiled only for tests.
 fn lines(tree: &Tree, folder: &str) -> usize {
     let sources = format!("{folder}/src/");
     let files = tree.sources().filter(|(path, _)| path.starts_with(&sources) && !tree.is_test(path));

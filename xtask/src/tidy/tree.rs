@@ -24,7 +24,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads everything below `root`.
+    /// Reads everything under `root`.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
         let mut texts = BTreeMap::new();
         let mut paths = BTreeSet::new();
@@ -142,7 +142,7 @@ fn walk(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
-            // Below `src`, directories with these names contain sources.
+            // Under `src`, directories with these names contain sources.
             let skipped = SKIPPED.contains(&name.as_str()) && !folder.split('/').any(|part| part == "src");
             if !foreign && !skipped {
                 walk(root, &path, texts, paths)?;

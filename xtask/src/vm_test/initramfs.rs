@@ -86,7 +86,7 @@ fn modules(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(fs::write(to.join("order"), order.join("\n") + "\n")?)
 }
 
-/// Finds all modules below a directory, by name with underscores.
+/// Finds all modules under a directory, by name with underscores.
 fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();

@@ -15,7 +15,7 @@ pub const READS: u64 = 2000;
 /// Bytes per read.
 pub const READ_BYTES: u32 = 4096;
 
-/// Read a device with polled completions in the guest of vm-test, and print the result; writes nothing
+/// Read a device with polled completions in the vm-test guest, and print the result; writes nothing
 #[derive(clap::Args)]
 #[command(hide = true)]
 pub struct Inside {

@@ -1,7 +1,7 @@
 //! The parts of the machine: QEMU, a kernel with its modules, and busybox; all from Debian packages.
 //!
 //! The installed QEMU is used; if it is missing, it is installed if possible. Kernel and busybox are only
-//! downloaded and unpacked below `target`.
+//! downloaded and unpacked under `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,14 +36,14 @@ const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
 const MDADM_PACKAGE: &str = "mdadm";
 
-/// First version of QEMU that does not occasionally ignore an NVMe command.
+/// First QEMU version that does not occasionally ignore an NVMe command.
 const STEADY_QEMU: u32 = 10;
 /// Timeout for one call of apt-get, in seconds.
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Obtains all parts; `kernel` is an already unpacked kernel, if any.
-    /// `steady` rejects versions of QEMU that lose NVMe commands.
+    /// Obtains all parts; `kernel` is an already unpacked kernel, if any. `steady` rejects QEMU versions that
+    /// lose NVMe commands.
     pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Missing("the guest runs our own program, which requires Linux on x86-64".into()));

@@ -79,7 +79,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the output of QEMU itself.
+    /// Returns QEMU's own output.
     fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }

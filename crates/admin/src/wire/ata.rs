@@ -1,4 +1,4 @@
-//! ATA structures and their SCSI encapsulation. Tables are those of ATA/ATAPI Command Set 3 (ACS-3) and
+//! ATA structures and their SCSI encapsulation. Table numbers refer to ATA/ATAPI Command Set 3 (ACS-3) and
 //! SCSI/ATA Translation 3 (SAT-3).
 
 use std::time::Duration;

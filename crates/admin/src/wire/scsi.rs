@@ -1,4 +1,4 @@
-//! SCSI structures. Tables are those of SCSI Primary Commands 4 (SPC-4) and SCSI Block Commands 3 (SBC-3).
+//! SCSI structures. Table numbers refer to SCSI Primary Commands 4 (SPC-4) and SCSI Block Commands 3 (SBC-3).
 //! Responses may be shorter than their tables; missing bytes are treated as zero.
 
 use super::{Page, hexadecimal, text};

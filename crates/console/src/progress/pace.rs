@@ -89,7 +89,7 @@ impl Pace {
         self.cell_wall = Some(self.measured_wall / self.measured);
     }
 
-    /// Returns the unit of the variables that the test judges.
+    /// Returns the unit of the test's tracking variables.
     pub const fn tracked_unit(&self) -> Option<Unit> {
         self.length.tracked_unit
     }

@@ -61,8 +61,8 @@ pub(crate) struct Found {
 pub(crate) enum State {
     /// All members work, and no background operation is running.
     Whole,
-    /// The members are being synchronised: name of the operation, and completed fraction.
+    /// The members are being synchronised. Contains the name of the operation and the completed fraction.
     Syncing(String, f64),
-    /// The array is no longer intact: reason.
+    /// The array is no longer intact, for this reason.
     Broken(Defect),
 }

@@ -29,7 +29,7 @@ fn number(path: PathBuf) -> Option<i64> {
     read(path)?.parse().ok()
 }
 
-/// The drive's own sensor (hwmon of NVMe, or of drivetemp).
+/// The drive's own sensor (hwmon device of the NVMe or drivetemp driver).
 fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     let device = scene.device.as_ref()?;
     let controller = device.position().join("device");

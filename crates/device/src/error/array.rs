@@ -128,7 +128,7 @@ pub enum ArrayError {
     /// Members cannot be found.
     #[error("{} cannot be found and may still contain RAID metadata", .0.join(", "))]
     MembersLost(Vec<String>),
-    /// The path of a member leads to another drive.
+    /// The path of a member refers to another drive.
     #[error(
         "{path} is no longer the member that was found: it was {} of {} B, but is now {} of {} B",
         .was.0, .was.1, .is.0, .is.1

@@ -27,7 +27,7 @@ use sysfs::{DeviceNumber, Roots, SysDevice};
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) facts: TargetFacts,
-    /// The device node with symbolic links resolved, so that the path cannot silently lead to another device later.
+    /// The device node with symbolic links resolved, so that the path cannot silently refer to another device later.
     node: PathBuf,
     number: DeviceNumber,
     /// Libraries whose files must not be on this device.
@@ -171,7 +171,7 @@ impl Block {
         self.protocol(&held, Clock::start()).is_locked()
     }
 
-    /// Removes the password left by an interrupted purge of Plateau; destroys nothing.
+    /// Removes the password left by an interrupted Plateau purge; destroys nothing.
     pub(crate) fn unlock(&self) -> Result<(), DriveError> {
         let held = self.hold()?;
         admin::purge::unlock(&mut self.admin(&held, Clock::start())).map_err(|fault| DriveError::Refused {
@@ -253,9 +253,9 @@ impl Block {
         moved.map_or(Ok(()), |moved| Err(problem(moved)))
     }
 
-    /// Verifies that the device still leads to the bytes that were checked when it was opened; takes about 0.2 ms
-    /// for each loop device at or below it. While the device is open, the kernel allows no other program to mount
-    /// or claim it.
+    /// Verifies that the device still maps to the bytes that were checked when it was opened. Takes about 0.2 ms for
+    /// each loop device at or below it. While the device is open, the kernel allows no other program to mount or claim
+    /// it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         let moved = usage::loops::moved(&held.loops).map(std::io::Error::other);
         let target = || self.facts.path.clone();

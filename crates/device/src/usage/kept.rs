@@ -14,8 +14,8 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use super::procfs::{entries, processes, read};
 use sysfs::Roots;
 
-/// Prefix of the links of mount namespaces, and of the root of a mount that keeps one alive: `mnt:[4026532201]`. Other
-/// kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
+/// Prefix of links to mount namespaces, and of the root of a mount that keeps a namespace alive: `mnt:[4026532201]`.
+/// Other kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
 pub(super) const PREFIX: &str = "mnt:[";
 
 /// Name of the threads that enter mount namespaces.
@@ -73,7 +73,7 @@ fn enter(namespace: &OwnedFd) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?)
 }
 
-/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; returns `None` if the path leads to something else.
+/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; returns `None` if the path refers to something else.
 pub(super) fn opened(path: &Path, name: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;

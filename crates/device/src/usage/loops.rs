@@ -1,4 +1,4 @@
-//! The backing of loop devices, as reported by their driver: the path in `/sys` may now lead to another file.
+//! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
 //! The driver queries the file system of the backing file, and waits for its server. If there is no answer before
 //! a deadline, that is an error.
@@ -127,7 +127,7 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns why one of these loop devices may no longer lead to the same bytes: another process moved it, or the
+/// Returns why one of these loop devices may no longer map to the same bytes: another process moved it, or the
 /// query is not answered.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     backings.iter().find_map(|Backing { device, status: checked }| match status(device) {

@@ -157,7 +157,7 @@ impl Found {
     }
 }
 
-/// The part of its mount namespace that a task sees: the mounts below its root folder.
+/// The part of its mount namespace that a task sees: the mounts under its root folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct View {
     namespace: PathBuf,

@@ -24,7 +24,7 @@ pub enum StackOutcome {
 #[derive(Default, Serialize)]
 pub struct Counts {
     layers: BTreeMap<String, u64>,
-    /// Layers that are targets or below a target.
+    /// Layers that are targets or lie below a target.
     targets: BTreeMap<String, u64>,
     uses: BTreeMap<String, u64>,
     failures: BTreeMap<String, u64>,

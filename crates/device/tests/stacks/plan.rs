@@ -329,7 +329,7 @@ impl StackPlan {
             What::Mapped(_) | What::Array(_) => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
             What::Loop { .. } | What::Partition => {
                 let lower = self.reach(lower[0]);
-                // If the lower node has several ranges, all of them count completely.
+                // If the lower node has several ranges, each is included in full.
                 let [Reach { file, start: from, end }] = lower[..] else { return lower };
                 let from = from + start;
                 vec![Reach { file, start: from, end: (from + length).min(end) }]

@@ -22,7 +22,7 @@ const WAITING_TICKS: usize = 64;
 pub struct Answer {
     /// How the workload ended.
     pub outcome: LoadOutcome,
-    /// Result of verification; `None` if nothing was verified.
+    /// Verification result; `None` if nothing was verified.
     pub verified: Option<VerifyReport>,
 }
 

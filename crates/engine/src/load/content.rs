@@ -27,7 +27,7 @@ pub(crate) trait Content: Send {
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
     /// Handles an access whose full length was transferred.
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
-    /// Returns the result of verification.
+    /// Returns the verification result.
     fn checks(self) -> Option<Checks>;
 }
 
@@ -61,7 +61,7 @@ impl Content for Fill {
     }
 }
 
-/// The blocks that a worker wrote, and the result of verification.
+/// The blocks that a worker wrote, and the verification result.
 pub(crate) struct Checks {
     /// Start of the range, in bytes.
     pub(crate) start_bytes: u64,

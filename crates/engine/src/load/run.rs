@@ -29,8 +29,8 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
     Err(EngineError::TooDeep { workload: Box::new(workload.clone()), most: MAX_QUEUE_DEPTH })
 }
 
-/// Runs a workload until it ends, and reports progress to `on_tick` about once per second. The results of
-/// verification are discarded.
+/// Runs a workload until it ends, and reports progress to `on_tick` about once per second. Verification results
+/// are discarded.
 ///
 /// # Errors
 /// Returns an error if the workload cannot be set up, an I/O fails, or the host disturbs the measurement.

@@ -75,7 +75,7 @@ pub fn run(
     }
 }
 
-/// The requested engine is shown: errors and stops do not name a fallback.
+/// Returns the requested engine. If the load fails or is stopped, it is not known whether a fallback engine was used.
 fn engine_of(target: &Target<'_>) -> IoEngine {
     match target.options.engine {
         Engine::Auto | Engine::IoUring => IoEngine::IoUring,

@@ -62,7 +62,7 @@ impl Opened {
         engine::run(&self.target(), workload, &mut |_: &Tick| Flow::Continue)
     }
 
-    /// Runs a workload with the checks of verification, if it has any.
+    /// Runs a workload, including its content verification if enabled.
     pub fn run_checked(&self, workload: &Workload) -> Result<Answer, EngineError> {
         let workloads = std::slice::from_ref(workload);
         let mut answers =

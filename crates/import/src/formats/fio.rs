@@ -1,4 +1,4 @@
-//! Output of fio with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
+//! fio output with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
 
 mod job;
 

@@ -119,7 +119,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
         (heat::section(snapshot, picture))
-        // Until the end of the first round, its charts would be empty.
+        // Charts are omitted until the first round ends, because they would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
     }

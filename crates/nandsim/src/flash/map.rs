@@ -34,8 +34,8 @@ pub(crate) struct Map {
 pub struct Memory {
     /// Called with the memory of each table before it is initialized, to advise the kernel of its use.
     pub advise: fn(Range<*const u8>),
-    /// Prefetches the cache line at an address without waiting. Without this hook, several entries at once
-    /// are loaded ahead of time, to the same effect.
+    /// Prefetches the cache line at an address without waiting. Without this hook, several entries at once are
+    /// prefetched, to the same effect.
     pub fetch: Option<fn(*const u8)>,
 }
 

@@ -72,8 +72,8 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.set(superblock, SuperblockState::Victim);
         let mut victim = Victim::new(&self.layout, superblock, valid);
         if self.policy.ring {
-            // Some superblocks of a ring have no garbage, so the pace depends on the share of valid data on the
-            // whole drive.
+            // In ring order, some victims contain no garbage, so the pace depends on the share of valid data on
+            // the whole drive.
             let slots = u64::from(self.layout.superblocks()) * u64::from(self.layout.superblock_slots());
             let garbage = slots.saturating_sub(self.map.mapped().into()).max(1) as u32;
             let shift = self.map.mapped().checked_ilog2().unwrap_or(0).saturating_sub(24);

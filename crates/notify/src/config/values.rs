@@ -124,7 +124,7 @@ pub fn host_of(url: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-/// Returns whether an address leads to this host.
+/// Returns whether an address refers to this host.
 pub fn is_loopback(url: &str) -> bool {
     let host = host_of(url);
     let host = match host.strip_prefix('[') {

@@ -1,6 +1,6 @@
-//! The definition of a setting of a run, and the application of settings to a run: first those of the plan,
-//! then those of the command line, which therefore take precedence. The value of a [`Given`] is always valid,
-//! because it was checked when it was read.
+//! The definition of a run setting, and the application of settings to a run. Settings in the plan are applied
+//! first, then those on the command line, which therefore take precedence. The value of a [`Given`] is always
+//! valid, because it was checked when it was read.
 
 use std::collections::BTreeSet;
 

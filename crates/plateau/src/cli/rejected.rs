@@ -178,7 +178,7 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         return Some(hint.into());
     }
     let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
-    // Some of these are options of fio too, but with another meaning.
+    // Some of these are also fio options, but with a different meaning.
     if ["run", "plan", "resume"].into_iter().any(&of)
         && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
     {
@@ -218,7 +218,7 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
 /// Returns a hint for an argument that is not an option.
 fn of_word(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if of("load") && argument.bytes().all(|byte| byte.is_ascii_digit()) {
-        // `threads` is a switch of fio.
+        // `threads` is a fio switch.
         return Some("--numjobs N sets the number of threads, and --iodepth N the queue depth.".into());
     }
     if of("load") {

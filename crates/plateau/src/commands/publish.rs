@@ -155,7 +155,7 @@ fn text_of(manifest: &Manifest) -> Done<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes a file of the site. No folder below `dir` may be a symbolic link.
+/// Writes a file of the site. No folder under `dir` may be a symbolic link.
 fn write(dir: &Path, path: &str, bytes: Vec<u8>) -> Done {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = make_folders(dir, folder)?;

@@ -54,7 +54,7 @@ fn check_test(test: &str, runs: &[Known]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--test: {text}")))
 }
 
-/// Refuses a prefix that matches no profile of Plateau or of any run.
+/// Refuses a prefix that matches neither a Plateau profile nor the profile of any run.
 fn check_profile(profile: &str, runs: &[Known]) -> Done {
     let lower = profile.to_lowercase();
     let built_in = || PROFILES.iter().map(|profile| profile.name);

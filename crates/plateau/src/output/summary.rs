@@ -430,7 +430,7 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    // Invalid results must not look like those of other tests.
+    // Figures of a test that is incomplete or not in steady state must not look like valid results.
     let doubt = match (&outcome.stop, outcome.converged) {
         _ if outcome.key_figures.is_empty() => None,
         (Some(_), _) => Some("not complete:"),

@@ -1,4 +1,4 @@
-//! The version of Plateau. The build script determines the commit (`crates/plateau/build.rs`).
+//! The Plateau version. The build script determines the commit (`crates/plateau/build.rs`).
 
 /// The version of the package.
 pub const NUMBER: &str = env!("CARGO_PKG_VERSION");

@@ -94,8 +94,8 @@ pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile,
     // The sector size of a new file, and the capacities of an array and of a reformatted drive, are known only now.
     file.target = armed.facts().clone();
     if file.target.kind == TargetKind::File {
-        // The run may be resumed in another working directory, where a relative path would lead to a
-        // different file.
+        // The run may be resumed in another working directory, where a relative path would refer to a different
+        // file.
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }

@@ -4,7 +4,7 @@ use device::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
 /// Returns the new path of the drive `was`, if its serial number is reported by exactly one device of this host.
-/// Returns `None` if the old path still leads to the drive.
+/// Returns `None` if the old path still refers to the drive.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(300);
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sbatch", "runuser"];
 
-/// A cluster, and the folder of its files.
+/// A cluster and the folder that contains its files.
 pub struct Cluster {
     pub dir: tempfile::TempDir,
     daemons: Vec<(&'static str, Child)>,
@@ -16,7 +16,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns a cluster that was not started yet, or `None` with the reason if it cannot be.
+    /// Returns a cluster that has not been started yet. If it cannot be started here, reports the reason and returns
+    /// `None`.
     pub fn prepare() -> Option<Self> {
         if !super::support::is_root() {
             skips::skip!("slurmd needs root");
@@ -32,7 +33,7 @@ impl Cluster {
             }
         }
         let dir = tempfile::tempdir().expect("a folder");
-        // The daemons of munge and the jobs reach their files below it.
+        // The munge daemons and the jobs access their files under this folder.
         shell(&format!(
             "chmod 755 {0}; mkdir {0}/munge {0}/state {0}/spool-n1 {0}/spool-n2",
             dir.path().display()

@@ -48,7 +48,7 @@ pub struct Profile {
     pub further_range_percents: &'static [u8],
     /// Other active range amounts that the tester may choose.
     pub further_amounts_bytes: &'static [u64],
-    /// Properties of this version that no source confirms, so they were taken from another version.
+    /// Properties of this version that no source confirms. They were taken from another version.
     pub unsourced: &'static [&'static str],
 }
 

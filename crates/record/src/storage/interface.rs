@@ -162,8 +162,8 @@ pub trait Stored: Debug + Send {
         Ok(())
     }
 
-    /// Returns the names of all entries of this folder, in no particular order, even if its path now leads to
-    /// another object.
+    /// Returns the names of all entries of this folder, in no particular order, even if its path now refers to
+    /// a different file or folder.
     ///
     /// # Errors
     /// Returns an error if this is not a folder, or the operation fails.
@@ -175,15 +175,15 @@ pub trait Stored: Debug + Send {
     /// Returns an error if there is no such entry, or the operation fails.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
-    /// Creates the file `name` in this folder for appending, even if the path of the folder now leads to
-    /// another object.
+    /// Creates the file `name` in this folder for appending, even if the folder's path now refers to something
+    /// else.
     ///
     /// # Errors
     /// Returns an error if the file exists, or the operation fails.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens the regular file `name` in this folder for reading, even if the path of the folder now leads to
-    /// another object.
+    /// Opens the regular file `name` in this folder for reading, even if the folder's path now refers to
+    /// something else.
     ///
     /// # Errors
     /// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or

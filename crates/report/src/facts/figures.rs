@@ -313,7 +313,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
 /// The readings of an imported test on which its results are based.
 pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
+    // A Plateau export states which cells count. Without a loop at a single demand, the key figures are sufficient.
     let has_one_demand = test
         .readings
         .windows(2)
@@ -344,7 +344,7 @@ fn reading_code(reading: &Reading) -> String {
     }
 }
 
-/// The workload as an export of Plateau names it.
+/// The workload's name in Plateau exports.
 fn stated_workload(reading: &Reading) -> Option<&str> {
     reading.exported.as_ref()?.workload.as_deref()
 }

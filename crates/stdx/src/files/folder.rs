@@ -26,7 +26,7 @@ pub enum WriteError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The path belongs to an object that must not be replaced.
+    /// Something at this path must not be replaced.
     #[error("{} is {kind}", path.display())]
     InTheWay {
         /// The path.

@@ -55,7 +55,7 @@ pub enum Unowned {
         /// Its permissions.
         mode: u32,
     },
-    /// A link in `/proc` along the path does not lead to the path that it shows.
+    /// A link in `/proc` along the path does not refer to the path that it shows.
     #[error("{} does not lead to {}, the target of its links", path.display(), shown.display())]
     Elsewhere {
         /// The path as specified.
@@ -301,7 +301,8 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
     Ok(Some(OwnedFolder { fd, path: at }))
 }
 
-/// Returns whether `path` resolves to this folder. A link in `/proc` may not lead to the path that it shows.
+/// Returns whether `path` resolves to this folder. A link in `/proc` may refer to something other than the path that it
+/// shows.
 fn leads_to(path: &Path, folder: &Stat) -> bool {
     let identity = |stat: &Stat| (stat.st_dev, stat.st_ino);
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))

@@ -7,14 +7,13 @@ use rustix::fs::{Mode, OFlags, Stat};
 
 /// Returns the path, without symbolic links, of the object that the kernel finds at `path`.
 ///
-/// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and thus `/dev/fd/N`) lead to an
-/// object, not to the path that they show. If the object was deleted, mounted over, or belongs to another mount
-/// namespace, that path may not exist, or may belong to another file. The path is therefore returned only if it
-/// leads to the same object.
+/// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and thus `/dev/fd/N`) refer
+/// directly to a file or folder, not to the path that they show. If the object was deleted, mounted over, or
+/// belongs to another mount namespace, that path may not exist, or may belong to another file. The path is
+/// therefore returned only if it refers to the same file or folder.
 ///
 /// # Errors
-/// Returns an error if nothing exists at `path`, no path without links leads to the object, or a system call
-/// fails.
+/// Returns an error if nothing exists at `path`, nothing but a link refers to it, or a system call fails.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);

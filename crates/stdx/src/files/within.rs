@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::read::{self, Links, ReadError};
 
-/// Opens a folder, following a symbolic link. Does not block even if the path now leads to a FIFO.
+/// Opens a folder, following a symbolic link. Does not block even if the path now refers to a FIFO.
 ///
 /// # Errors
 /// Returns an error if nothing exists at `path`, it is not a folder, or a system call fails.

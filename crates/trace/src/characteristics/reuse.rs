@@ -12,7 +12,7 @@ use crate::Io;
 const BLOCK_BYTES: u64 = 4096;
 /// Largest number of blocks that are tracked.
 const MOST_BLOCKS: usize = 8192;
-/// Number of accesses after which they are renumbered.
+/// Number of accesses after which the tracked blocks are renumbered.
 const PLACES: usize = 4 * MOST_BLOCKS;
 /// Hashes are below this number; blocks with a hash below the threshold are tracked.
 const HASHES: u64 = 1 << 32;
@@ -52,7 +52,7 @@ impl Marks {
         }
     }
 
-    /// Number of marks at places up to this one.
+    /// Number of marks at or before this position.
     fn up_to(&self, place: usize) -> u32 {
         let (mut index, mut sum) = (place + 1, 0u32);
         while index > 0 {

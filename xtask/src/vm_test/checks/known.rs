@@ -25,12 +25,12 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Response time of the drive, long enough for the stalls of a busy host, which take several milliseconds, to
-/// be negligible.
+/// Response time of the drive. It is long enough that stalls of several milliseconds on a busy host are
+/// negligible.
 const TIME_NS: f64 = 400e6;
-/// Number of attempts, the best of which counts, because stalls of the host make any drive slower.
+/// Number of attempts. Only the best one counts, because host stalls make any drive slower.
 const ATTEMPTS: u32 = 4;
-/// Queue depth, high enough for more than ten I/Os of an attempt to exceed the 99th percentile.
+/// Queue depth. It is high enough that more than ten I/Os of an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;
 
 /// Measures reads at this queue depth, with a ramp that excludes the initial burst.

@@ -1,4 +1,4 @@
-//! The programs of Slurm.
+//! The Slurm programs.
 
 use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};

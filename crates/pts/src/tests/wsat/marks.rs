@@ -1,4 +1,5 @@
-//! The marks on the curve, as facts below it and as key figures. Those set by the tester are labelled as such.
+//! The marks on the curve: the facts listed below the plot, and the key figures. Those set by the tester are labelled
+//! as such.
 
 use stdx::units::{amount_base10, grouped};
 

@@ -75,7 +75,7 @@ impl ChartData {
         Ok(row + 2 + ROWS)
     }
 
-    /// Writes one column of numbers below its heading; returns its place in the form that charts need.
+    /// Writes one column of numbers below its heading; returns its cell range in the notation that charts need.
     fn column(&mut self, heading: &str, values: &[Option<f64>]) -> Result<Place, XlsxError> {
         let column = self.take(heading)?;
         for (row, value) in (FIRST..).zip(values) {
