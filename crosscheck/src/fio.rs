@@ -79,7 +79,7 @@ fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> V
     };
     // Files and buffers are registered, as in our engine; otherwise, the comparison would measure fio's own
     // overhead. Data is plain random data, as in our engine: a device that compresses (zram) takes twice as
-    // long for fio's scrambled buffers, and in older versions, refilling the buffer for each write limits the
+    // long for fio's scrambled buffers. In older fio versions, refilling the buffer for each write limits the
     // rate on memory-backed targets.
     [
         "--name=cell",

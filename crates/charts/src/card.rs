@@ -20,7 +20,7 @@ pub enum Theme {
 pub enum Tone {
     /// The result is good.
     Good,
-    /// The result is neither good nor bad, because it was not judged.
+    /// The result is neither good nor bad, because it was not evaluated.
     Open,
     /// Valid with reservations.
     Doubtful,

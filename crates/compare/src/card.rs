@@ -133,7 +133,7 @@ fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, 
 /// The runs as bars: all, or the best ones and the baseline.
 fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
-    // A baseline that is not among the best takes the last place.
+    // A baseline that is not among the best is shown last.
     let baseline = ranked.bars.iter().position(|bar| bar.is_baseline);
     if let Some(baseline) = baseline.filter(|place| *place >= MOST_BARS) {
         ranked.bars.swap(MOST_BARS - 1, baseline);

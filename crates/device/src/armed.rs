@@ -51,10 +51,9 @@ impl Armed {
     /// I/O, are then part of its segment.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, or when a loop
-    /// device was remapped or something was built on the target, [`crate::ErrorKind::Disturbed`] when the host was
-    /// suspended or lost its clock during the run, [`crate::ErrorKind::Unusable`] when the host lacks the threads or
-    /// memory.
+    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
+    /// remapped, or something was built on the target, [`crate::ErrorKind::Disturbed`] when the host was suspended or
+    /// lost its clock during the run, [`crate::ErrorKind::Unusable`] when the host lacks the threads or memory.
     pub fn run(
         &mut self,
         workload: &Workload,

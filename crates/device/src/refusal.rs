@@ -133,7 +133,7 @@ pub enum Refusal {
     },
     /// An unknown device or file is in use, and it may be this target.
     UnknownUser {
-        /// Description of the use, why its object is unknown, and what to do about it.
+        /// Description of the use, why it is unknown what is used, and what to do about it.
         what: String,
     },
     /// It cannot be determined whether the target is in use.

@@ -10,7 +10,7 @@ use crate::severity::Severity;
 /// A problem and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Id of the run; None for other objects, and if it cannot be read.
+    /// Id of the run; None for anything else, and if it cannot be read.
     pub run: Option<String>,
     /// Path of the file or folder.
     pub path: PathBuf,

@@ -1,5 +1,5 @@
-//! A run at the time of its latest record. All viewers of a run share one snapshot, so that a record is read and judged
-//! once, however many pages show it.
+//! A run at the time of its latest record. All viewers of a run share one snapshot, so that each record is read and
+//! evaluated only once, no matter how many pages show it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ pub struct Snapshot {
     pub run: Run,
     /// Its records.
     pub loaded: Loaded,
-    /// Its judged tests.
+    /// Its evaluated tests.
     pub replayed: Replayed,
     /// Its state.
     pub standing: Standing,
@@ -44,7 +44,7 @@ impl Snapshots {
     /// The current snapshot of `run`.
     ///
     /// # Errors
-    /// Returns an error if the journal cannot be read or judged; the error describes the problem.
+    /// Returns an error if the journal cannot be read or evaluated; the error describes the problem.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
         // Look at the journal before it is read: a record that arrives in between causes another reading, not a stale
         // page.

@@ -1,5 +1,5 @@
-//! Every data format that Plateau writes and reads, with every key of it: a run is exported, imported and exported again,
-//! and each difference must be on a list of what the format does not carry.
+//! Every data format that Plateau can both write and read, with all of its keys. A run is exported, imported and
+//! exported again. Each difference must be on a list of what the format does not carry.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -99,7 +99,7 @@ const NOT_TAKEN_OVER: [&str; 14] = [
     "/tests/*/requirement",
 ];
 
-/// Collects the places at which two documents differ, with `*` for the index of a test.
+/// Collects the paths at which two documents differ, with `*` instead of the index of a test.
 fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -120,8 +120,8 @@ fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Charts and tables of several pages may alternate, but an imported page has its charts first. The record of a workload
-/// is its place in a journal.
+/// Charts and tables of several pages may alternate, but an imported page has its charts first. A workload's record
+/// number is its position in a journal.
 fn comparable(mut document: Value) -> Value {
     for test in document["tests"].as_array_mut().expect("tests") {
         for list in ["tables", "charts"] {

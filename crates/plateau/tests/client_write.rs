@@ -102,7 +102,7 @@ const CELL: [&str; 2] = ["--cell-seconds", "0.01"];
 const CELL_NS: u64 = 10_000_000;
 
 /// The journal of a completed run on a real target contains all idle times, and the recovery after each of them is
-/// measured: a rate, and the size of the emptied cache or the reason why it has none.
+/// measured. A recovery has a rate, and either the size of the emptied cache or the reason why there is none.
 fn check_recovery(bench: &Bench, document: &Value) {
     let test = &document["tests"][0];
     assert!(test["stopped"].is_null(), "{test}");

@@ -98,8 +98,8 @@ fn a_judgement_is_recorded_once_despite_rounding() {
     let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
     let judged = events.iter().rposition(|event| matches!(event, Event::Noted(Note::Judged(_)))).unwrap();
-    // Simulate that the machine stopped right after the last judgement, and that another build rounded the
-    // value of the judgement differently.
+    // Simulate that the machine stopped right after the last evaluation was recorded, and that another build
+    // rounded its value differently.
     events.truncate(judged + 1);
     let Event::Noted(Note::Judged(judgement)) = &mut events[judged] else { unreachable!() };
     let value = &mut judgement.variables[0].value;

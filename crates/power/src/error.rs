@@ -21,7 +21,7 @@ pub enum PowerError {
         /// The syntax of this source.
         syntax: String,
     },
-    /// The named object does not report power.
+    /// The named sensor does not report power.
     #[error("{what}: {why}")]
     Absent {
         /// The source.

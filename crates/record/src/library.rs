@@ -348,8 +348,8 @@ impl Library {
         Ok((runs, unreadable))
     }
 
-    /// Finds the run that `name` refers to: an id, a path, `latest` (or `last`) for the newest run, `latest~1`
-    /// for the one before it, the name that the operator gave it, or a unique prefix of an id.
+    /// Finds the run that `name` refers to. `name` is an id or a unique prefix of one, a path, the name that
+    /// the operator gave the run, `latest` (or `last`) for the newest run, or `latest~1` for the run before it.
     ///
     /// # Errors
     /// Returns an error if no run or several runs match.

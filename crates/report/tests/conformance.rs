@@ -99,7 +99,7 @@ fn every_state_of_the_write_cache_during_the_test_is_stated() {
     assert_eq!(resumed, (format!("{on}, then {off}"), Some(Verdict::Modified), true));
 }
 
-/// Preconditioning and demand variation are judged separately, so either may fail.
+/// Preconditioning and demand variation are evaluated separately, so either may fail.
 #[test]
 fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
     // The drive fluctuates throughout preconditioning, which takes 25 rounds of 30 minutes.

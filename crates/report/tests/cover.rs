@@ -115,8 +115,8 @@ fn at_most_six_figures_and_each_test_is_among_them() {
         assert!(run.html.contains(&format!("<span>{}: ", outcome.subject)), "{}", outcome.subject);
         assert!(run.html.contains(&format!("<th scope=\"row\">{}</th>", outcome.title)));
     }
-    // Figures of a write saturation test are those at its end, and a test that was not judged is never called
-    // steady.
+    // The figures shown for a write saturation test are those at its end. A test that was not evaluated is
+    // never called steady.
     assert!(run.html.contains("mean of the last 30 minutes, not judged</span>"), "{}", run.html);
     let (_, sentence) = run.html.split_once("<p class=\"sentence\">").unwrap();
     assert!(

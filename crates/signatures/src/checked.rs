@@ -117,7 +117,7 @@ fn hfs(view: &View<'_>) -> Vec<Found> {
 }
 
 /// ZFS: any uberblock in the ring of any of the four labels, in either byte order. Clearing the signature requires
-/// clearing the whole ring. The probability is 2^-54, for 512 places of eight bytes.
+/// clearing the whole ring. The probability is 2^-54, for 512 positions of eight bytes.
 fn zfs(view: &View<'_>) -> Vec<Found> {
     const LABEL_BYTES: u64 = 256 * KIB;
     const RING_BYTES: u64 = 128 * KIB;

@@ -1,8 +1,9 @@
 //! A second opinion on a target: the formats recognized by libblkid, whose table is widely maintained.
 //!
-//! The `blkid` program is used because a static binary cannot load the library. It is searched for in a fixed
-//! list of folders, runs without the caller's environment, and receives the open device as its standard input,
-//! so that the path cannot come to refer to another device in the meantime. Time and output are bounded.
+//! The `blkid` program is used because a static binary cannot load the library. The program is searched for in
+//! a fixed list of folders and runs without the caller's environment. It receives the open device as its
+//! standard input, so that the path cannot come to refer to another device in the meantime. Time and output are
+//! bounded.
 
 use std::fs::File;
 use std::io::{self, Read};

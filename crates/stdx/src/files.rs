@@ -2,7 +2,7 @@
 //! links.
 //!
 //! A path in a folder that others can write to may refer to a FIFO, a device or a symbolic link instead of a
-//! file. All checks here apply to the open descriptor, not to a name that may refer to another object a moment
+//! file. All checks here apply to the open descriptor, not to a name that may refer to something else a moment
 //! later.
 
 mod flush;

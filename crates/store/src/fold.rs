@@ -24,7 +24,7 @@ pub fn run_key(library: &str, folder: &str) -> String {
 /// Folds a run into rows, with the figures that this build reports.
 ///
 /// # Errors
-/// If this build cannot judge the run.
+/// Returns an error if this build cannot evaluate the run.
 pub fn fold(
     library: &str,
     folder: &str,

@@ -27,7 +27,7 @@ pub struct Index {
     runs: Library,
     /// Name of the library within the store.
     library: String,
-    /// The build that judged the runs and wrote the rows.
+    /// The build that evaluated the runs and wrote the rows.
     judged_by: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Updated {
     pub runs: usize,
     /// Length of the journals that were read.
     pub journal_bytes: u64,
-    /// Runs that cannot be read or judged, each with the reason. They have no rows.
+    /// Runs that cannot be read or evaluated, each with the reason. They have no rows.
     pub unreadable: Vec<(String, String)>,
 }
 

@@ -189,7 +189,7 @@ fn only_runs_that_changed_are_read_again() {
     record::Library::at(root.path()).find("b").expect("a run").remove().expect("removed");
     let caught_up = updated(root.path());
     assert_eq!((caught_up.indexed, caught_up.removed, caught_up.runs), (0, 1, 1));
-    // Another build may have judged the run differently.
+    // Another build may have evaluated the run differently.
     let mut other = Index::open(root.path(), "another build", Access::Write).expect("an index");
     assert!(matches!(other.survey().expect("a survey")["a"], Seen::Stale));
     assert_eq!(other.update(InProgress::Included).expect("an update").indexed, 1);

@@ -19,7 +19,7 @@ pub struct State {
     pub order: Order,
     pub pairs: Pairs,
     pub volumes: Volumes,
-    /// I/Os whose place in the trace is known.
+    /// I/Os whose position in the trace is known.
     pub ready: Vec<Io>,
     pub lost_events: u64,
     pub first_time: Option<u64>,

@@ -1,8 +1,8 @@
 //! Copies runs from one library to another, as bytes from an offset.
 //!
 //! A journal is append-only and hash-chained, so a copy is always a prefix of its source, and both ends can verify this
-//! without trusting each other: the receiver reports how many bytes it has and their digest, the sender compares the
-//! digest with its own, and sends the rest. Records are verified before they are stored, and stored records never
+//! without trusting each other: the receiver reports how many bytes it has, and their digest. The sender compares the
+//! digest with its own and sends the rest. Records are verified before they are stored, and stored records never
 //! change. A transfer that was interrupted at any point can therefore be continued by starting it again.
 //!
 //! A copy carries a [`Mark`] in its directory until someone removes it, so that it is never mistaken for the run

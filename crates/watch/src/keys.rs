@@ -30,7 +30,7 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the place of the selected run among `ids`.
+    /// Returns the index of the selected run in `ids`.
     #[must_use]
     pub fn place(&self, ids: &[&str]) -> usize {
         ids.iter().position(|id| Some(*id) == self.selected.as_deref()).unwrap_or(0)

@@ -127,7 +127,7 @@ fn by_place(lines: &Lines) -> Option<String> {
     extremes(&lines.y.label, &all)
 }
 
-/// The place at which the rounds differ most.
+/// The point at which the rounds differ most.
 fn rounds(lines: &Lines) -> Option<String> {
     let all: Vec<(f64, f64)> = lines.series.iter().flat_map(known).filter(|point| point.1 > 0.0).collect();
     let range_at = |x: f64| {

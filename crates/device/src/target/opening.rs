@@ -69,8 +69,8 @@ pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
-/// Opens the object at `path` for reading, without following a symbolic link that was placed there in the
-/// meantime, and without blocking on a pipe.
+/// Opens whatever is at `path` for reading. Does not follow a symbolic link that was placed there in the
+/// meantime, and does not block on a FIFO.
 pub(super) fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())

@@ -84,8 +84,8 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     }
 }
 
-/// Returns whether a file system has data in a file that the mount table does not show: the file at its source was
-/// renamed, so that the path is now unused or belongs to another file, or the file system spans several files.
+/// Returns whether a file system has data in a file that the mount table does not show: either the file at its source
+/// was renamed, so that the path is now unused or belongs to another file, or the file system spans several files.
 fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
     if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
         return true;

@@ -132,7 +132,7 @@ fn open_nothing(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-/// Opens the object at a path with `O_PATH`, which leaves no trace, following links.
+/// Opens a path with `O_PATH`, which has no side effects, following links.
 pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
     open_nothing(path, OFlags::empty())
 }

@@ -28,9 +28,9 @@ pub(crate) struct Failure {
     pub(crate) counts: Vec<(i32, u64)>,
 }
 
-/// An access packed into two words to avoid a store-forwarding stall: the generator writes an [`Access`]
-/// field by field, and loading the fields together waits for all of these stores, which took a third of the
-/// time per I/O.
+/// An access packed into two words to avoid a store-forwarding stall: the generator writes an [`Access`] field
+/// by field. Loading the fields together waits for all of these stores, and this wait took a third of the time
+/// per I/O.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Request {
     offset_bytes: u64,

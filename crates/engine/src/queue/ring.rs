@@ -191,8 +191,8 @@ impl<S: Submission> Ring<S> {
     #[inline]
     pub(crate) unsafe fn push(&mut self, entry: S) {
         let Submissions { entries, mask, next, .. } = &mut self.submissions;
-        // SAFETY: the index is below the number of entries, and the kernel has consumed the previous SQE in
-        // this place, because any other SQE would still be in flight.
+        // SAFETY: the index is below the number of entries, and the kernel has consumed the previous SQE at
+        // this index, because otherwise that SQE would still be in flight.
         unsafe { entries.add((*next & *mask) as usize).write(entry) };
         *next = next.wrapping_add(1);
     }

@@ -5,7 +5,8 @@ use charts::markup::escape;
 use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 
 /// The verdict as a JUnit document. It follows the schema of Jenkins (junit-10.xsd): a rule that is violated or cannot
-/// be checked is a failure; one whose spread is unknown is a failure, or skipped if the rules file says so.
+/// be checked is a failure. A rule whose spread is unknown is a failure too, unless the rules file says that it is
+/// skipped.
 #[must_use]
 pub fn junit(verdict: &Verdict) -> String {
     let cases: String = verdict.rules.iter().map(|rule| case(verdict, rule)).collect();

@@ -73,9 +73,9 @@ impl<D: Defects> Ssd<D> {
     /// cell than at scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics
-    /// Panics if the span is outside of the drive, holds no block per thread, or is not aligned to the logical
-    /// block; if the thread count, queue depth or block size is zero; or if more than 65,536 commands would be in
-    /// flight. Callers validate first.
+    /// Panics if the span is outside the drive, has less than one block per thread, or is not aligned to the logical
+    /// block size. Also panics if the thread count, queue depth or block size is zero, or if more than 65,536 commands
+    /// would be in flight. Callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.run_pattern(load, &load.pattern(), on_tick)
     }

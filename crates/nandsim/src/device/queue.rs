@@ -60,8 +60,8 @@ impl<D: Defects> CommandQueue<'_, D> {
     /// Submits `command` now under an unused tag.
     ///
     /// # Panics
-    /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block
-    /// or extends beyond the end of the drive; callers must validate commands.
+    /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block size,
+    /// or extends beyond the end of the drive. Callers must validate commands.
     pub fn submit(&mut self, tag: usize, command: Command) {
         let device = &mut *self.device;
         let sector = u64::from(device.logical_block_bytes());

@@ -38,11 +38,11 @@ pub struct WrongData {
 pub struct FoundData {
     /// Number of reads with wrong data.
     pub reads: u64,
-    /// The first affected places.
+    /// The first affected locations.
     pub places: Vec<WrongData>,
 }
 
-/// Maximum number of places in the list; the count includes all of them.
+/// Maximum number of locations in the list; the count includes all locations.
 const MOST_PLACES: usize = 32;
 
 /// Which regions with a fault contain data, and the results of reading them.

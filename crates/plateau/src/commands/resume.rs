@@ -231,9 +231,9 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
     Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
 }
 
-/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for
-/// a device that can be recognized with certainty, by its serial number or because it has not been detached since,
-/// and for a file that was neither recreated nor copied.
+/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
+/// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
+/// also remains valid for a file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {

@@ -118,7 +118,7 @@ pub fn update<T>(
     Index::with(library.root(), &judged_by(), body)
 }
 
-/// Returns a string that identifies this build, because other builds may judge runs differently.
+/// Returns a string that identifies this build, because other builds may evaluate runs differently.
 fn judged_by() -> String {
     match version::commit() {
         Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),

@@ -1,5 +1,5 @@
-//! Writes all output files of commands: regular files are replaced atomically, links are not followed, and other
-//! objects are never overwritten.
+//! Writes all output files of commands: regular files are replaced atomically, links are not followed, and anything
+//! else is never overwritten.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     several(run, &[(&run.dir.join(name), bytes)])
 }
 
-/// Writes several files of a run to any place; those in its directory like [`of_run`].
+/// Writes several files of a run to any location. Files in the run's directory are written as by [`of_run`].
 pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
     let mut open = Vec::new();
     for (path, bytes) in files {

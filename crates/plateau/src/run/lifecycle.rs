@@ -304,7 +304,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     })
 }
 
-/// Returns whether the run would fail at the same place each time it is resumed.
+/// Returns whether the run would fail at the same point each time it is resumed.
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
     // All other causes no longer exist when the run is resumed.

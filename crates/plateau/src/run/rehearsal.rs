@@ -117,8 +117,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the scale of the target if it is similarly small, so that the rehearsal equals the run: the shorter cells
-/// are, the more often their number of I/Os ends them instead of their time.
+/// Uses the target's scale if it is similarly small, so that the rehearsal equals the run. The shorter the cells are,
+/// the more often they end after a number of I/Os instead of after a time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }

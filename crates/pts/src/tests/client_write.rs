@@ -1,6 +1,6 @@
-//! Sustained client write (no clause of the PTS; beyond the standard): a purged drive is written sequentially until
-//! its SLC cache is full and the throughput has settled, then again after idle times of increasing length, which show
-//! how much of the cache the drive has freed.
+//! Sustained client write (no clause of the PTS; beyond the standard): a purged drive is written sequentially until its
+//! SLC cache is full and the throughput has settled. Then it is written again after idle times of increasing length,
+//! which shows how much of the cache the drive has freed.
 
 mod answers;
 mod pages;

@@ -187,8 +187,8 @@ struct Refuge {
     name: String,
 }
 
-/// Returns the locations for a copy of the journal at `path`, in order of preference: next to the journal, next to the
-/// directory of its run, and the folders `others`, where the name of the copy identifies the run.
+/// Returns the locations for a copy of the journal at `path`, in order of preference: next to the journal, next to its
+/// run directory, and in the folders `others`. In these folders, the name of the copy identifies the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());

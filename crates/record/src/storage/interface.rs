@@ -63,7 +63,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Returns an error if it does not exist or the operation fails.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
-    /// Returns the kind and identity of the object at `path`, without following symbolic links.
+    /// Returns the type and identity of the file or folder at `path`, without following symbolic links.
     ///
     /// # Errors
     /// Returns an error if there is nothing at `path`, or the operation fails.
@@ -202,7 +202,7 @@ pub trait Stored: Debug + Send {
 pub struct Found {
     /// Kind of the entry.
     pub kind: FoundKind,
-    /// Device and inode number, which are equal for all names of the same object.
+    /// Device and inode number, which are equal for all names of the same file.
     pub identity: (u64, u64),
 }
 

@@ -305,7 +305,7 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
     clause("Steady state", &required, done, verdict, &last)
 }
 
-/// Returns how each judged loop of a test ended.
+/// Returns how each evaluated loop of a test ended.
 fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
     let one = |judged: &JudgedLoop| {
         let name = if judged.name.is_empty() { String::new() } else { format!("{}: ", judged.name) };

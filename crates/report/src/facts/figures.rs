@@ -129,7 +129,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
-    // If the loop is judged, there is already a figure for each cell, with its rounds.
+    // If the loop is evaluated for steady state, there is already a figure for each cell, with its rounds.
     if outcome.window.is_empty() {
         all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
     }

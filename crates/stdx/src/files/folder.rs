@@ -78,7 +78,7 @@ impl Folder {
     }
 
     /// Opens the folder at `path`, following links, if it has the given device and inode number. Writes
-    /// therefore cannot be redirected by replacing the object at the path.
+    /// therefore cannot be redirected by replacing the folder at the path.
     ///
     /// # Errors
     /// Returns an error if the folder is missing or is a different one, or if a system call fails.
@@ -109,13 +109,11 @@ impl Folder {
         Ok((Self::make(path.parent().unwrap_or(Path::new(".")), true)?, name))
     }
 
-    /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content,
-    /// and a failed write leaves no temporary file. Links are not followed, and objects other than regular files
-    /// are never replaced.
+    /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content, and a
+    /// failed write leaves no temporary file. Links are not followed, and only regular files are ever replaced.
     ///
     /// # Errors
-    /// Returns an error if the name belongs to an object other than a regular file, or if a system call
-    /// fails.
+    /// Returns an error if the name belongs to anything but a regular file, or if a system call fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         let failed = |source| WriteError::System { path: self.path.join(name), source };
         self.replace_with(name, |file| file.write_all(bytes).map_err(failed))
@@ -155,7 +153,7 @@ impl Folder {
     /// Checks that `name` may be written: it must be unused or belong to a regular file.
     ///
     /// # Errors
-    /// Returns an error if the name belongs to another type of object, or if a system call fails.
+    /// Returns an error if the name belongs to a different type of file, or if a system call fails.
     pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
         let path = || self.path.join(name);
         if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {

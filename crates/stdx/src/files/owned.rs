@@ -34,7 +34,7 @@ pub enum Unowned {
         /// The underlying error.
         source: io::Error,
     },
-    /// The object belongs to another user.
+    /// The file or folder belongs to another user.
     #[error("{} belongs to user {owner}, not to user {acting} or root", path.display())]
     Foreign {
         /// The path.
@@ -44,7 +44,7 @@ pub enum Unowned {
         /// Effective user id.
         acting: u32,
     },
-    /// Other users may write to the object.
+    /// Other users may write to the file or folder.
     #[error(
         "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes this",
         path.display(), path.display()
@@ -63,7 +63,7 @@ pub enum Unowned {
         /// The path that results from the text of its links.
         shown: PathBuf,
     },
-    /// The object has an unexpected type.
+    /// The file or folder has an unexpected type.
     #[error("{} is {kind}", path.display())]
     Kind {
         /// The path.

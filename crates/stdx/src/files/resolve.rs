@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, Stat};
 
-/// Returns the path, without symbolic links, of the object that the kernel finds at `path`.
+/// Returns the path, without symbolic links, of the file or folder that the kernel finds at `path`.
 ///
 /// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and thus `/dev/fd/N`) refer
-/// directly to a file or folder, not to the path that they show. If the object was deleted, mounted over, or
-/// belongs to another mount namespace, that path may not exist, or may belong to another file. The path is
+/// directly to a file or folder, not to the path that they show. If the file was deleted or mounted over, or
+/// belongs to another mount namespace, that path may not exist, or may belong to a different file. The path is
 /// therefore returned only if it refers to the same file or folder.
 ///
 /// # Errors

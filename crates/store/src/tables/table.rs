@@ -42,7 +42,7 @@ pub struct Table {
     pub rows: fn(&Folded<'_>) -> Vec<Vec<Value>>,
 }
 
-/// A run as this build judges it: everything that its rows are made of.
+/// A run as evaluated by this build: all data from which its rows are made.
 pub struct Folded<'a> {
     /// Name of the library within the store; empty in a library's own store.
     pub library: &'a str,

@@ -40,7 +40,7 @@ impl Reuse {
     }
 }
 
-/// Counts marked places up to a place, in logarithmic time.
+/// Counts the marked positions up to a given position, in logarithmic time.
 struct Marks(Vec<u32>);
 
 impl Marks {

@@ -96,7 +96,7 @@ impl Streams {
         place
     }
 
-    /// Returns the streams, most I/Os first, and the place of each number among them.
+    /// Returns the streams, those with the most I/Os first, and the position of each stream number in that list.
     pub fn finish(self) -> (Vec<Stream>, Vec<usize>) {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         order.sort_by_key(|&place| (std::cmp::Reverse(self.all[place].ios), self.all[place].kind));

@@ -114,7 +114,7 @@ impl ChartData {
         let mut known: Option<(Vec<f64>, Place)> = None;
         for (name, points) in series.chain(guides).filter(|(_, points)| !points.is_empty()) {
             let x: Vec<f64> = points.iter().map(|point| point.0).collect();
-            // Most series have the same places.
+            // Most series have the same x values.
             let at = match &known {
                 Some((same, at)) if *same == x => *at,
                 _ => {
