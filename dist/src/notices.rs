@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use crate::packages::{Package, Packages};
 
-/// Prefixes of the names of licence files.
+/// Prefixes of licence file names.
 const BEGINNINGS: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 /// Notices for linked code that is not a cargo package.
 const RUNTIME: &str = include_str!("../files/runtime.txt");

@@ -88,7 +88,7 @@ pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }
 
-/// Checks everything that must be true of the journal of a completed run.
+/// Checks everything that must hold for the journal of a completed run.
 pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -> Result<(), Broken> {
     let is = |event: &Event| loaded.entries.last().is_some_and(|last| last.event == *event);
     let closed = loaded.entries.iter().any(|entry| entry.event == Event::Closed);

@@ -74,7 +74,7 @@ struct Explorer<'a> {
     count: Count,
 }
 
-/// Tries every crash of the scenario of `seed`, until the first failure or the time `until`.
+/// Tries every crash in the scenario generated from `seed`, until the first failure or the time `until`.
 ///
 /// # Errors
 /// Returns the first broken promise.

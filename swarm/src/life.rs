@@ -72,7 +72,7 @@ pub(crate) struct Lived {
     pub calls: u64,
 }
 
-/// Returns the path of the journal of `file`.
+/// Returns the path of the journal that belongs to `file`.
 pub(crate) fn journal_path(file: &RunFile) -> PathBuf {
     Path::new(ROOT).join(&file.id).join("journal")
 }

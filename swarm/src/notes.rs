@@ -332,8 +332,8 @@ impl Scenario {
     }
 }
 
-/// Tries every crash of the scenario of `seed` and returns the number of crash points. `syncs` is false for a disk
-/// that reports a sync without performing it.
+/// Tries every crash in the scenario generated from `seed`. Returns the number of crash points. `syncs` is false for a
+/// disk that reports a sync without performing it.
 ///
 /// # Errors
 /// Returns the first setting that was not restored, or the first record that remains.

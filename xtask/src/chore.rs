@@ -13,7 +13,7 @@ pub trait Chore: clap::Args {
     fn run(self, root: &Path) -> anyhow::Result<()>;
 }
 
-/// An entry of the table of chores.
+/// An entry in the chore table.
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,

@@ -130,7 +130,7 @@ fn only_page(html: &str) -> anyhow::Result<String> {
     Ok(html.replacen("</head>", &style, 1))
 }
 
-/// Returns the path of the list of runs as `plateau serve` shows it, with runs of several drives.
+/// Returns the address of the run list as `plateau serve` shows it, with runs of several drives.
 fn lab(program: &Path, scratch: &Path) -> anyhow::Result<PathBuf> {
     for words in [
         &["run", "iops,lat", "sim:sas-slc-2011", "--scale", "1/64", "--name", "reference", "--tag", "slc"][..],

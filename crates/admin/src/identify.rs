@@ -15,7 +15,7 @@ pub struct NamespaceIdentity {
     pub size_blocks: u64,
 }
 
-/// Layout of the blocks of an NVMe namespace.
+/// Block layout of an NVMe namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayout {
     /// Length of a block without metadata.

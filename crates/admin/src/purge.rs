@@ -1,8 +1,8 @@
 //! Purge methods, and the choice among them.
 //!
-//! Each method is one file and one line in `PURGE_METHODS`, best first: for each interface, in the order that the
-//! PTS prefers. The choice is a pure function of the capabilities of the device. If a method fails, the purge ends
-//! with an error; a weaker method is never substituted.
+//! Each method is one file and one line in `PURGE_METHODS`, best first: for each interface, in the order that the PTS
+//! prefers. The choice is a pure function of the device's capabilities. If a method fails, the purge ends with an
+//! error; a weaker method is never substituted.
 
 mod ata;
 mod ata_sanitize_block;

@@ -10,7 +10,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use crate::error::CaptureError;
 
-/// Prefix of the names of instances, which is followed by the process id.
+/// Prefix of instance names. It is followed by the process id.
 const PREFIX: &str = "plateau-";
 /// Maximum size of a tracer file that is read as text.
 const LONGEST_TEXT: u64 = 1 << 16;

@@ -103,7 +103,7 @@ fn draw_series(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) 
     omitted
 }
 
-/// Names of the series in legend order; series of the same name are one line with gaps.
+/// Series names in legend order. Series with the same name are drawn as one line with gaps.
 fn names(lines: &Lines) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in &lines.series {
@@ -309,7 +309,8 @@ fn legend_height(lines: &Lines, size: Size) -> f64 {
     if size.is_narrow() && entries > 0.0 { entries * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
-/// The size of the whole picture: the legend below a narrow plot takes none of its height.
+/// The size of the whole picture. A legend below a narrow plot adds to the height of the picture instead of reducing
+/// that of the plot.
 fn with_legend(lines: &Lines, size: Size) -> Size {
     Size { height: size.height + legend_height(lines, size), ..size }
 }

@@ -132,7 +132,7 @@ impl Shading {
         Self { low, high, logarithmic: low > 0.0 && high > WIDE * low }
     }
 
-    /// Index of the shade of `value`.
+    /// Index of the shade that represents `value`.
     fn index(&self, value: f64) -> usize {
         let spread = |value: f64| if self.logarithmic { value.ln() } else { value };
         let extent = spread(self.high) - spread(self.low);

@@ -1,4 +1,5 @@
-//! Small multiples: one small chart for each of many runs, in front of the lines of all others; and grids of pictures.
+//! Small multiples: one small chart per run, each drawn in front of the lines of all other runs. Also arranges pictures
+//! in grids.
 
 use chartdata::exhibit::Lines;
 

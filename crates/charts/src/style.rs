@@ -12,7 +12,7 @@ pub struct Size {
 impl Size {
     /// Size of a standalone picture.
     pub const DEFAULT: Self = Self { width: 1047.0, height: 455.0 };
-    /// Size of the plot of a picture for a narrow screen.
+    /// Plot size of a picture for a narrow screen.
     pub const NARROW: Self = Self { width: 400.0, height: 300.0 };
 
     /// Whether there is no room for a legend beside the plot.

@@ -9,6 +9,6 @@ pub struct Authored {
     pub notes: Vec<String>,
     /// A word across every page, such as DRAFT.
     pub watermark: Option<String>,
-    /// Address of the report of each run, relative to the HTML file; None if it has none. May be empty.
+    /// Address of each run's report, relative to the HTML file; None if it has none. May be empty.
     pub links: Vec<Option<String>>,
 }

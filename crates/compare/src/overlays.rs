@@ -16,7 +16,7 @@ pub(crate) struct Overlay {
     /// Distinguishes it from the others in its section; may be empty.
     pub title: String,
     pub lines: Lines,
-    /// Index of the run of each series.
+    /// For each series, the index of its run.
     pub runs: Vec<usize>,
 }
 

@@ -50,7 +50,7 @@ fn summaries(comparison: &Comparison, line: &Line) -> Vec<Summary> {
     comparison.groups.iter().enumerate().map(summary).collect()
 }
 
-/// Means of the runs of a group, by drive.
+/// The mean of each run in a group, by drive.
 fn by_drive(comparison: &Comparison, line: &Line, group: &Group) -> Vec<Vec<f64>> {
     let mut drives: Vec<(String, Vec<f64>)> = Vec::new();
     for run in &group.runs {

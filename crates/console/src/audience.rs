@@ -1,4 +1,4 @@
-//! An observer of the events of a run.
+//! An observer of a run's events.
 
 use std::time::Duration;
 

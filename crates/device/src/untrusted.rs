@@ -54,7 +54,7 @@ impl ArrayNote {
 /// Searches a device for signatures. Returns the start and length of each signature in bytes.
 ///
 /// # Errors
-/// Returns an error if one of the ends of the device cannot be read.
+/// Returns an error if the start or the end of the device cannot be read.
 pub fn signatures(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<(u64, u64)>> {
     Ok(::signatures::probe(device, capacity_bytes)?.iter().map(::signatures::Found::place).collect())
 }

@@ -23,8 +23,8 @@ const DATA_BLOCK_BYTES: usize = 4096;
 /// The number of buffers at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
-/// Number and length of the runs of each measurement. The run with the lowest cost counts, because
-/// disturbances can only add to it.
+/// Number and length of the runs per measurement. The run with the lowest cost counts, because disturbances can
+/// only add to it.
 #[derive(Debug, Clone, Copy)]
 struct Runs {
     count: usize,

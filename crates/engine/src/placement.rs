@@ -36,7 +36,7 @@ pub struct Places {
     requested: Option<Placement>,
 }
 
-/// Placement of the threads of one workload.
+/// Thread placement for one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seating {
     /// One CPU list per thread, one list shared by all, or empty if threads are not pinned.
@@ -214,8 +214,8 @@ pub fn shares(
 }
 
 impl Seating {
-    /// Pins the calling thread. A thread that cannot be pinned does not end a load; the failure is returned
-    /// as a remark.
+    /// Pins the calling thread. The load continues if a thread cannot be pinned; the failure is returned as a
+    /// remark.
     pub(crate) fn take(&self, thread: u16) -> Option<PathRemark> {
         let seat = match &self.seats[..] {
             [] => return None,

@@ -1,4 +1,4 @@
-//! Actual cost of the tests of a run, compared with the estimates.
+//! Actual cost of a run's tests, compared with the estimates.
 
 use record::{Entry, Estimated, Event, Expense, Note, RunFile, Segment};
 use stdx::units::{amount_base10, count_of, span};

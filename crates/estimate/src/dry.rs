@@ -252,7 +252,7 @@ impl<'a> Dry<'a> {
     }
 }
 
-/// Returns the length of the range of a workload.
+/// Returns the length of a workload's range.
 fn length_of(workload: &Workload) -> u64 {
     workload.range.segment_bytes * u64::from(workload.range.segments)
 }

@@ -34,7 +34,7 @@ impl Expected {
     }
 }
 
-/// The expected time and writes of the jobs of one drive.
+/// Expected duration and writes of one drive's jobs.
 #[derive(Debug, Clone)]
 pub struct OfDrive<'a> {
     /// The drive.

@@ -34,7 +34,7 @@ pub struct Options {
     pub program: PathBuf,
     /// Socket of a privileged launcher; None to start runs with the privileges of the server.
     pub launcher: Option<PathBuf>,
-    /// Names of the models of simulated drives.
+    /// Names of the simulated drive models.
     pub models: Vec<&'static str>,
     /// Lists the block devices of the host, or states why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,

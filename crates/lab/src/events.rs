@@ -109,7 +109,7 @@ fn of_entry(entry: &Entry) -> Sent {
     Sent::default().id(entry.seq.to_string()).event("record").data(data.to_string())
 }
 
-/// Name of the kind of an event, as in the journal.
+/// Name of an event's type, as in the journal.
 const fn kind(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
@@ -136,7 +136,7 @@ const fn kind(event: &Event) -> &'static str {
     }
 }
 
-/// A short description of the record; empty if its kind is sufficient.
+/// A short description of the record; empty if its type says enough.
 fn text(entry: &Entry) -> String {
     if let Some(segment) = segment(entry) {
         return format!("{} {} IOPS", segment.workload, grouped(segment.iops(), 1));

@@ -50,7 +50,7 @@ impl Sessions {
         Ok(own)
     }
 
-    /// The session of a request that carries these secrets; marks it as used.
+    /// Returns the session to which a request with these secrets belongs, and marks it as used.
     pub fn used<'a>(
         &mut self,
         mut secrets: impl Iterator<Item = &'a str>,

@@ -18,14 +18,14 @@ use crate::pages::edition::{Edition, drive_file, export_file, file_formats, file
 use crate::pages::{drives as drive_pages, heat, library, run as run_page};
 use crate::snapshot::Snapshots;
 
-/// Files at the top of a site, besides further pages of the list of runs.
+/// Files in the top folder of a site, besides further pages of the run list.
 pub const TOP_FILES: [&str; 5] = [files::HOME, files::DRIVES, files::COMPARISONS, files::STYLE, files::ICON];
 /// Folders of a site.
 pub const TOP_FOLDERS: [&str; 3] = ["runs", "drives", "compare"];
-/// Version of the list of files.
+/// Version of the file list.
 pub const MANIFEST_FORMAT: u32 = 1;
 
-/// The list of the files of a site, from which the next publication knows what it may replace and remove.
+/// The list of a site's files. The next publication may replace and remove only these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this list.
@@ -106,9 +106,9 @@ impl Manifest {
     }
 }
 
-/// Writes the pages, reports and exports of the runs of `library` that are in `ids`, and comparisons of their drives.
-/// `write` receives the path of each file, relative to the folder of the site, and its content. Runs that have not
-/// changed since the `previous` publication are not written again.
+/// Writes pages, reports and exports for the runs `ids` of `library`, and comparisons between their drives. `write`
+/// receives the path of each file, relative to the folder of the site, and its content. Runs that have not changed
+/// since the `previous` publication are not written again.
 ///
 /// # Errors
 /// If the library cannot be read, or `write` fails.

@@ -28,7 +28,7 @@ const LOOK_LATER: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 3000;
 /// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
-/// Limit on the stored part of the output of a process.
+/// Limit on how much of a process's output is stored.
 const MOST_OUTPUT_BYTES: u64 = 8 << 10;
 
 /// Starts processes of `plateau`.
@@ -72,7 +72,7 @@ impl Launcher {
         }
     }
 
-    /// The file that holds the text of the plan of a request.
+    /// The file that holds the plan of a request as text.
     #[must_use]
     pub fn plan_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.toml"))

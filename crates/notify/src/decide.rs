@@ -18,7 +18,7 @@ pub struct Rules {
 /// What is known from earlier observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The length of the journal of each run that had ended; a run that was continued has a longer one.
+    /// The journal length of each run that had ended. If a run was continued, its journal is longer.
     pub ended: BTreeMap<String, u64>,
     /// Ids of notices.
     pub noticed: BTreeSet<String>,

@@ -18,7 +18,7 @@ use crate::memory::{Memory, MemoryError};
 use crate::notice::{Notice, short};
 use crate::observe::{ObserveError, Observer};
 
-/// Limit on the notices that wait for one channel; beyond it, the oldest is abandoned.
+/// Limit on the number of notices that wait for one channel. If it is exceeded, the oldest notice is abandoned.
 const MOST_WAITING: usize = 1_000;
 /// Longest time before the next attempt.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);

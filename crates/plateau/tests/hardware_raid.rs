@@ -165,7 +165,7 @@ fn leftovers_of_a_crash_are_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    // Wait for this file instead of the file of the volume, which is empty for a moment.
+    // Wait for this file instead of the volume's file, which is empty for a moment.
     wait_for(&bench, &bench.path("added"));
     // Plateau now waits for the block device.
     run.kill().expect("it is killed");

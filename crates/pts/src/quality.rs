@@ -1,4 +1,4 @@
-//! Reliability of the figures of a test: few I/Os, a queue depth that was not maintained, limits of the host,
+//! Reliability of a test's figures: too few I/Os, a queue depth that was not maintained, host limits,
 //! temperature, plausibility. Each module detects one such problem and formats the note about it.
 
 pub(crate) mod depth;

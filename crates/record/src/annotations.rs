@@ -1,4 +1,4 @@
-//! Annotations of the runs of a library: tags, notes, names, archived runs and baselines.
+//! Annotations of runs in a library: tags, notes, names, archived runs and baselines.
 //!
 //! A run's own files never change after the run, so annotations are appended to a journal of the library instead.
 //! [`Annotations`] is the fold over its records.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Labels};
 
-/// One record of the journal of a library.
+/// One record of a library's journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annotation {
@@ -113,7 +113,7 @@ pub struct Baseline {
     pub set: Stamp,
 }
 
-/// The state after all records of the journal of a library.
+/// The state after all records of a library's journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotations {
     of_runs: BTreeMap<String, OfRun>,

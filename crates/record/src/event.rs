@@ -103,7 +103,7 @@ pub enum Event {
     },
     /// A note by the test about its progress.
     Noted(Note),
-    /// The run stopped early; completed work is kept.
+    /// The run stopped early. Completed work is kept.
     Interrupted {
         /// The reason as text.
         reason: String,
@@ -129,7 +129,7 @@ pub enum Event {
     Closed,
 }
 
-/// Expected duration and writes of the tests of a run, without purges.
+/// Expected duration and writes of a run's tests, without purges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {

@@ -50,8 +50,8 @@ fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
 }
 
 impl Segment {
-    /// Returns the CPU time of the load threads as a percentage of the time of all processors: the CPU
-    /// utilization that the load caused. `None` for a simulated drive.
+    /// Returns the CPU utilization caused by the load: the CPU time of its threads as a percentage of the
+    /// available time of all processors. `None` for a simulated drive.
     #[must_use]
     pub fn processor_percent(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -68,7 +68,7 @@ impl Segment {
         (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0))
     }
 
-    /// Returns the larger of the fraction of the ceiling that was used and [`busy_share`](Self::busy_share).
+    /// Returns the used fraction of the ceiling or [`busy_share`](Self::busy_share), whichever is larger.
     /// `None` for a simulated drive.
     #[must_use]
     pub fn host_share(&self) -> Option<f64> {

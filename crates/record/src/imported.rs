@@ -75,7 +75,7 @@ impl MarkKind {
     }
 }
 
-/// Prefix of the label of imported results; the name of the measuring tool follows.
+/// Prefix of the label for imported results. It is followed by the name of the measuring tool.
 pub const IMPORTED_FROM: &str = "IMPORTED from ";
 
 /// A mark that the imported file itself states.

@@ -23,7 +23,7 @@ const MOST_TEXT_BYTES: usize = 4096;
 /// only during a write.
 const ATTEMPTS: u32 = 20;
 
-/// Errors of the journal of a library.
+/// Errors in a library's journal.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryJournalError {
     /// The file is not the journal of a library.

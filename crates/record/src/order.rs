@@ -27,7 +27,7 @@ enum Phase {
     Closed,
 }
 
-/// Checks the order of the events of a run with these tests, complete or not.
+/// Checks the order of events in a run with these tests, whether or not the run is complete.
 ///
 /// # Errors
 /// Returns the first misplaced record as an error.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Result of the verification of a workload, including the read-back at its end.
+/// Verification result of a workload, including the read-back at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {

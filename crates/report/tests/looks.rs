@@ -83,7 +83,7 @@ fn picture_of(pdf: &Path, page: usize) -> Vec<u8> {
     output.stdout
 }
 
-/// Returns the means of the squares of an image, and the number of squares per row.
+/// Divides an image into squares. Returns the mean value of each, and the number of squares per row.
 fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
     let pixels = Pixmap::decode_png(png).ok()?;
     let (across, down) = (pixels.width().div_ceil(SQUARE), pixels.height().div_ceil(SQUARE));

@@ -33,7 +33,7 @@ pub struct Explanation {
     pub forecast: Option<Forecast>,
 }
 
-/// Behaviour of the values of an unsteady variable.
+/// How the values of an unsteady variable behave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Diagnosis {
     /// The values rise or fall continuously.
@@ -108,7 +108,8 @@ pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     Some(oscillation.or_else(|| outlier(rounds)).unwrap_or(scatter))
 }
 
-/// Returns the first peak, in rounds, of the autocorrelation of `rests`, which have zero mean and no slope.
+/// Returns the position, in rounds, of the first peak in the autocorrelation of `rests`, which have zero mean and no
+/// slope.
 fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let count = rests.len();
     let variance = rests.iter().map(|r| r * r).sum::<f64>() / count as f64;

@@ -147,7 +147,7 @@ impl Index {
         Ok(folders.into_iter().map(seen).collect())
     }
 
-    /// Returns all annotations of the runs of the library.
+    /// Returns all annotations of runs in the library.
     fn annotations(&self) -> Result<Annotations, StoreError> {
         Ok(self.runs.annotations()?)
     }

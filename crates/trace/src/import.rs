@@ -18,7 +18,7 @@ use crate::sink::{Sink, State, Volumes};
 const LINES_TO_RECOGNIZE: usize = 100;
 /// Number of errors that are kept with their lines.
 const KEPT_COMPLAINTS: usize = 20;
-/// Maximum length of the part of a line quoted in an error.
+/// Maximum number of characters of a line that an error quotes.
 const QUOTED_BYTES: usize = 80;
 /// Lines between two calls of the progress function.
 const PROGRESS_LINES: u64 = 1 << 16;

@@ -13,7 +13,7 @@ use crate::shown::{Item, Shown};
 
 /// Interval between lists of the library.
 const LIST_EVERY_NS: u64 = 5_000_000_000;
-/// A journal is read again after this multiple of the duration of the last read.
+/// A journal is read again after a pause of this many times the duration of the last read.
 const REST: u64 = 20;
 /// Number of runs that are shown at most.
 const MOST_RUNS: usize = 200;

@@ -10,7 +10,7 @@ pub trait Measured: clap::Args {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results>;
 }
 
-/// An entry of the table of benchmarks.
+/// An entry in the benchmark table.
 pub struct Benchmark {
     /// Name on the command line.
     pub name: &'static str,

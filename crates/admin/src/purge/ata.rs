@@ -70,7 +70,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
     ata::send(job.admin, &command, Data::Out(&credentials(control)), timeout).map(drop)
 }
 
-/// Removes the password left by an interrupted purge; the data remains intact.
+/// Removes the password left by an interrupted purge. The data remains intact.
 ///
 /// # Errors
 /// Returns an error if the drive has another password.

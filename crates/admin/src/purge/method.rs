@@ -72,7 +72,7 @@ pub enum Purging<'a> {
     ShareDone(f64),
     /// In progress; the completed fraction is unknown.
     Waiting,
-    /// The drive's estimate of the duration of the current step.
+    /// The drive's estimate of how long the current step takes.
     Expected(Duration),
 }
 

@@ -47,7 +47,7 @@ pub(super) fn value_cell(
     )
 }
 
-/// The difference of a run from the baseline; only its percentage if `is_short`.
+/// The difference between a run and the baseline; only the percentage if `is_short`.
 pub(super) fn difference_cell(
     (run, of): (usize, &str),
     key: usize,

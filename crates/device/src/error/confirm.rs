@@ -23,7 +23,7 @@ pub enum Unconfirmed {
         /// The second identity.
         second: String,
     },
-    /// Data of the members of an array.
+    /// Data on the members of an array.
     #[error("everything on {} would be lost for {target};{}", .members.join(", "), strange_text(.strange))]
     Members {
         /// Target as given on the command line.
@@ -35,7 +35,7 @@ pub enum Unconfirmed {
         /// Identities of members that are missing.
         missing: Vec<String>,
     },
-    /// Data of the members of an array that an earlier run left.
+    /// Data on the members of an array left by an earlier run.
     #[error("an earlier run left a RAID {level} and the record {}", .note.display())]
     LeftOver {
         /// RAID level.

@@ -24,7 +24,7 @@ use making::{
 /// A way to specify the wrong target.
 struct Case {
     name: &'static str,
-    /// Part of the message of the refusal.
+    /// Part of the refusal message.
     reason: &'static str,
     /// Returns `None` if this machine cannot create the target.
     make: fn() -> Option<Wrong>,

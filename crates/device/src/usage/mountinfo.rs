@@ -19,7 +19,7 @@ const PAUSES: u32 = 12;
 pub(super) struct Namespace {
     /// A visible process in the namespace; `None` for our own namespace, and for one without processes.
     pub(super) pid: Option<u32>,
-    /// The object that keeps the namespace alive if it has no processes.
+    /// What keeps the namespace alive if it has no processes.
     pub(super) kept_by: Option<String>,
     /// `/proc/PID/root` of that process or of one of its threads.
     root: PathBuf,
@@ -101,7 +101,8 @@ struct Found {
 impl Found {
     /// Adds a namespace with those of its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as the mounting process saw them; with another root, they lead elsewhere.
+        // Sources are paths as the mounting process saw them. With a different root folder, they refer to something
+        // else.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {

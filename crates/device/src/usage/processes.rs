@@ -30,7 +30,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
             // Before it was inspected, the process may have started another one and passed its files to it.
             if has_ended(&folder) {
                 has_one_ended = true;
-                // Its ID may be reused; a zombie still has its ID.
+                // The kernel may reuse the ID after that. A zombie still has its ID.
                 if !folder.exists() {
                     known.remove(&pid);
                 }
@@ -204,8 +204,8 @@ fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // For a device node, the listed volume and inode are those of the node, which may be on any file system;
-        // but only root may follow the link. For a file on an overlay, some kernels list the stored file.
+        // For a device node, the listed volume and inode are those of the node, which may be on any file system. Only
+        // root may follow the link to the device. For a file on an overlay, some kernels list the stored file.
         let link = folder.join("map_files").join(mapping.range);
         let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
         let listed = || relevant.contains(listed).then_some(Opened::Known(listed));

@@ -12,7 +12,7 @@ pub(super) struct Farewell(pub(super) SyncSender<Message>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        // Sending fails only if the watcher has exited; then the message is not needed.
+        // Sending fails only if the watcher has exited, in which case the message is not needed.
         let _ = self.0.send(Message::Gone);
     }
 }

@@ -31,7 +31,7 @@ pub struct ReplayOptions {
     pub depth: u16,
     /// Length of the largest I/O.
     pub largest_bytes: u32,
-    /// Seed of the data of writes, which is random.
+    /// Seed of the random data that is written.
     pub seed: u64,
 }
 

@@ -39,7 +39,7 @@ struct Job<'a> {
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
     engines: Vec<String>,
-    /// Placement of the threads of each workload, or the reason why they were not pinned; empty for simulated
+    /// Thread placement for each workload, or the reason why its threads were not pinned; empty for simulated
     /// drives.
     placement: Vec<&'a str>,
     seconds: f64,

@@ -20,7 +20,7 @@ pub enum Edition {
     },
 }
 
-/// Paths of the files of a site, relative to its folder.
+/// Paths of a site's files, relative to its folder.
 pub mod files {
     pub const HOME: &str = "index.html";
     pub const DRIVES: &str = "drives.html";
@@ -132,22 +132,22 @@ pub fn file_formats() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| matches!(format.make, Make::File(_)))
 }
 
-/// Path of the page of a run. Ids of runs are valid file names.
+/// Path of a run's page. Ids of runs are valid file names.
 pub fn run_file(id: &str) -> String {
     format!("runs/{id}.html")
 }
 
-/// Path of the report of a run.
+/// Path of a run's report.
 pub fn report_file(id: &str) -> String {
     format!("runs/{id}/report.html")
 }
 
-/// Path of the picture of the response times of a run.
+/// Path of the picture with a run's response times.
 pub fn heat_file(id: &str) -> String {
     format!("runs/{id}/heat.svg")
 }
 
-/// Path of the file of a run in a format.
+/// Path of a run's export in the given format.
 pub fn export_file(id: &str, format: &Format) -> String {
     if format.name == "html" {
         return report_file(id);
@@ -157,7 +157,7 @@ pub fn export_file(id: &str, format: &Format) -> String {
     format!("runs/{id}/{id}.{extension}")
 }
 
-/// Path of the page of a drive. Identities may contain any character and have any length.
+/// Path of a drive's page. Identities may contain any character and have any length.
 pub fn drive_file(id: &str) -> String {
     format!("drives/{}.html", file_name(id))
 }

@@ -150,7 +150,7 @@ fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
     by_phase.or_else(|| outcomes.last())
 }
 
-/// The progress of the run: the parts of the current test in order; uncertain future parts are hatched.
+/// The progress of the run: the parts of the current test in order. Parts that may not be needed are hatched.
 fn strip(live: &Live<'_>) -> Markup {
     let round = match &live.phase {
         Phase::Round { round, cell, cells, .. } => {

@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 /// Age above which the file is considered stale.
 const MOST_AGE_NS: u64 = 10_000_000_000;
 
-/// `/runs/{id}/second`: the part of the page of a run that changes every second.
+/// `/runs/{id}/second`: the part of a run's page that changes every second.
 pub fn part(app: &App, call: &Call) -> Answer {
     with_snapshot(app, call, |snapshot| Answer::html(content(snapshot)))
 }

@@ -80,7 +80,7 @@ pub struct Tick {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Sum of the latencies of both directions in ns.
+    /// Sum of read and write latencies in ns.
     pub latency_sum_ns: u64,
     /// Largest latency of both directions in ns.
     pub latency_max_ns: u64,

@@ -119,7 +119,7 @@ enum Key<'a> {
     Whole(&'a mut u64),
 }
 
-/// Returns the names of the keys of a model that a fit may change, as in the model's file, such as
+/// Returns the names of the model keys that a fit may change, as in the model's file, such as
 /// `timing.program_us`.
 #[must_use]
 pub fn movable_keys(model: &Model) -> Vec<&'static str> {

@@ -1,6 +1,6 @@
 //! The measurements of a drive, and the parameters with which they were made.
 
-/// Read percentages of the columns of a table of measured IOPS.
+/// Read percentage of each column in a table of measured IOPS.
 pub(super) const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
 
 /// One cell of an IOPS test.

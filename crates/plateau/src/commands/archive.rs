@@ -8,7 +8,7 @@ use stdx::units::amount_base10;
 
 use crate::cli::Cli;
 use crate::commands::verify;
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::places;
 use crate::output::printer;
 

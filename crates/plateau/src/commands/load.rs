@@ -32,9 +32,9 @@ enum Opened {
     ToWrite(Armed),
 }
 
-/// Results of the streams of each job.
+/// Results of each job's streams.
 type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
-/// Results of the streams of one target.
+/// Results of one target's streams.
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
@@ -195,7 +195,7 @@ fn run_stage(
     Ok(results)
 }
 
-/// Flushes the targets of the jobs of a stage that request it.
+/// Flushes the targets of all jobs in a stage that request a flush.
 fn flush(jobs: &[Job], stage: &[usize], facts: &BTreeMap<String, TargetFacts>) -> Done {
     let requested = stage.iter().map(|index| &jobs[*index]).filter(|job| job.end_fsync && job.writes());
     let names: BTreeSet<&str> = requested.filter_map(|job| job.filename.as_deref()).collect();

@@ -20,7 +20,7 @@ use crate::output::listing;
 use crate::output::places;
 use crate::output::printer;
 
-/// The list of the files of a site, in its folder.
+/// The list of a site's files, in the site's folder.
 const MANIFEST: &str = "plateau-site.json";
 /// Size limit of that list: enough for 100,000 runs.
 const MOST_BYTES: u64 = 128 << 20;

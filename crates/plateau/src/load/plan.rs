@@ -21,7 +21,7 @@ pub struct LoadRequest {
     pub file: Option<String>,
 }
 
-/// Requirements of the jobs of one target.
+/// Requirements of all jobs on one target.
 pub struct Need {
     pub filename: String,
     pub writes: bool,

@@ -27,7 +27,7 @@ pub struct Known {
     pub source: String,
 }
 
-/// Returns the speeds of the target of `file`.
+/// Returns the speeds of the target described by `file`.
 ///
 /// # Errors
 /// Returns an error if a specified value is impossible or a probe failed.

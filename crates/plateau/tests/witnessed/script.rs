@@ -232,8 +232,8 @@ impl Rules {
     }
 }
 
-/// Returns the steps of a test; the number of rounds is taken from the notes of the test. `points` contains TC
-/// and QD of the histograms of a demand variation.
+/// Returns the steps of a test; the number of rounds is taken from the notes of the test. For a demand
+/// variation, `points` contains the TC and QD of its histograms.
 pub fn script(test: &str, profile: &str, notes: &[Note], steps: usize, points: &[(u16, u16)]) -> Vec<Step> {
     let rules = rules(profile);
     let rounds = |count: u32| {

@@ -1,4 +1,4 @@
-//! The page header of a test, in the format of the editions of the PTS.
+//! The page header of a test, in the format that each PTS edition requires.
 
 use record::{Purged, Range};
 use stdx::units::amount_base2;

@@ -116,7 +116,7 @@ impl Figure {
         }
     }
 
-    /// Part of the key of a page.
+    /// Part of a page key.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Iops => "iops",

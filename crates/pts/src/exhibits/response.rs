@@ -96,12 +96,13 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// Returns the key of the page of maxima: it can be compared only with a page that shows the same percentile.
+    /// Returns the key of the page that shows maxima. The page can be compared only with pages that show the same
+    /// percentile.
     pub fn key(self, key: &str) -> PageKey {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
     }
 
-    /// Adds the percentile that is shown instead to the `title` of the page of maxima.
+    /// If a percentile is shown instead of maxima, adds it to the page's `title`.
     pub fn title(self, title: &str) -> String {
         match self.0 {
             Some(percentile) => format!("{title}: n/a, {} % shown", percentile.name),

@@ -1,4 +1,4 @@
-//! A journal of the results of the fake bench.
+//! A journal of the fake bench's results.
 
 use pts::{Bench, Context, Outcome, Profile, Stop, Test};
 use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};

@@ -128,7 +128,7 @@ pub enum LibraryError {
     /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// An error of the journal of the library.
+    /// An error in the library's journal.
     #[error(transparent)]
     LibraryJournal(#[from] LibraryJournalError),
 }

@@ -21,7 +21,7 @@ pub struct Mark {
 pub use record::MarkKind;
 
 impl Document {
-    /// Marks of the pages of `outcome`, or of the whole run; the strongest comes first.
+    /// Marks on the pages of `outcome`, or of the whole run, the most severe first.
     #[must_use]
     pub fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
         let concerned: Vec<&Outcome> =

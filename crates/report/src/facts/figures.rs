@@ -328,7 +328,7 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     test.readings.iter().filter(counts).collect()
 }
 
-/// Key of the figures of a reading.
+/// Key of the figures in a reading.
 pub(crate) fn reading_key(family: &str, reading: &Reading) -> String {
     format!("{family}.{}", reading_code(reading))
 }

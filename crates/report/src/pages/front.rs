@@ -19,7 +19,7 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     ]
 }
 
-/// The four blocks of the summary of a test: the facts that published reports repeat there, with the dates of the test.
+/// The four blocks of a test summary: the facts that published reports repeat there, with the dates of the test.
 pub(crate) fn blocks_of_test(document: &Document, outcome: &Outcome) -> [(&'static str, Vec<Fact>); 4] {
     /// Facts of each block.
     const FIRST: usize = 4;
@@ -124,7 +124,7 @@ fn software(document: &Document) -> Vec<Fact> {
     ]
 }
 
-/// Maximum characters of the kernel's command line on the first page; annex B has all of it.
+/// Maximum number of characters of the kernel command line on the first page; annex B contains all of it.
 const LONGEST_KERNEL_LINE: usize = 60;
 
 /// Maximum characters of a name on the first page.

@@ -1,4 +1,4 @@
-//! Remarks below pages, and the explanation of the mark of host-limited numbers.
+//! Remarks below pages, and an explanation of the mark on host-limited numbers.
 
 use pts::Outcome;
 use pts::exhibit::{Exhibit, Page};

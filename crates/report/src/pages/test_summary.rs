@@ -6,7 +6,7 @@ use stdx::units::grouped;
 
 use super::values::{Fact, number, or_na};
 
-/// Headings of the table of tests, with the columns that each one spans.
+/// Headings of the test table, with the number of columns that each heading spans.
 pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("", &[]),
     ("TEST", &[]),
@@ -93,7 +93,7 @@ pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     )
 }
 
-/// Headings of the table of tracking variables.
+/// Headings of the tracking variable table.
 pub(crate) const STEADY_HEADINGS: [&str; 7] = [
     "Tracking variable",
     "Rounds",

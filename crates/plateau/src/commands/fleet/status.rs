@@ -18,7 +18,7 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::summary::Summary;
 
-/// Number of bytes at the end of the output of a job that may contain its last message.
+/// Number of bytes at the end of a job's output that are searched for its last message.
 const TAIL_BYTES: u64 = 4096;
 
 /// The state of a job.

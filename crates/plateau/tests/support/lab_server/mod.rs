@@ -84,7 +84,7 @@ impl Server {
         format!("Origin: http://{}\r\n", self.address)
     }
 
-    /// The token of the session of a `Cookie` header.
+    /// The session token in a `Cookie` header.
     pub fn csrf(&self, cookie: &str) -> String {
         let page = self.get("/account", cookie).body;
         let rest = page.split_once("name=\"csrf\" value=\"").expect("a token").1;

@@ -15,7 +15,7 @@ pub const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
 pub const BETWEEN_MINUTES: u32 = 5;
 pub const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
 pub const HISTOGRAM_MINUTES: u32 = 10;
-/// First round numbers of the phases of the test, chosen so that their seeds differ.
+/// First round number of each phase, chosen so that the seeds of different phases differ.
 pub const VARIATION_ROUNDS: u32 = 1_000;
 pub const HISTOGRAM_ROUNDS: u32 = 2_000;
 

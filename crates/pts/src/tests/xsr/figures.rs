@@ -11,8 +11,8 @@ pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
 
-/// Returns the index of the first sample of `again` that reaches 90 % of the mean of the last hour of `before`,
-/// which takes `minutes`. The mean of the whole group includes the time when the drive was fresh, whose throughput
+/// Returns the index of the first sample in `again` that reaches 90 % of the mean over the last hour of `before`.
+/// `before` takes `minutes`. The mean of the whole group includes the time when the drive was fresh, whose throughput
 /// is never reached again.
 pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
     // Short cells have fewer samples than minutes.

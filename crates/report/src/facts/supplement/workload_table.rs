@@ -1,4 +1,4 @@
-//! A table of the workloads of a test as text.
+//! A table of a test's workloads as text.
 
 /// Rows of cell texts, each starting with the name of the workload.
 pub(crate) struct WorkloadTable {

@@ -22,12 +22,12 @@ const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
 /// Height of a strip including the space below.
 pub(super) const STRIP: f64 = 24.0;
-/// Heights on page 1: of the run's origin at the foot, of the heading of the notes, and of the reference to the annex.
+/// Heights on page 1: the run's origin at the foot, the heading of the notes, and the reference to the annex.
 const ORIGIN: f64 = 40.0;
 const NOTES_HEADING: f64 = 28.0;
 const REFERENCE: f64 = 23.0;
 
-/// Layout of the table of tests.
+/// Layout of the test table.
 struct SetUpLayout {
     /// Relative widths of the columns.
     shares: [f64; 12],
