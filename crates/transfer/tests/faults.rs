@@ -177,7 +177,8 @@ fn copies_are_marked_at_every_stage() {
     let sent =
         send(&mut Source::of(run.clone()), &mut receiver, &mut |_| ControlFlow::Break(())).expect("begun");
     assert!(!sent.has_all);
-    let mark = || mark_of(&to.path().join("a")).expect("readable").expect("a mark");
+    let copied = || library(to.path()).find("a").expect("a run");
+    let mark = || mark_of(&copied()).expect("readable").expect("a mark");
     assert!(mark().words().contains("missing"), "{}", mark().words());
     // Complete so far, but the run is in progress.
     assert!(copy(&run, to.path()).expect("copied").was_in_progress);
