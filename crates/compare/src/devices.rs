@@ -49,7 +49,7 @@ pub(crate) const HEADER: [Fact; 21] = [
 
 /// The interface, or the file system that a file is on.
 fn interface(run: &Candidate) -> String {
-    match &run.document.run.file_system {
+    match &run.document.file_system {
         Some(facts) => format!("file on {}", facts.kind),
         None => known(run, run.document.run.target.interface.as_ref()),
     }

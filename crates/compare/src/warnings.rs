@@ -18,7 +18,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "class", verb: "differs", of: |c| c.document.profile.class.to_owned() },
     Property { name: "profile", verb: "differs", of: profile },
     Property { name: "kind of target", verb: "differs", of: |c| kind(&c.document.run) },
-    Property { name: "mount options", verb: "differ", of: |c| mount_options(&c.document.run) },
+    Property { name: "mount options", verb: "differ", of: mount_options },
     Property { name: "TC and QD", verb: "differ", of: depths },
     Property {
         name: "cell time",
@@ -44,11 +44,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "kernel command line", verb: "differs", of: kernel_line },
     Property { name: "I/O scheduler", verb: "differs", of: |c| known(c, |run| run.host.scheduler.as_ref()) },
     Property { name: "load engine", verb: "differs", of: engines },
-    Property {
-        name: "power source",
-        verb: "differs",
-        of: |c| c.document.run.power.as_ref().map_or_else(|| power_absent(c), |facts| facts.source.clone()),
-    },
+    Property { name: "power source", verb: "differs", of: power },
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 
@@ -173,8 +169,15 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// Returns the power source, or that it is unknown.
-fn power_absent(run: &Candidate) -> String {
+/// Returns the power source, or that there is none or that it is unknown.
+fn power(run: &Candidate) -> String {
+    let source =
+        run.document.meter.as_ref().map(|meter| meter.source.clone().unwrap_or_else(|| ABSENT.into()));
+    source.unwrap_or_else(|| none_known(run))
+}
+
+/// What the file of an imported run does not contain is unknown.
+fn none_known(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }
 
@@ -197,8 +200,11 @@ fn sectors(run: &Candidate) -> String {
     }
 }
 
-fn mount_options(run: &RunFile) -> String {
-    run.file_system.as_ref().map_or_else(|| "none".into(), |facts| facts.mount_options.clone())
+fn mount_options(run: &Candidate) -> String {
+    match &run.document.file_system {
+        Some(facts) => facts.mount_options.clone().unwrap_or_else(|| ABSENT.into()),
+        None => "none".into(),
+    }
 }
 
 fn kind(run: &RunFile) -> String {

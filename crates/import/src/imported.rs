@@ -1,6 +1,6 @@
 //! The content of a foreign file, independent of its format.
 
-use record::{HostFacts, ImportedTest, Settings, Stated, StatedMark};
+use record::{ExportedFileSystem, ExportedMeter, HostFacts, ImportedTest, Settings, Stated, StatedMark};
 
 /// The content of a foreign file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Imported {
 }
 
 /// Information in a Plateau export about its run; empty for files of other tools.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Provenance {
     /// Id of the run.
     pub run: Option<String>,
@@ -40,6 +40,12 @@ pub struct Provenance {
     pub simulated: Option<String>,
     /// Marks of the run.
     pub marks: Vec<StatedMark>,
+    /// Titles of the requested tests that were never started.
+    pub not_begun: Vec<String>,
+    /// The power meter.
+    pub power: Option<ExportedMeter>,
+    /// The file system of a target that is a file.
+    pub file_system: Option<ExportedFileSystem>,
 }
 
 /// The drive as described in the file.

@@ -10,6 +10,7 @@ pub mod examples;
 
 mod formats;
 mod imported;
+mod measured;
 mod number;
 mod provenance;
 mod read;

@@ -33,7 +33,13 @@ impl Stated {
                 "its marks have {details} explanations; at most {MOST_DETAILS} are supported"
             ));
         }
-        Ok(Provenance { run: self.run, profile: self.profile, simulated: self.simulated, marks: self.marks })
+        Ok(Provenance {
+            run: self.run,
+            profile: self.profile,
+            simulated: self.simulated,
+            marks: self.marks,
+            ..Provenance::default()
+        })
     }
 }
 

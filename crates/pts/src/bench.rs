@@ -57,4 +57,7 @@ pub enum Stop {
     /// The recorded workload differs from the one that the test now requests.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
+    /// An imported file states that the test is not complete, and why.
+    #[error("{0}")]
+    Stated(String),
 }

@@ -16,7 +16,7 @@ use record::{Entry, Event, ExportedVerdict, ImportedTest, Origin, RunFile};
 use crate::conclusions::header::{Convergence, Phases, TestHeader};
 use crate::method::explain;
 use crate::method::history::History;
-use crate::{Acceptance, Outcome, Profile, Reason};
+use crate::{Acceptance, Outcome, Profile, Reason, Stop};
 use absent::ABSENT;
 use view::{Kind, TrackedSeries, View, judged};
 
@@ -104,7 +104,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         notes,
         modified: Vec::new(),
         host_limited: None,
-        stop: None,
+        stop: exported.and_then(|exported| exported.stopped.clone()).map(Stop::Stated),
     })
 }
 

@@ -101,7 +101,14 @@ fn numbers(event: &Event) -> Numbers {
             all.amounts.extend(test.readings.iter().filter_map(|reading| reading.ios));
             let ways = test.readings.iter().flat_map(|reading| reading.read.iter().chain(&reading.write));
             all.amounts.extend(ways.flat_map(|way| [way.ios, way.bytes]));
-            all.slots += SLOTS_OF_READING * test.readings.len() as u64;
+            let cells = test.readings.iter().filter_map(|reading| reading.exported.as_deref());
+            let driven = cells.clone().map(|cell| &cell.driven);
+            all.instants.extend(driven.flat_map(|driven| {
+                [driven.start_ns, driven.duration_ns, driven.gap_before_ns, driven.user_ns, driven.system_ns]
+                    .into_iter()
+                    .flatten()
+            }));
+            all.slots += SLOTS_OF_READING * (test.readings.len() + cells.count()) as u64;
         }
         Event::Opened { .. }
         | Event::TestStarted { .. }

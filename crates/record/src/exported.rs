@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{WorkloadEfficiency, WorkloadFileShare};
+
 /// A test as exported by Plateau.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +34,27 @@ pub struct Exported {
     /// Special notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Why the test is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Deviations from the profile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modified: Vec<String>,
+    /// Number of I/Os that the device failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_errors: Option<u64>,
+    /// Bytes written, preconditioning included, if the file states only their sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
+    /// Whether the file does not state which workloads may reflect the host, as for imported runs of other tools.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_host_limits: bool,
+    /// Performance per watt of the workloads in the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efficiency: Vec<WorkloadEfficiency>,
+    /// Share of the file system in the workloads of the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_share: Vec<WorkloadFileShare>,
 }
 
 /// The verdict of a burn-in.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
-use crate::Access;
 use crate::exported::Exported;
+use crate::{Access, ExportedCell, ExportedFileSystem, ExportedMeter};
 
 /// A caveat that must accompany every number of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ pub struct StatedMark {
 }
 
 /// Origin of an imported run, whose figures Plateau did not measure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Format of the file: `TKperf XML`.
@@ -120,6 +120,15 @@ pub struct Origin {
     /// Marks stated in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<StatedMark>,
+    /// Titles of the requested tests that were never started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_begun: Vec<String>,
+    /// The power meter stated in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<ExportedMeter>,
+    /// The file system of the target stated in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<ExportedFileSystem>,
     /// Notes for readers of the figures: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
@@ -245,6 +254,9 @@ pub struct Reading {
     /// Writes, if reported separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<DirectionReading>,
+    /// Further facts, if Plateau wrote the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exported: Option<Box<ExportedCell>>,
 }
 
 /// Reported results of one direction of a workload.
@@ -298,6 +310,7 @@ impl Reading {
             times: None,
             read: None,
             write: None,
+            exported: None,
         }
     }
 }

@@ -15,6 +15,7 @@ mod custom;
 pub mod errno;
 mod event;
 mod exported;
+mod exported_cell;
 mod file_system;
 mod histogram_wire;
 mod host;
@@ -54,6 +55,10 @@ pub use event::{
 pub use exported::{
     Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedReason, ExportedRow, ExportedSeries,
     ExportedTable, ExportedVerdict, ExportedWindow,
+};
+pub use exported_cell::{
+    CellPower, Driven, Efficiency, ExportedCell, ExportedFileSystem, ExportedMeter, FileShare, Uncertain,
+    WorkloadEfficiency, WorkloadFileShare,
 };
 pub use file_system::{BelowDevice, BelowDisk, BelowLoad, FileSystemFacts, OnFile};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};

@@ -26,7 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pts", &["chartdata", "record", "steadystate", "stdx"]),
     ("estimate", &["pts", "record", "stdx"]),
     ("plans", &["pts", "record", "stdx"]),
-    ("import", &["pts", "record", "stdx"]),
+    // Tests read what `report` writes.
+    ("import", &["pts", "record", "report", "skips", "stdx"]),
     ("charts", &["chartdata", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("fitting", &["nandsim", "pts", "record", "stdx"]),

@@ -24,6 +24,7 @@ const FORMAT: &[&str] = &[
     "host",
     "imported",
     "exported",
+    "exported_cell",
     "unknown_wire",
     "injected_fault",
     "purge_evidence",

@@ -4,12 +4,13 @@
 mod layout;
 mod tests;
 
-use record::{HostFacts, Settings, Stated};
+use record::{ExportedFileSystem, ExportedMeter, HostFacts, Settings, Stated};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::format::{Format, first_byte, text};
 use crate::imported::{Device, Imported, Provenance};
+use crate::measured;
 use layout::{Report, Versioned};
 
 /// The format.
@@ -48,6 +49,10 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         Some(origin) => origin.profile.clone(),
         None => Some(report.profile),
     };
+    let power = known::<ExportedMeter>(report.power, "power")?;
+    let file_system = known::<ExportedFileSystem>(report.file_system, "file_system")?;
+    power.as_ref().map_or(Ok(()), measured::meter)?;
+    file_system.as_ref().map_or(Ok(()), measured::file_system)?;
     Ok(Imported {
         tool: origin.as_ref().map_or(plateau, |origin| origin.tool.clone()),
         date: match &origin {
@@ -57,7 +62,15 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         transcribed: origin.as_ref().is_some_and(|origin| origin.transcribed),
         reports_mebibytes: false,
         remarks: origin.map(|origin| origin.remarks).unwrap_or_default(),
-        exported: Provenance { run: Some(report.run), profile, simulated: device.simulated_label, marks },
+        exported: Provenance {
+            run: Some(report.run),
+            profile,
+            simulated: device.simulated_label,
+            marks,
+            not_begun: report.not_begun,
+            power,
+            file_system,
+        },
         settings: known::<Settings>(report.settings, "settings")?,
         stated: known::<Stated>(report.stated, "stated")?.unwrap_or_default(),
         device: Device {

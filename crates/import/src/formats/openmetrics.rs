@@ -1,11 +1,15 @@
 //! OpenMetrics text exported by Plateau: figures, verdicts and marks.
 
+mod power;
+mod sample;
+
 use record::{Exported, HostFacts, ImportedTest, MarkKind, StatedMark, ToldFigure};
 
 use super::format::{Format, text};
 use crate::imported::{Device, Imported, Provenance};
 use crate::number::bounded;
 use crate::provenance;
+use sample::{Sample, sample};
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -19,19 +23,6 @@ pub(super) const FORMAT: Format = Format {
 
 /// Limit on the samples of a file.
 const MOST_SAMPLES: usize = 100_000;
-
-/// A sample: metric, labels, value.
-struct Sample {
-    name: String,
-    labels: Vec<(String, String)>,
-    value: f64,
-}
-
-impl Sample {
-    fn label(&self, key: &str) -> Option<&str> {
-        self.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
-    }
-}
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
     let text = text(bytes)?;
@@ -58,15 +49,25 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         if sample.name == "plateau_mark" {
             mark(sample, &mut run.marks)?;
         }
-        let Some(name) = sample.label("test") else { continue };
+        let Some(name) = sample.label("test") else {
+            power::of_run(sample, &mut run)?;
+            continue;
+        };
         if !tests.iter().any(|test| test.test == name) {
             tests.push(begun(name, run.run.as_deref().unwrap_or_default()));
         }
         if let Some(test) = tests.iter_mut().find(|test| test.test == name) {
             enter(sample, test)?;
+            power::of_workload(sample, &mut run, test)?;
         }
     }
-    tests.retain(|test| !test.figures.is_empty() || test.steady.is_some());
+    tests.iter().try_for_each(power::complete)?;
+    let has_workloads =
+        |exported: &Exported| !exported.efficiency.is_empty() || !exported.file_share.is_empty();
+    tests.retain(|test| {
+        let workloads = test.exported.as_ref().is_some_and(has_workloads);
+        !test.figures.is_empty() || test.steady.is_some() || workloads
+    });
     Ok(Imported {
         tool: tool.unwrap_or_else(|| "Plateau (version not in the file)".into()),
         date: None,
@@ -108,9 +109,18 @@ fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     let figure = sample.label("figure").unwrap_or_default().to_owned();
     match sample.name.as_str() {
         "plateau_steady_state" => test.steady = Some(sample.value > 0.5),
-        "plateau_rounds" => {
+        "plateau_rounds" | "plateau_io_errors" | "plateau_written_bytes" => {
+            let count = bounded(sample.value, &sample.name)?;
+            if count < 0.0 {
+                return Err(format!("{} is {count}", sample.name));
+            }
+            let count = count as u64;
             if let Some(exported) = &mut test.exported {
-                exported.rounds = Some(sample.value as u32);
+                match sample.name.as_str() {
+                    "plateau_rounds" => exported.rounds = u32::try_from(count).ok(),
+                    "plateau_io_errors" => exported.io_errors = Some(count),
+                    _ => exported.written_bytes = Some(count),
+                }
             }
         }
         "plateau_host_limited" => {
@@ -142,36 +152,4 @@ fn printed(base: &str, value: f64) -> Option<(&'static str, f64)> {
         "bytes_per_joule" => ("MB/s/W", 1e-6),
         _ => return None,
     })
-}
-
-/// Parses a line such as `plateau_rounds{run="a",test="iops"} 5`.
-fn sample(line: &str) -> Option<Sample> {
-    let (name, rest) = line.split_once('{')?;
-    let mut labels = Vec::new();
-    let mut rest = rest;
-    while !rest.starts_with('}') {
-        let (key, quoted) = rest.split_once("=\"")?;
-        let (value, after) = unquoted(quoted)?;
-        labels.push((key.to_owned(), value));
-        rest = after.strip_prefix(',').unwrap_or(after);
-    }
-    let value = rest.strip_prefix("} ")?.split(' ').next()?.parse().ok()?;
-    Some(Sample { name: name.to_owned(), labels, value })
-}
-
-/// Returns the text up to the closing quote with its escapes resolved, and the rest.
-fn unquoted(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '"' => return Some((value, &text[at + 1..])),
-            '\\' => match characters.next()?.1 {
-                'n' => value.push('\n'),
-                other => value.push(other),
-            },
-            other => value.push(other),
-        }
-    }
-    None
 }

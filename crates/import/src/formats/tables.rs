@@ -1,18 +1,16 @@
 //! The CSV tables of a Plateau report, one file at a time: workloads, readings, figures, windows or tables. Columns are
 //! found by name, so that other columns may be added.
 
+mod cells;
 mod rows;
 
 use std::collections::BTreeMap;
 
-use record::{
-    DirectionReading, Exported, ExportedRow, ExportedTable, ExportedWindow, HostFacts, ImportedTest, Reading,
-    ToldFigure,
-};
+use record::{Exported, ExportedRow, ExportedTable, ExportedWindow, HostFacts, ImportedTest, ToldFigure};
 
 use super::format::{Format, first_byte, text};
 use crate::imported::{Device, Imported, Provenance};
-use crate::number::{bounded, possible};
+use crate::number::bounded;
 use crate::provenance;
 use rows::Row;
 
@@ -31,7 +29,7 @@ type Enter = fn(&Row<'_>, &mut ImportedTest, &mut Exported) -> Result<(), String
 
 /// A table of results: a combination of columns that is unique to it, and the meaning of its rows.
 const TABLES: &[(&[&str], Enter)] = &[
-    (&["job", "phase", "access", "read_ios", "iops", "latency_mean_ns"], cell),
+    (&["job", "phase", "access", "read_ios", "iops", "latency_mean_ns"], cells::cell),
     (&["figure", "unit", "value", "host_limited"], figure),
     (&["variable", "first_round", "slope_per_round"], window),
     (&["page", "table", "row", "column", "value"], value),
@@ -114,60 +112,12 @@ fn note(row: &Row<'_>, provenance: &mut Provenance) -> Result<(), String> {
     Ok(())
 }
 
-/// Columns of percentiles.
-const PERCENTILES: [(f64, &str); 5] = [
-    (50.0, "latency_p50_ns"),
-    (99.0, "latency_p99_ns"),
-    (99.9, "latency_p99_9_ns"),
-    (99.99, "latency_p99_99_ns"),
-    (99.999, "latency_p99_999_ns"),
-];
-
-fn reading(row: &Row<'_>, test: &mut ImportedTest, _: &mut Exported) -> Result<(), String> {
-    let number = |column: &str| row.number(column)?.map(|value| possible(value, column)).transpose();
-    let mut percentiles = Vec::new();
-    for (percent, column) in PERCENTILES {
-        percentiles.extend(number(column)?.map(|ns| (percent, ns)));
+fn figure(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Result<(), String> {
+    // Each figure repeats the verdict of its test.
+    test.steady = row.parsed("steady")?;
+    if row.parsed("complete")? == Some(false) {
+        exported.stopped = Some("the reason is not in the file".into());
     }
-    let read_percent: u8 =
-        row.parsed("read_percent")?.filter(|share| *share <= 100).ok_or("no share of reads")?;
-    let reading = Reading {
-        name: row.text("job"),
-        phase: row.text("phase"),
-        round: row.parsed("round")?,
-        in_window: row.parsed("in_window")?,
-        host_limited: row.parsed("host_limited")?.unwrap_or(false),
-        threads: row.parsed("threads")?,
-        queue_depth: row.parsed("queue_depth")?,
-        iops: number("iops")?,
-        bytes_per_second: number("bytes_per_second")?,
-        latency_mean_ns: number("latency_mean_ns")?,
-        latency_max_ns: number("latency_max_ns")?,
-        percentiles_ns: percentiles,
-        ..Reading::of(row.access()?, read_percent, row.parsed("block_bytes")?.unwrap_or(0))
-    };
-    test.readings.push(reading);
-    Ok(())
-}
-
-/// A workload, with amounts in both directions if the file has them.
-fn cell(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Result<(), String> {
-    reading(row, test, exported)?;
-    let way = |ios: &str, bytes: &str| -> Result<Option<DirectionReading>, String> {
-        let (ios, bytes) = (row.parsed(ios)?, row.parsed(bytes)?);
-        let way = ios.zip(bytes);
-        Ok(way.map(|(ios, bytes)| DirectionReading { ios, bytes, ..DirectionReading::default() }))
-    };
-    let (read, write) = (way("read_ios", "read_bytes")?, way("write_ios", "write_bytes")?);
-    if let Some(last) = test.readings.last_mut() {
-        last.ios =
-            read.as_ref().zip(write.as_ref()).and_then(|(read, write)| read.ios.checked_add(write.ios));
-        (last.read, last.write) = (read, write);
-    }
-    Ok(())
-}
-
-fn figure(row: &Row<'_>, test: &mut ImportedTest, _: &mut Exported) -> Result<(), String> {
     let name = row.text("figure").ok_or("a figure without a name")?;
     test.figures.push(ToldFigure {
         value: row.number("value")?.map(|value| bounded(value, &name)).transpose()?,

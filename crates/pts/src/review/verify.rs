@@ -116,7 +116,7 @@ fn contrast_ends(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome)
     };
     let differ = |record, text| Some(Difference { record: Some(record), text });
     match (&outcome.stop, recorded.ended) {
-        (Some(stop @ (Stop::Diverged(_) | Stop::Failed(_) | Stop::Interrupted(_))), _) => {
+        (Some(stop @ (Stop::Diverged(_) | Stop::Failed(_) | Stop::Interrupted(_) | Stop::Stated(_))), _) => {
             differ(recorded.last, stop.to_string())
         }
         (Some(Stop::EndOfJournal), Some((seq, _))) => {

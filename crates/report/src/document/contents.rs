@@ -2,15 +2,18 @@
 
 use pts::profile::WriteCache;
 use pts::{Deviation, KeyFigure, Outcome, Profile};
-use record::{IMPORTED_FROM, RunFile};
+use record::{ExportedFileSystem, ExportedMeter, IMPORTED_FROM, RunFile};
 
 use super::publication::Publication;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
 use crate::facts::drive_and_host::TextTable;
+use crate::facts::efficiency;
 use crate::facts::figures::{Figure, family};
 use crate::facts::interruptions::Interruption;
 use crate::facts::supplement::Supplement;
+use crate::facts::supplement::per_workload::PerWorkload;
+use crate::facts::supplement::workload_table::WorkloadTable;
 
 /// The contents of a report.
 #[derive(Debug, Clone)]
@@ -42,12 +45,16 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// The power source and the idle power.
+    /// Efficiency and share of the file system of the workloads of each test.
+    pub(crate) per_workload: Vec<PerWorkload>,
+    /// The power source and the idle power; None without a source.
+    pub meter: Option<ExportedMeter>,
+    /// Describes the power source and the idle power.
     pub(crate) power: String,
     /// The file system of the target and its share in the I/O; None if the target is not a file on a known one.
-    pub(crate) file_system: Option<String>,
-    /// Whether the meter only provides upper bounds of the power.
-    pub(crate) power_is_bound: bool,
+    pub file_system: Option<ExportedFileSystem>,
+    /// Describes the file system and its share.
+    pub(crate) on_file: Option<String>,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
     /// Problems that host checks found and that would invalidate results.
@@ -98,6 +105,20 @@ impl Document {
         let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
         let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
         verdicts.max().unwrap_or(Verdict::Conforms)
+    }
+
+    /// Tables of the workloads of a test with their efficiency and with the share of the file system.
+    pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
+        let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
+        let of_test = self.per_workload.iter().filter(|one| one.test == test);
+        of_test.flat_map(|one| one.tables(is_bound)).collect()
+    }
+
+    /// Whether the file of an imported run states power or the share of a file system.
+    pub(crate) fn has_stated_measurements(&self) -> bool {
+        let states = |one: &PerWorkload| !(one.efficiency.is_empty() && one.file_share.is_empty());
+        self.run.origin.is_some()
+            && (self.meter.is_some() || self.file_system.is_some() || self.per_workload.iter().any(states))
     }
 
     /// Watermark across exhibits that are not Plateau measurements of a drive.

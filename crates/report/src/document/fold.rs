@@ -1,12 +1,12 @@
 //! Builds a document from a run and its journal.
 
 use pts::Profile;
-use record::{Entry, Event, Loaded, RunFile};
+use record::{Entry, Event, ExportedMeter, Loaded, RunFile};
 
 use super::contents::Document;
 use super::publication::Publication;
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::efficiency::Meter;
+use crate::facts::efficiency::{self, Meter};
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
 use crate::facts::{
@@ -21,14 +21,17 @@ use crate::facts::{
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     let replayed = pts::replay(run, entries)?;
-    let requested: &[String] = if run.origin.is_some() { &[] } else { &run.tests };
-    let not_begun = requested
-        .iter()
-        .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
-        .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
-        .collect::<Result<_, _>>()?;
+    let not_begun = match &run.origin {
+        Some(origin) => origin.not_begun.clone(),
+        None => run
+            .tests
+            .iter()
+            .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
+            .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
+            .collect::<Result<_, _>>()?,
+    };
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
-    let meter = Meter::of(run, entries);
+    let (meter, power) = power(run, entries);
     let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
     // The specification does not apply to results of other tools, and the journal contains no I/Os of them.
     let (conformance, supplements) = match run.origin {
@@ -55,12 +58,28 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance,
         supplements,
-        power: meter.statement(),
-        power_is_bound: meter.is_bound(),
-        file_system: file_share::statement(run, entries),
+        per_workload: supplement::per_workload::all(judged),
+        power,
+        meter,
+        file_system: file_share::of_run(run, entries),
+        on_file: file_share::statement(run, entries),
         drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
         write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),
         outcomes: replayed.outcomes,
     })
+}
+
+/// The meter of a run, and its description.
+fn power(run: &RunFile, entries: &[Entry]) -> (Option<ExportedMeter>, String) {
+    let Some(origin) = &run.origin else {
+        let meter = Meter::of(run, entries);
+        return (meter.stated(), meter.statement());
+    };
+    let stated = origin.power.clone();
+    let text = match &stated {
+        Some(meter) => efficiency::statement(meter, None),
+        None => format!("Power and efficiency: {}.", pts::ABSENT),
+    };
+    (stated, text)
 }

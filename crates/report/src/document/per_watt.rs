@@ -1,11 +1,14 @@
 //! Figures per watt, and the idle power.
 
 use pts::{Outcome, Unit};
-use record::{Entry, Segment};
+use record::{Efficiency, Entry, Event, ImportedTest, Segment, Uncertain};
 
 use super::contents::Document;
-use crate::facts::efficiency::{Efficiency, Meter, Quantity};
-use crate::facts::figures::{Figure, better, code, depth, family, have_one_depth, measured_in_window};
+use crate::facts::efficiency::{MeasuredEfficiency, Meter, is_bound};
+use crate::facts::figures::{
+    Figure, better, code, counted_readings, depth, family, have_one_depth, measured_in_window, reading_key,
+    reading_name,
+};
 
 impl Document {
     /// Returns all figures that can be compared with those of other runs, including figures per watt.
@@ -19,12 +22,9 @@ impl Document {
 
 /// Returns the figures per watt of a run with a power source; `figures` are the other figures of the run.
 fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
-    let meter = Meter::of(&document.run, entries);
     // An upper bound of the power cannot show which of two drives is better.
-    if meter.facts.is_none() || meter.is_bound() {
-        return Vec::new();
-    }
-    let idle = meter.idle().map(|idle| Figure {
+    let Some(meter) = document.meter.as_ref().filter(|meter| !is_bound(meter)) else { return Vec::new() };
+    let idle = meter.idle_watts.map(|idle| Figure {
         key: "power.idle".into(),
         test: String::new(),
         name: "Idle power".into(),
@@ -32,66 +32,109 @@ fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<F
         values: vec![idle.value],
         selected: true,
         host_limited: false,
-        uncertainty: idle.uncertainty(),
+        uncertainty: idle.uncertainty,
         better: better(Unit::Watts),
     });
-    let tests =
-        document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries, &meter, figures));
+    let tests = document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries, figures));
     tests.chain(idle).collect()
 }
 
 /// The rounds of one workload.
-struct Rounds<'a> {
-    first: &'a Segment,
+struct Rounds {
+    /// Key of the figure without "per watt".
     key: String,
+    name: String,
+    /// The efficiency of each round with a known power.
     each: Vec<Efficiency>,
+    /// Mean over these rounds.
+    mean: Option<Efficiency>,
     host_limited: bool,
 }
 
-fn of_test(
-    document: &Document,
-    outcome: &Outcome,
-    entries: &[Entry],
-    meter: &Meter<'_>,
-    figures: &[Figure],
-) -> Vec<Figure> {
-    type Part = fn(&Efficiency) -> Quantity;
-    let (unit, part): (Unit, Part) = match outcome.key_figures.first().map(|figure| figure.unit) {
+fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
+    type Part = fn(&Efficiency) -> Uncertain;
+    let (unit, part, factor): (Unit, Part, f64) = match outcome.key_figures.first().map(|figure| figure.unit)
+    {
         Some(Unit::MegabytesPerSecond) => {
-            (Unit::MegabytesPerSecondPerWatt, |one| one.megabytes_per_second_per_watt)
+            (Unit::MegabytesPerSecondPerWatt, |one| one.bytes_per_second_per_watt, 1e-6)
         }
-        Some(_) => (Unit::IopsPerWatt, |one| one.iops_per_watt),
+        Some(_) => (Unit::IopsPerWatt, |one| one.iops_per_watt, 1.0),
         None => return Vec::new(),
     };
-    let measured = measured_in_window(&document.outcomes, outcome, entries);
-    let one_depth = have_one_depth(&measured);
-    let mut all: Vec<Rounds<'_>> = Vec::new();
-    for segment in measured {
-        let key = format!("{}.{}", family(outcome), code(&segment.workload, one_depth));
-        let found = meter.efficiency(segment);
-        let host_limited = segment.is_host_limited();
-        match all.iter_mut().find(|known| known.key == key) {
-            Some(known) => {
-                known.each.extend(found);
-                known.host_limited |= host_limited;
-            }
-            None => all.push(Rounds { first: segment, key, each: found.into_iter().collect(), host_limited }),
-        }
-    }
-    let figure = |rounds: Rounds<'_>| {
-        let mean = Efficiency::mean(&rounds.each)?;
-        let workload = &rounds.first.workload;
-        Some(Figure {
-            name: format!("{} {workload}{} per watt", outcome.subject, depth(workload, one_depth, " ")),
+    let imported = entries.iter().find_map(|entry| match &entry.event {
+        Event::Imported(test) if test.test == outcome.test => Some(test),
+        _ => None,
+    });
+    let all = match imported {
+        Some(test) => stated(outcome, test),
+        None => measured(document, outcome, entries),
+    };
+    let figure = |rounds: Rounds| {
+        let uncertainty = rounds.mean.and_then(|mean| part(&mean).uncertainty);
+        (!rounds.each.is_empty()).then(|| Figure {
+            name: format!("{} {} per watt", outcome.subject, rounds.name),
             unit,
-            values: rounds.each.iter().map(|one| part(one).value).collect(),
+            values: rounds.each.iter().map(|one| part(one).value * factor).collect(),
             selected: figures.iter().any(|figure| figure.key == rounds.key && figure.selected),
             host_limited: rounds.host_limited,
-            uncertainty: part(&mean).uncertainty(),
+            uncertainty: uncertainty.map(|uncertainty| uncertainty * factor),
             better: better(unit),
             key: format!("{}.per-watt", rounds.key),
             test: outcome.test.clone(),
         })
     };
     all.into_iter().filter_map(figure).collect()
+}
+
+fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Rounds> {
+    let meter = Meter::of(&document.run, entries);
+    let measured = measured_in_window(&document.outcomes, outcome, entries);
+    let one_depth = have_one_depth(&measured);
+    let mut all: Vec<(Rounds, Vec<MeasuredEfficiency>)> = Vec::new();
+    for segment in measured {
+        let key = format!("{}.{}", family(outcome), code(&segment.workload, one_depth));
+        let known = all.iter().position(|(known, _)| known.key == key).unwrap_or(all.len());
+        if known == all.len() {
+            all.push((begun(key, name(segment, one_depth)), Vec::new()));
+        }
+        let (rounds, each) = &mut all[known];
+        each.extend(meter.efficiency(segment));
+        rounds.host_limited |= segment.is_host_limited();
+    }
+    let of = |(rounds, each): (Rounds, Vec<MeasuredEfficiency>)| Rounds {
+        each: each.iter().map(MeasuredEfficiency::stated).collect(),
+        mean: MeasuredEfficiency::mean(&each).as_ref().map(MeasuredEfficiency::stated),
+        ..rounds
+    };
+    all.into_iter().map(of).collect()
+}
+
+fn begun(key: String, name: String) -> Rounds {
+    Rounds { key, name, each: Vec::new(), mean: None, host_limited: false }
+}
+
+fn name(segment: &Segment, one_depth: bool) -> String {
+    let workload = &segment.workload;
+    format!("{workload}{}", depth(workload, one_depth, " "))
+}
+
+/// The rounds of an imported test. The uncertainty of their mean is the one that the file states, because those of the
+/// rounds do not show which part of it is common to all of them.
+fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
+    let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
+    let mut all: Vec<Rounds> = Vec::new();
+    for reading in counted_readings(test) {
+        let key = reading_key(family(outcome), reading);
+        let known = all.iter().position(|known| known.key == key).unwrap_or(all.len());
+        if known == all.len() {
+            let name = reading_name(reading);
+            let mean = means().find(|one| one.workload.split(',').next() == Some(name.as_str()));
+            all.push(Rounds { mean: mean.and_then(|one| one.mean), ..begun(key, name) });
+        }
+        let rounds = &mut all[known];
+        let power = reading.exported.as_ref().and_then(|cell| cell.power);
+        rounds.each.extend(power.and_then(|power| power.efficiency));
+        rounds.host_limited |= reading.host_limited;
+    }
+    all
 }

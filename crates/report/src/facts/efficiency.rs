@@ -1,18 +1,22 @@
 //! Power and efficiency: the performance of a workload per watt, with its uncertainty.
 //!
 //! All values come from the journal (the power of each segment, and the idle power before the first test) and
-//! from the properties of the meter in `run.json`. Quantities that were not measured are absent.
+//! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an imported run,
+//! both contain what the file states, with the total uncertainty only.
 
-use record::{Entry, Event, Power, PowerFacts, PowerSubject, RunFile, Segment};
+use record::{
+    CellPower, Efficiency, Entry, Event, ExportedMeter, Power, PowerFacts, PowerSubject, RunFile, Segment,
+    Uncertain,
+};
 use stdx::units::{grouped, span};
 
 /// Number of standard errors in the uncertainty, which covers 95 % of a normal distribution.
 const STANDARD_ERRORS: f64 = 2.0;
 
-/// A value with its uncertainty.
+/// A measured value with the parts of its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantity {
-    pub value: f64,
+    value: f64,
     /// Uncertainty due to the scatter of the samples: twice the standard error; None if there are too few
     /// samples.
     scatter: Option<f64>,
@@ -31,7 +35,7 @@ impl Quantity {
     }
 
     /// Total uncertainty from scatter and, if it is known, tolerance; None if the scatter is not known.
-    pub(crate) fn uncertainty(&self) -> Option<f64> {
+    fn uncertainty(&self) -> Option<f64> {
         self.scatter.map(|scatter| scatter + self.tolerance.unwrap_or(0.0))
     }
 
@@ -43,12 +47,6 @@ impl Quantity {
             scatter: both(self.scatter, other.scatter).map(|(a, b)| a.hypot(b)),
             tolerance: both(self.tolerance, other.tolerance).map(|(a, b)| a + b),
         }
-    }
-
-    /// Converts the value to another unit.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        let scaled = |uncertainty: Option<f64>| uncertainty.map(|uncertainty| uncertainty * factor);
-        Self { value: self.value * factor, scatter: scaled(self.scatter), tolerance: scaled(self.tolerance) }
     }
 
     /// Divides `amount` by this power, so that the result is per watt.
@@ -74,9 +72,22 @@ impl Quantity {
         })
     }
 
-    /// Formats the value with its uncertainty: `1,234 ± 56`, with two significant digits of the uncertainty.
-    pub(crate) fn text(&self) -> String {
-        printed(self.value, self.uncertainty())
+    /// The value with its total uncertainty.
+    fn stated(self) -> Uncertain {
+        Uncertain { value: self.value, uncertainty: self.uncertainty() }
+    }
+}
+
+/// Formats a value with its uncertainty: `1,234 ± 56`, with two significant digits of the uncertainty.
+pub(crate) fn text(quantity: Uncertain) -> String {
+    printed(quantity.value, quantity.uncertainty)
+}
+
+/// Converts a value to another unit.
+pub(crate) fn times(quantity: Uncertain, factor: f64) -> Uncertain {
+    Uncertain {
+        value: quantity.value * factor,
+        uncertainty: quantity.uncertainty.map(|uncertainty| uncertainty * factor),
     }
 }
 
@@ -97,24 +108,33 @@ pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     }
 }
 
-/// The performance of a workload per watt.
+/// The measured performance of a workload per watt.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Efficiency {
+pub(crate) struct MeasuredEfficiency {
     /// Power attributed to the workload.
-    pub watts: Quantity,
-    pub iops_per_watt: Quantity,
-    pub megabytes_per_second_per_watt: Quantity,
+    watts: Quantity,
+    iops_per_watt: Quantity,
+    bytes_per_second_per_watt: Quantity,
 }
 
-impl Efficiency {
+impl MeasuredEfficiency {
     /// Returns the mean over several rounds; None if there are none.
     pub(crate) fn mean(all: &[Self]) -> Option<Self> {
         let of = |part: fn(&Self) -> Quantity| Quantity::mean(&all.iter().map(part).collect::<Vec<_>>());
         Some(Self {
             watts: of(|one| one.watts)?,
             iops_per_watt: of(|one| one.iops_per_watt)?,
-            megabytes_per_second_per_watt: of(|one| one.megabytes_per_second_per_watt)?,
+            bytes_per_second_per_watt: of(|one| one.bytes_per_second_per_watt)?,
         })
+    }
+
+    /// The values with their total uncertainties.
+    pub(crate) fn stated(&self) -> Efficiency {
+        Efficiency {
+            watts: self.watts.stated(),
+            iops_per_watt: self.iops_per_watt.stated(),
+            bytes_per_second_per_watt: self.bytes_per_second_per_watt.stated(),
+        }
     }
 }
 
@@ -136,17 +156,21 @@ impl<'a> Meter<'a> {
         Self { facts: run.power.as_ref(), idle, is_simulated: run.target.simulated.is_some() }
     }
 
-    /// What the meter measures, as named in exported files (drive, host or upper bound); None if there is no meter.
-    pub(crate) fn subject_name(&self) -> Option<&'static str> {
-        Some(match self.facts?.subject {
-            PowerSubject::Drive => "drive",
-            PowerSubject::Host => "host",
-            PowerSubject::UpperBound => "upper_bound",
+    /// The meter with the idle power, as exported; None if there is no meter.
+    pub(crate) fn stated(&self) -> Option<ExportedMeter> {
+        let facts = self.facts?;
+        Some(ExportedMeter {
+            source: Some(facts.source.clone()),
+            meter: Some(facts.meter.clone()),
+            subject: facts.subject,
+            resolution_watts: facts.resolution_microwatts.map(|resolution| resolution as f64 / 1e6),
+            tolerance_percent: facts.tolerance_ppm.map(|tolerance| f64::from(tolerance) / 1e4),
+            idle_watts: self.idle().map(Quantity::stated),
         })
     }
 
     /// The idle power in watts.
-    pub(crate) fn idle(&self) -> Option<Quantity> {
+    fn idle(&self) -> Option<Quantity> {
         self.facts.and(self.idle).map(|(_, power)| Quantity::watts(power))
     }
 
@@ -165,57 +189,90 @@ impl<'a> Meter<'a> {
     }
 
     /// The performance per watt of the workload of a segment.
-    pub(crate) fn efficiency(&self, segment: &Segment) -> Option<Efficiency> {
+    pub(crate) fn efficiency(&self, segment: &Segment) -> Option<MeasuredEfficiency> {
         let watts = self.attributed(segment)?;
-        Some(Efficiency {
+        Some(MeasuredEfficiency {
             watts,
             iops_per_watt: watts.under(segment.iops()),
-            megabytes_per_second_per_watt: watts.under(segment.megabytes_per_second()),
+            bytes_per_second_per_watt: watts.under(segment.megabytes_per_second() * 1e6),
         })
     }
 
-    /// Whether values per watt are lower bounds, because the power is an upper bound.
-    pub(crate) fn is_bound(&self) -> bool {
-        self.facts.is_some_and(|facts| facts.subject == PowerSubject::UpperBound)
+    /// Power and efficiency of a segment, as exported; None if its power was not measured.
+    pub(crate) fn of_cell(&self, segment: &Segment) -> Option<CellPower> {
+        let power = segment.power?;
+        let watts = |microwatts: u64| microwatts as f64 / 1e6;
+        Some(CellPower {
+            mean_watts: watts(power.mean_microwatts),
+            min_watts: watts(power.min_microwatts),
+            max_watts: watts(power.max_microwatts),
+            samples: power.samples,
+            efficiency: self.efficiency(segment).as_ref().map(MeasuredEfficiency::stated),
+        })
     }
 
     /// States how power was measured, and what its uncertainty includes.
     pub(crate) fn statement(&self) -> String {
-        let Some(facts) = self.facts else {
-            let why = if self.is_simulated { ": a simulated drive has no power source" } else { "" };
-            return format!("Power and efficiency: not measured{why}.");
-        };
-        let idle = match self.idle {
-            Some((length_ns, power)) => {
-                format!(
-                    "{} W, measured for {} before the first test",
-                    Quantity::watts(power).text(),
-                    span(length_ns)
-                )
+        match self.stated() {
+            Some(meter) => statement(&meter, self.idle.map(|(length_ns, _)| length_ns)),
+            None => {
+                let why = if self.is_simulated { ": a simulated drive has no power source" } else { "" };
+                format!("Power and efficiency: not measured{why}.")
             }
-            None => "not measured".into(),
-        };
-        let subject = match facts.subject {
-            PowerSubject::Drive => "",
-            PowerSubject::Host => {
-                " This is not the power of the drive: the part above the idle power is attributed to the workload, \
-                 including the work of the host. A difference within the uncertainty is shown as not measured."
-            }
-            PowerSubject::UpperBound => {
-                " This is the most that the drive can draw, not what it drew, so values per watt are lower bounds."
-            }
-        };
-        let tolerance = match (facts.subject, facts.tolerance_ppm) {
-            (PowerSubject::UpperBound, _) => "",
-            (_, Some(_)) => {
-                " After ±: tolerance of the meter, half its resolution, and twice the standard error of the mean."
-            }
-            (_, None) => {
-                " After ±: twice the standard error of the mean; the tolerance of the meter is not known."
-            }
-        };
-        format!("Power: {} ({}). Idle: {idle}.{subject}{tolerance}", facts.meter, facts.source)
+        }
     }
+}
+
+/// Whether values per watt are lower bounds, because the power is an upper bound.
+pub(crate) fn is_bound(meter: &ExportedMeter) -> bool {
+    meter.subject == PowerSubject::UpperBound
+}
+
+/// What a meter measures, as named in exported files.
+pub(crate) const fn subject_name(subject: PowerSubject) -> &'static str {
+    match subject {
+        PowerSubject::Drive => "drive",
+        PowerSubject::Host => "host",
+        PowerSubject::UpperBound => "upper_bound",
+    }
+}
+
+/// States how power was measured, and what its uncertainty includes. `idle_ns` is the length of the measurement of the
+/// idle power, if known.
+pub(crate) fn statement(meter: &ExportedMeter, idle_ns: Option<u64>) -> String {
+    let idle = match (meter.idle_watts, idle_ns) {
+        (Some(idle), Some(length_ns)) => {
+            format!("{} W, measured for {} before the first test", text(idle), span(length_ns))
+        }
+        (Some(idle), None) => format!("{} W, measured before the first test", text(idle)),
+        (None, _) => "not measured".into(),
+    };
+    let subject = match meter.subject {
+        PowerSubject::Drive => "",
+        PowerSubject::Host => {
+            " This is not the power of the drive: the part above the idle power is attributed to the workload, \
+             including the work of the host. A difference within the uncertainty is shown as not measured."
+        }
+        PowerSubject::UpperBound => {
+            " This is the most that the drive can draw, not what it drew, so values per watt are lower bounds."
+        }
+    };
+    let tolerance = match (meter.subject, meter.tolerance_percent, &meter.source) {
+        (PowerSubject::UpperBound, ..) => "",
+        (_, Some(_), _) => {
+            " After ±: tolerance of the meter, half its resolution, and twice the standard error of the mean."
+        }
+        (_, None, Some(_)) => {
+            " After ±: twice the standard error of the mean; the tolerance of the meter is not known."
+        }
+        (_, None, None) => " After ±: the uncertainty, as stated in the file.",
+    };
+    let named = match (&meter.meter, &meter.source) {
+        (Some(meter), Some(source)) => format!("{meter} ({source})"),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => format!("the meter is {}", pts::ABSENT),
+    };
+    format!("Power: {named}. Idle: {idle}.{subject}{tolerance}")
 }
 
 #[cfg(test)]
@@ -260,10 +317,10 @@ mod tests {
     fn values_per_watt_have_the_relative_uncertainty_of_the_power() {
         let facts = facts(PowerSubject::Drive);
         let segment = segment(power(5.0, Some(0.05), Some(0.15)));
-        let found = meter(&facts, None).efficiency(&segment).expect("measured");
-        assert_eq!(found.watts.text(), "5.00 ± 0.25");
-        assert_eq!(found.iops_per_watt.text(), "200 ± 10");
-        assert_eq!(found.megabytes_per_second_per_watt.text(), "0.819 ± 0.041");
+        let found = meter(&facts, None).efficiency(&segment).expect("measured").stated();
+        assert_eq!(text(found.watts), "5.00 ± 0.25");
+        assert_eq!(text(found.iops_per_watt), "200 ± 10");
+        assert_eq!(text(times(found.bytes_per_second_per_watt, 1e-6)), "0.819 ± 0.041");
     }
 
     #[test]
@@ -272,7 +329,7 @@ mod tests {
         let idle = power(30.0, Some(0.3), None);
         let loaded = segment(power(35.0, Some(0.4), None));
         let found = meter(&facts, Some(&idle)).efficiency(&loaded).expect("measured");
-        assert_eq!(found.watts.text(), "5.0 ± 1.0");
+        assert_eq!(text(found.watts.stated()), "5.0 ± 1.0");
         let hardly = segment(power(30.5, Some(0.4), None));
         assert_eq!(meter(&facts, Some(&idle)).efficiency(&hardly), None, "within the uncertainty");
         assert_eq!(meter(&facts, None).efficiency(&loaded), None, "without an idle power");
@@ -283,16 +340,16 @@ mod tests {
         let facts = facts(PowerSubject::Drive);
         let each =
             meter(&facts, None).efficiency(&segment(power(5.0, Some(0.05), Some(0.05)))).expect("measured");
-        let mean = Efficiency::mean(&[each; 4]).expect("four rounds");
-        assert_eq!(mean.watts.text(), "5.00 ± 0.10");
-        assert_eq!(Efficiency::mean(&[]), None);
+        let mean = MeasuredEfficiency::mean(&[each; 4]).expect("four rounds");
+        assert_eq!(text(mean.watts.stated()), "5.00 ± 0.10");
+        assert_eq!(MeasuredEfficiency::mean(&[]), None);
     }
 
     #[test]
     fn one_sample_has_no_uncertainty() {
         let facts = facts(PowerSubject::Drive);
         let found = meter(&facts, None).efficiency(&segment(power(5.0, None, Some(0.15)))).expect("measured");
-        assert_eq!(found.iops_per_watt.text(), "200 (uncertainty not known)");
+        assert_eq!(text(found.iops_per_watt.stated()), "200 (uncertainty not known)");
     }
 
     #[test]
@@ -307,6 +364,23 @@ mod tests {
             meter(&facts, None)
                 .statement()
                 .contains("Idle: not measured. This is the most that the drive can draw")
+        );
+    }
+
+    #[test]
+    fn a_meter_that_the_file_does_not_name_is_not_invented() {
+        let of_file = ExportedMeter {
+            source: None,
+            meter: None,
+            subject: PowerSubject::Drive,
+            resolution_watts: None,
+            tolerance_percent: None,
+            idle_watts: Some(Uncertain { value: 2.0, uncertainty: Some(0.04) }),
+        };
+        assert_eq!(
+            statement(&of_file, None),
+            "Power: the meter is not in the file. Idle: 2.000 ± 0.040 W, measured before the first test. After ±: the \
+             uncertainty, as stated in the file."
         );
     }
 }

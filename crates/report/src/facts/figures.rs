@@ -266,19 +266,6 @@ const REPORTED: [Measure<Reading>; 4] = [
 /// window.
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
-    let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
-    let has_one_demand = test
-        .readings
-        .windows(2)
-        .all(|pair| (pair[0].threads, pair[0].queue_depth) == (pair[1].threads, pair[1].queue_depth));
-    if test.exported.is_some() && !has_one_demand {
-        return Vec::new();
-    }
-    let counts = |r: &&Reading| match r.in_window {
-        Some(counts) => counts && r.round.is_some(),
-        None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
-    };
     let is_mean = |r: &Reading| {
         test.readings.iter().any(|other| {
             other.round.is_none()
@@ -287,14 +274,14 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
         })
     };
     let mut figures: Vec<Figure> = Vec::new();
-    for reading in test.readings.iter().filter(counts) {
+    for reading in counted_readings(test) {
         // Use the reported mean. The rounds would add a spread, but are not reported for most workloads.
         if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
             continue;
         }
         for measure in REPORTED.iter().filter(|measure| measure.unit == unit) {
             let Some(value) = (measure.of)(reading) else { continue };
-            let key = format!("{family}.{}{}", reading_code(reading), measure.statistic.suffix());
+            let key = format!("{}{}", reading_key(family, reading), measure.statistic.suffix());
             match figures.iter_mut().find(|figure| figure.key == key) {
                 Some(figure) => {
                     figure.values.push(value);
@@ -323,20 +310,56 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     figures
 }
 
+/// The readings of an imported test on which its results are based.
+pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
+    let (first, last) = test.window.unwrap_or((1, u32::MAX));
+    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
+    let has_one_demand = test
+        .readings
+        .windows(2)
+        .all(|pair| (pair[0].threads, pair[0].queue_depth) == (pair[1].threads, pair[1].queue_depth));
+    if test.exported.is_some() && !has_one_demand {
+        return Vec::new();
+    }
+    let counts = |r: &&Reading| match r.in_window {
+        Some(counts) => counts && r.round.is_some(),
+        None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
+    };
+    test.readings.iter().filter(counts).collect()
+}
+
+/// Key of the figures of a reading.
+pub(crate) fn reading_key(family: &str, reading: &Reading) -> String {
+    format!("{family}.{}", reading_code(reading))
+}
+
 fn reading_code(reading: &Reading) -> String {
     match &reading.name {
         Some(name) => slug(name),
-        None => short(reading.access, reading.block_bytes, reading.read_percent, ""),
+        None => {
+            let kinds =
+                if stated_workload(reading).is_some_and(|text| text.contains(" to ")) { "mix" } else { "" };
+            short(reading.access, reading.block_bytes, reading.read_percent, kinds)
+        }
     }
 }
 
-fn reading_name(reading: &Reading) -> String {
+/// The workload as an export of Plateau names it.
+fn stated_workload(reading: &Reading) -> Option<&str> {
+    reading.exported.as_ref()?.workload.as_deref()
+}
+
+/// Name of a reading as printed.
+pub(crate) fn reading_name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let mix = match reading.read_percent {
         0 => "W".to_owned(),
         100 => "R".to_owned(),
         read => format!("{read}/{}", 100_u8.saturating_sub(read)),
     };
+    if let Some(workload) = stated_workload(reading).filter(|_| reading.name.is_none()) {
+        return workload.to_owned();
+    }
     let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
     format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))
 }

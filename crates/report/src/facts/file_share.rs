@@ -3,7 +3,10 @@
 //! The counters include all I/O of the devices during a workload, including that of other users. Delayed writes of the
 //! file system count towards the workload during which they reach the devices.
 
-use record::{BelowLoad, Direction, Entry, FileSystemFacts, RunFile, Segment};
+use record::{
+    BelowLoad, Direction, Entry, Event, ExportedFileSystem, FileShare, FileSystemFacts, OnFile, RunFile,
+    Segment,
+};
 use stdx::units::{amount_base10, block_size, count_of};
 
 use crate::facts::answers::answers;
@@ -13,7 +16,7 @@ const ALL: f64 = 0.95;
 
 /// I/O of Plateau, and of the devices below the file system, over the same workloads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Share {
+struct Share {
     read: Pair,
     write: Pair,
     flushes: u128,
@@ -48,7 +51,7 @@ impl Pair {
 impl Share {
     /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads with which
     /// verification checks the data are not part of a segment's reads.
-    pub(crate) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
+    fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
         let mut sum = None;
         for segment in segments {
             let below = segment.on_file.and_then(|on_file| on_file.below);
@@ -64,35 +67,22 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// Bytes written to the devices per byte that Plateau wrote; None if it wrote nothing.
-    pub(crate) fn bytes_written_per_byte(&self) -> Option<f64> {
-        self.write.bytes_per_byte()
+    /// The ratios; None without I/O of Plateau.
+    fn ratios(&self) -> FileShare {
+        let writes = self.write.own_ios;
+        FileShare {
+            bytes_written_per_byte: self.write.bytes_per_byte(),
+            writes_per_write: self.write.ios_per_io(),
+            bytes_read_per_byte: self.read.bytes_per_byte(),
+            reads_per_read: self.read.ios_per_io(),
+            flushes_per_thousand_writes: (writes > 0).then(|| 1e3 * (self.flushes as f64 / writes as f64)),
+        }
     }
+}
 
-    /// Writes of the devices per write of Plateau.
-    pub(crate) fn writes_per_write(&self) -> Option<f64> {
-        self.write.ios_per_io()
-    }
-
-    /// Bytes read from the devices per byte that Plateau read.
-    pub(crate) fn bytes_read_per_byte(&self) -> Option<f64> {
-        self.read.bytes_per_byte()
-    }
-
-    /// Reads of the devices per read of Plateau.
-    pub(crate) fn reads_per_read(&self) -> Option<f64> {
-        self.read.ios_per_io()
-    }
-
-    /// Flushes per write of Plateau.
-    pub(crate) fn flushes_per_write(&self) -> Option<f64> {
-        (self.write.own_ios > 0).then(|| self.flushes as f64 / self.write.own_ios as f64)
-    }
-
-    /// Flushes per 1,000 writes of Plateau.
-    pub(crate) fn flushes_per_thousand_writes(&self) -> Option<f64> {
-        self.flushes_per_write().map(|flushes| 1e3 * flushes)
-    }
+/// The share of the file system in workloads; None if the I/O below the file is not known for any of them.
+pub(crate) fn share<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<FileShare> {
+    Share::of(segments).as_ref().map(Share::ratios)
 }
 
 /// A ratio as printed.
@@ -100,59 +90,98 @@ pub(crate) fn printed(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "n/a".into(), |ratio| format!("{ratio:.3}"))
 }
 
+/// The file system of a run, as exported: measured, or as the file of an imported run states it. None if the target is
+/// not a file on a known file system.
+pub(crate) fn of_run(run: &RunFile, entries: &[Entry]) -> Option<ExportedFileSystem> {
+    if let Some(origin) = &run.origin {
+        return origin.file_system.clone();
+    }
+    let facts = run.file_system.as_ref()?;
+    Some(ExportedFileSystem {
+        kind: facts.kind.clone(),
+        block_bytes: Some(facts.block_bytes),
+        mount_options: Some(facts.mount_options.clone()),
+        devices: Some(names(facts)),
+        words: Some(facts.words()),
+        share: share(answers(entries).iter().map(|answer| answer.segment)),
+    })
+}
+
+fn names(facts: &FileSystemFacts) -> Vec<String> {
+    facts.devices.iter().map(|device| device.name.clone()).collect()
+}
+
+/// The file after the last workload; None if it is not known.
+fn stored(run: &RunFile, entries: &[Entry]) -> Option<OnFile> {
+    if run.origin.is_none() {
+        return answers(entries).iter().rev().find_map(|answer| answer.segment.on_file);
+    }
+    entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::Imported(test) => {
+            let cells = test.readings.iter().rev().filter_map(|reading| reading.exported.as_ref());
+            cells.filter_map(|cell| cell.on_file).next()
+        }
+        _ => None,
+    })
+}
+
 /// Describes the file system, its share over all workloads of the run, and how the file is stored; None if the target
 /// is not a file on a known file system.
 pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
-    let facts = run.file_system.as_ref()?;
-    let segments: Vec<&Segment> = answers(entries).iter().map(|answer| answer.segment).collect();
+    let facts = of_run(run, entries)?;
+    let known = [
+        facts.block_bytes.map(|bytes| format!(", blocks of {}", block_size(u64::from(bytes)))),
+        facts.mount_options.as_ref().map(|options| format!(", mounted {options}")),
+    ];
     let mut text = format!(
-        "File system: {}, blocks of {}, mounted {}. Results through a file are those of the file system and the device \
-         combined; they are not PTS results.",
-        facts.words(),
-        block_size(u64::from(facts.block_bytes)),
-        facts.mount_options
+        "File system: {}{}. Results through a file are those of the file system and the device combined; they are not PTS \
+         results.",
+        facts.words.as_ref().unwrap_or(&facts.kind),
+        known.into_iter().flatten().collect::<String>()
     );
-    text += &share_text(facts, Share::of(segments.iter().copied()));
-    if let Some(stored) = segments.iter().rev().find_map(|segment| segment.on_file) {
+    text += &share_text(&facts);
+    if let Some(stored) = stored(run, entries) {
         let extents = match stored.extents {
             Some(count) => count_of(count, "extent"),
             None => "an unknown number of extents".into(),
         };
+        let size = match run.target.capacity_bytes {
+            0 => String::new(),
+            bytes => format!("the {} of ", amount_base10(bytes)),
+        };
         text += &format!(
-            " After the last workload, {} of the {} of the file were allocated, in {extents}.",
-            amount_base10(stored.allocated_bytes),
-            amount_base10(run.target.capacity_bytes)
+            " After the last workload, {} of {size}the file were allocated, in {extents}.",
+            amount_base10(stored.allocated_bytes)
         );
     }
     Some(text)
 }
 
-fn share_text(facts: &FileSystemFacts, share: Option<Share>) -> String {
-    let Some(share) = share else {
-        let why = if facts.devices.is_empty() {
-            "it has no block device, or none that is known"
-        } else {
-            "the kernel did not count the I/O of its devices"
+fn share_text(facts: &ExportedFileSystem) -> String {
+    let Some(share) = facts.share else {
+        let why = match facts.devices.as_deref() {
+            None => pts::ABSENT,
+            Some([]) => "it has no block device, or none that is known",
+            Some(_) => "the kernel did not count the I/O of its devices",
         };
         return format!(" Its share is not known: {why}.");
     };
-    let devices: Vec<&str> = facts.devices.iter().map(|device| device.name.as_str()).collect();
+    let devices = facts.devices.as_ref().map_or_else(|| "its devices".into(), |names| names.join(" and "));
     let mut text = format!(
-        " Its share, from the counters of {}, which include other users of the device: {} bytes written per byte and {} \
+        " Its share, from the counters of {devices}, which include other users of the device: {} bytes written per byte and {} \
          writes per write of Plateau; {} bytes read per byte and {} reads per read; {} flushes per 1,000 writes.",
-        devices.join(" and "),
-        printed(share.bytes_written_per_byte()),
-        printed(share.writes_per_write()),
-        printed(share.bytes_read_per_byte()),
-        printed(share.reads_per_read()),
-        printed(share.flushes_per_thousand_writes())
+        printed(share.bytes_written_per_byte),
+        printed(share.writes_per_write),
+        printed(share.bytes_read_per_byte),
+        printed(share.reads_per_read),
+        printed(share.flushes_per_thousand_writes)
     );
     let lacking = |name: &str, ratio: Option<f64>| {
         let ratio = ratio.filter(|ratio| *ratio < ALL)?;
         Some(format!(" NOT ALL I/O REACHED THE DEVICE: it {name} {:.1} % of the bytes", 100.0 * ratio))
     };
     let (read, written) =
-        (lacking("read", share.bytes_read_per_byte()), lacking("wrote", share.bytes_written_per_byte()));
+        (lacking("read", share.bytes_read_per_byte), lacking("wrote", share.bytes_written_per_byte));
     match (read, written) {
         (None, None) => text += " Direct I/O reached the device.",
         (read, written) => {
@@ -167,8 +196,8 @@ fn share_text(facts: &FileSystemFacts, share: Option<Share>) -> String {
 }
 
 /// Describes the file system, shown where a drive's interface would be.
-pub(crate) fn words(facts: &FileSystemFacts) -> String {
-    let devices: Vec<&str> = facts.devices.iter().map(|device| device.name.as_str()).collect();
+pub(crate) fn words(facts: &ExportedFileSystem) -> String {
+    let devices = facts.devices.as_deref().unwrap_or_default();
     let on = if devices.is_empty() { "" } else { " on " };
     format!("file on {}{on}{}", facts.kind, devices.join(" and "))
 }
@@ -177,7 +206,6 @@ pub(crate) fn words(facts: &FileSystemFacts) -> String {
 mod tests {
     use super::*;
     use crate::facts::samples;
-    use record::{BelowDevice, OnFile};
 
     fn segment(below: Option<BelowLoad>) -> Segment {
         let write = Direction { ios: 1000, bytes: 4_096_000, ..Direction::default() };
@@ -189,43 +217,44 @@ mod tests {
         Some(BelowLoad { write_ios, write_bytes, flushes: 5, ..BelowLoad::default() })
     }
 
-    fn facts() -> FileSystemFacts {
-        let device = BelowDevice { name: "sda1".into(), capacity_bytes: 1 << 30, disks: Vec::new() };
-        FileSystemFacts {
+    fn facts(share: Option<FileShare>) -> ExportedFileSystem {
+        ExportedFileSystem {
             kind: "ext4".into(),
-            block_bytes: 4096,
-            mount_options: "rw,relatime".into(),
-            devices: vec![device],
+            block_bytes: Some(4096),
+            mount_options: Some("rw,relatime".into()),
+            devices: Some(vec!["sda1".into()]),
+            words: Some("ext4 on sda1".into()),
+            share,
         }
     }
 
     #[test]
     fn the_share_is_the_io_below_per_io_of_plateau() {
         let share =
-            Share::of([&segment(below(1100, 4_505_600)), &segment(None), &segment(below(900, 4_096_000))])
+            share([&segment(below(1100, 4_505_600)), &segment(None), &segment(below(900, 4_096_000))])
                 .expect("counted");
-        assert_eq!(printed(share.bytes_written_per_byte()), "1.050");
-        assert_eq!(printed(share.writes_per_write()), "1.000");
-        assert_eq!(printed(share.flushes_per_thousand_writes()), "5.000");
-        assert_eq!(printed(share.reads_per_read()), "n/a", "it read nothing");
-        assert_eq!(Share::of([&segment(None)]), None);
+        assert_eq!(printed(share.bytes_written_per_byte), "1.050");
+        assert_eq!(printed(share.writes_per_write), "1.000");
+        assert_eq!(printed(share.flushes_per_thousand_writes), "5.000");
+        assert_eq!(printed(share.reads_per_read), "n/a", "it read nothing");
+        assert_eq!(super::share([&segment(None)]), None);
     }
 
     #[test]
     fn io_that_did_not_reach_the_device_is_reported() {
-        let text = |bytes| share_text(&facts(), Share::of([&segment(below(1000, bytes))]));
+        let text = |bytes| share_text(&facts(share([&segment(below(1000, bytes))])));
         assert!(text(4_096_000).ends_with("Direct I/O reached the device."), "{}", text(4_096_000));
         let cached = text(409_600);
         assert!(cached.contains("NOT ALL I/O REACHED THE DEVICE: it wrote 10.0 % of the bytes"), "{cached}");
-        assert!(share_text(&facts(), None).contains("the kernel did not count"));
-        let none = FileSystemFacts { devices: Vec::new(), ..facts() };
-        assert!(share_text(&none, None).contains("no block device"));
+        assert!(share_text(&facts(None)).contains("the kernel did not count"));
+        let none = ExportedFileSystem { devices: Some(Vec::new()), ..facts(None) };
+        assert!(share_text(&none).contains("no block device"));
     }
 
     #[test]
     fn reads_of_verification_are_not_counted() {
         let mut verified = segment(below(1000, 4_096_000));
         verified.workload.regime.verify = true;
-        assert_eq!(Share::of([&verified]), None);
+        assert_eq!(share([&verified]), None);
     }
 }

@@ -1,10 +1,14 @@
 //! Every workload with its results, in one form for measured and imported runs.
 
 use pts::response;
-use record::{Access, DirectionReading, Entry, Event, ImportedTest, Reading, Segment, notation};
+use record::{
+    Access, CellPower, DirectionReading, Driven, Effort, Entry, Event, ImportedTest, OnFile, Reading,
+    Segment, notation,
+};
 use stdx::units::block_size;
 
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::efficiency::Meter;
 use crate::facts::judged::{self, JudgedRun};
 
 /// One workload with its results. Values that an imported file does not state are None.
@@ -35,6 +39,9 @@ pub(crate) struct Observation<'a> {
     pub read: Option<&'a DirectionReading>,
     pub write: Option<&'a DirectionReading>,
     pub host_limited: Option<bool>,
+    pub driven: Driven,
+    pub power: Option<CellPower>,
+    pub on_file: Option<OnFile>,
     /// The result from the drive; None if the run is imported.
     pub segment: Option<&'a Segment>,
 }
@@ -56,10 +63,11 @@ pub(crate) fn observations<'a>(run: &JudgedRun<'a>) -> Vec<Observation<'a>> {
     if run.run.origin.is_some() {
         return run.entries.iter().flat_map(|entry| imported(run, entry)).collect();
     }
-    answers(run.entries).iter().map(|answer| measured(run, answer)).collect()
+    let meter = Meter::of(run.run, run.entries);
+    answers(run.entries).iter().map(|answer| measured(run, answer, &meter)).collect()
 }
 
-fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>) -> Observation<'a> {
+fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>, meter: &Meter<'_>) -> Observation<'a> {
     let segment = answer.segment;
     let workload = &segment.workload;
     let times = response::merged([segment]);
@@ -88,7 +96,27 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>) -> Observation<'a> {
         read: None,
         write: None,
         host_limited: Some(segment.is_host_limited()),
+        driven: driven(segment),
+        power: meter.of_cell(segment),
+        on_file: segment.on_file,
         segment: Some(segment),
+    }
+}
+
+fn driven(segment: &Segment) -> Driven {
+    let host = segment.host.as_ref();
+    let effort = |of: fn(&Effort) -> u64| host.map(|host| of(&host.effort));
+    Driven {
+        start_ns: Some(segment.start_ns),
+        duration_ns: Some(segment.end_ns.saturating_sub(segment.start_ns)),
+        errors: Some(segment.error_count()),
+        engine: Some(segment.io_path.to_string()),
+        gap_before_ns: segment.gap_before.map(|gap| gap.length_ns),
+        host_share: segment.host_share(),
+        user_ns: effort(|effort| effort.user_ns),
+        system_ns: effort(|effort| effort.system_ns),
+        voluntary_switches: effort(|effort| effort.voluntary_switches),
+        involuntary_switches: effort(|effort| effort.involuntary_switches),
     }
 }
 
@@ -108,6 +136,7 @@ fn of_reading<'a>(
     let window =
         window.and_then(|outcome| outcome.window.first()).map(|(_, s)| (s.first_round, s.last_round));
     let (first, last) = window.or(test.window).unwrap_or((1, 0));
+    let stated = reading.exported.as_deref();
     let block_bytes = Some(reading.block_bytes).filter(|bytes| *bytes > 0);
     let size = block_bytes.map_or_else(|| "mixed sizes".to_owned(), |bytes| block_size(bytes.into()));
     Observation {
@@ -120,7 +149,9 @@ fn of_reading<'a>(
         in_window: reading
             .in_window
             .unwrap_or_else(|| reading.round.is_none_or(|round| (first..=last).contains(&round))),
-        workload: notation(access, &size, read_percent),
+        workload: stated
+            .and_then(|cell| cell.workload.clone())
+            .unwrap_or_else(|| notation(access, &size, read_percent)),
         access,
         block_bytes,
         read_percent,
@@ -137,7 +168,14 @@ fn of_reading<'a>(
         read: reading.read.as_ref(),
         write: reading.write.as_ref(),
         // Only Plateau's own exports state this.
-        host_limited: test.exported.as_ref().map(|_| reading.host_limited),
+        host_limited: test
+            .exported
+            .as_ref()
+            .filter(|exported| !exported.lacks_host_limits)
+            .map(|_| reading.host_limited),
+        driven: stated.map(|cell| cell.driven.clone()).unwrap_or_default(),
+        power: stated.and_then(|cell| cell.power),
+        on_file: stated.and_then(|cell| cell.on_file),
         segment: None,
     }
 }

@@ -6,12 +6,12 @@ pub(crate) mod file_share;
 mod health;
 mod heat;
 pub(crate) mod per_watt;
+pub(crate) mod per_workload;
 pub(crate) mod percentiles;
 mod timing;
 pub(crate) mod workload_table;
 
 use crate::facts::answers::{Answer, Phase, answers};
-use crate::facts::efficiency::Meter;
 use crate::facts::host_limit::chart_remark;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
@@ -33,10 +33,6 @@ pub(crate) struct Supplement {
     pub remark: String,
     /// Workloads of the window with their response times; empty for tests with too many.
     pub workloads: Vec<percentiles::WorkloadTimes>,
-    /// Workloads of the window with their performance per watt; empty without a power source.
-    pub per_watt: Vec<per_watt::WorkloadEfficiency>,
-    /// Workloads of the window with the share of the file system; empty if the target is not a file.
-    pub file_share: Vec<file_share::WorkloadShare>,
 }
 
 /// Collects the data of every started test.
@@ -46,7 +42,6 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     let spent = estimate::cost::of_run(judged.run, judged.entries);
     let scaled = ScaledClock::of(judged.entries, scale_divisor);
     let timings = timing::timings(judged.entries, &scaled);
-    let meter = Meter::of(judged.run, judged.entries);
     let none = Timing::default();
     let of = |outcome: &pts::Outcome| {
         let measured: Vec<&Answer<'_>> =
@@ -60,8 +55,6 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             remark: remark(timing, &unavailable, (scale_divisor, &scaled), outcome),
             timeline,
             workloads: percentiles::workloads(judged.outcomes, &measured),
-            per_watt: per_watt::workloads(judged.outcomes, &measured, &meter),
-            file_share: file_share::workloads(judged.outcomes, &measured),
         }
     };
     judged.outcomes.iter().map(of).collect()

@@ -9,12 +9,11 @@ mod on_file;
 use pts::exhibit::{self, Exhibit};
 use pts::steady::WindowStats;
 use pts::{Outcome, response};
-use record::{Direction, DirectionReading, Effort, Event, Segment, Settings};
+use record::{Direction, DirectionReading, Event, MarkKind, Settings};
 
 use super::format::{Format, Make, Source, access};
 use crate::document::contents::Document;
 use crate::facts::answers::percentile_ns;
-use crate::facts::efficiency::Meter;
 use crate::facts::observations::{Observation, ResponseTimes, observations};
 use layout::{
     Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Latency, Link, Reason, Report,
@@ -75,9 +74,9 @@ fn report(source: Source<'_>) -> Report {
         host: host(&run.host),
         stated: stated(&run.stated),
         settings: run.settings.as_ref().map(settings),
-        power: efficiency::meter(&Meter::of(run, source.entries)),
-        file_system: file_system::of_run(source),
-        modified: pts::texts(&document.modified),
+        power: document.meter.as_ref().map(efficiency::meter),
+        file_system: document.file_system.as_ref().map(file_system::of_run),
+        modified: modified(document),
         marks: marks
             .map(|mark| ReportMark {
                 mark: mark.kind.key().into(),
@@ -89,6 +88,13 @@ fn report(source: Source<'_>) -> Report {
         tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
         not_begun: document.not_begun.clone(),
     }
+}
+
+/// The deviations of the run from its profile, or those that an imported file states.
+fn modified(document: &Document) -> Vec<String> {
+    let Some(origin) = &document.run.origin else { return pts::texts(&document.modified) };
+    let stated = origin.marks.iter().filter(|mark| mark.mark == MarkKind::Modified);
+    stated.flat_map(|mark| mark.details.iter().cloned()).collect()
 }
 
 fn device(document: &Document) -> Device {
@@ -186,6 +192,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
     });
+    let stated = imported.and_then(|test| test.exported.as_ref());
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
         value: f.value,
@@ -215,11 +222,17 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         efficiency: efficiency::of_test(source.document, &outcome.test),
         file_share: file_system::of_test(source.document, &outcome.test),
         notes: outcome.notes.clone(),
-        modified: pts::texts(&outcome.modified),
-        io_errors: source.document.run.origin.is_none().then(|| {
-            let failures = pts::failures(&outcome.test, source.entries);
-            failures.iter().map(|failed| failed.count).sum()
-        }),
+        modified: match stated {
+            Some(stated) => stated.modified.clone(),
+            None => pts::texts(&outcome.modified),
+        },
+        io_errors: match imported {
+            Some(_) => stated.and_then(|stated| stated.io_errors),
+            None => {
+                let failures = pts::failures(&outcome.test, source.entries);
+                Some(failures.iter().map(|failed| failed.count).sum())
+            }
+        },
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
 }
@@ -341,8 +354,7 @@ fn of_bars(page: &str, bars: &exhibit::Bars) -> Chart {
 fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
     let segment = observation.segment;
     let has_maxima = source.document.run.scale_divisor() == 1;
-    let host = segment.and_then(|segment| segment.host.as_ref());
-    let effort = |of: fn(&Effort) -> u64| host.map(|host| of(&host.effort));
+    let driven = &observation.driven;
     Cell {
         record: observation.record,
         job: observation.job.map(str::to_owned),
@@ -355,27 +367,25 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
         read_percent: observation.read_percent,
         threads: observation.threads,
         queue_depth: observation.queue_depth,
-        start_ns: segment.map(|segment| segment.start_ns),
-        duration_ns: segment.map(|segment| segment.end_ns.saturating_sub(segment.start_ns)),
+        start_ns: driven.start_ns,
+        duration_ns: driven.duration_ns,
         iops: observation.iops,
         bytes_per_second: observation.bytes_per_second,
         latency: latency(&observation.times),
         ios: observation.ios,
         read: segment.map(|segment| way(&segment.read, has_maxima)).or(observation.read.map(reported)),
         write: segment.map(|segment| way(&segment.write, has_maxima)).or(observation.write.map(reported)),
-        errors: segment.map(Segment::error_count),
-        engine: segment.map(|segment| segment.io_path.to_string()),
-        gap_before_ns: segment.and_then(|segment| segment.gap_before).map(|gap| gap.length_ns),
-        host_share: segment.and_then(Segment::host_share),
-        user_ns: effort(|effort| effort.user_ns),
-        system_ns: effort(|effort| effort.system_ns),
-        voluntary_switches: effort(|effort| effort.voluntary_switches),
-        involuntary_switches: effort(|effort| effort.involuntary_switches),
+        errors: driven.errors,
+        engine: driven.engine.clone(),
+        gap_before_ns: driven.gap_before_ns,
+        host_share: driven.host_share,
+        user_ns: driven.user_ns,
+        system_ns: driven.system_ns,
+        voluntary_switches: driven.voluntary_switches,
+        involuntary_switches: driven.involuntary_switches,
         host_limited: observation.host_limited,
-        power: segment.and_then(|segment| {
-            efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment)
-        }),
-        on_file: segment.and_then(file_system::of_cell),
+        power: observation.power.as_ref().map(efficiency::of_cell),
+        on_file: observation.on_file.map(file_system::of_cell),
     }
 }
 

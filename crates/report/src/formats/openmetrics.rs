@@ -6,6 +6,7 @@
 mod family;
 mod on_file;
 mod power;
+mod total;
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,6 @@ use pts::Unit;
 use self::family::Family;
 use super::format::{Format, Make, Source};
 use crate::document::contents::Document;
-use crate::facts::answers::answers;
 
 /// The OpenMetrics format.
 pub(super) const FORMAT: Format = Format {
@@ -135,30 +135,20 @@ fn steady(source: Source<'_>) -> Vec<Family<'_>> {
 }
 
 fn totals(source: Source<'_>) -> Vec<Family<'_>> {
-    let all = answers(source.entries);
-    let sum = |of: fn(&record::Segment) -> u64| {
-        let mut tests: Vec<(&str, u64)> = Vec::new();
-        for answer in &all {
-            match tests.iter_mut().find(|(test, _)| *test == answer.test) {
-                Some((_, total)) => *total += of(answer.segment),
-                None => tests.push((answer.test, of(answer.segment))),
-            }
-        }
-        tests.into_iter().map(|(test, total)| (vec![("test", test)], total as f64)).collect()
-    };
-    let tests = source.document.outcomes.iter().map(|outcome| outcome.test.as_str());
-    // It is not known whether I/Os failed, because imported files do not contain this.
-    let failed = tests.filter(|_| source.document.run.origin.is_none()).map(|test| {
-        let count: u64 = pts::failures(test, source.entries).iter().map(|failed| failed.count).sum();
-        (vec![("test", test)], count as f64)
-    });
-    let failed = failed.collect();
+    let mut written: Vec<(Vec<(&str, &str)>, f64)> = Vec::new();
+    let mut failed = Vec::new();
+    for outcome in &source.document.outcomes {
+        let total = total::of_test(source, &outcome.test);
+        let labels = vec![("test", outcome.test.as_str())];
+        written.extend(total.written_bytes.map(|bytes| (labels.clone(), bytes as f64)));
+        failed.extend(total.io_errors.map(|count| (labels, count as f64)));
+    }
     vec![
         Family {
             name: "plateau_written",
             unit: "bytes",
             help: "Bytes written, preconditioning included.",
-            samples: sum(|s| s.write.bytes),
+            samples: written,
         },
         Family { name: "plateau_io_errors", unit: "", help: "I/Os that the device failed.", samples: failed },
     ]

@@ -17,7 +17,7 @@ use super::format::{Format, Make, Source};
 use crate::pages::cells::has_host_limited;
 use crate::pages::test_summary::has_valid_results;
 use chart::ChartData;
-use style::{bold, doubtful, limited, number};
+use style::{bold, doubtful, labelled, limited, number};
 
 /// The spreadsheet format.
 pub(super) const FORMAT: Format = Format {
@@ -90,13 +90,6 @@ fn test(
         row = data.insert(sheet, row, (&outcome.title, page), exhibit)?;
     }
     sheet.set_column_width(0, 34).map(|_| ())
-}
-
-/// Labels a sheet with simulated or imported results; returns the first free row.
-fn labelled(sheet: &mut Worksheet, source: Source<'_>) -> Result<u32, XlsxError> {
-    let Some(label) = source.document.label() else { return Ok(0) };
-    sheet.write_with_format(0, 0, label, &bold())?;
-    Ok(2)
 }
 
 /// Replaces characters that sheet names must not contain: brackets, slashes, colons, asterisks, question marks.

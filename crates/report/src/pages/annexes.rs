@@ -12,6 +12,9 @@ pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from pag
 pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
 pub(crate) const SUPPLEMENT_TITLE: &str = "Annex B: beyond the standard";
 
+/// Introduction of the supplement of an imported run.
+pub(crate) const STATED_INTRODUCTION: &str = "Power and the share of the file system, as the imported file states them. Nothing here affects a verdict.";
+
 /// Column headings of the clauses.
 pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Verdict", "Journal records"];
 

@@ -34,7 +34,7 @@ pub fn absent(document: &Document) -> &'static str {
 
 /// The interface as printed; for a file, its file system.
 pub(crate) fn interface(document: &Document) -> String {
-    let on_file = document.run.file_system.as_ref().map(file_share::words);
+    let on_file = document.file_system.as_ref().map(file_share::words);
     fact(document, on_file.as_deref().or(document.run.target.interface.as_deref()))
 }
 

@@ -1,7 +1,8 @@
 //! The parts of the JSON document that are read. Other keys are ignored, as the schema allows new ones.
 
 use record::{
-    Access, ExportedReason, ExportedRow, ExportedSeries, ExportedTable, ExportedWindow, MarkKind, StatedMark,
+    Access, CellPower, Driven, ExportedCell, ExportedReason, ExportedRow, ExportedSeries, ExportedTable,
+    ExportedWindow, MarkKind, OnFile, StatedMark, WorkloadEfficiency, WorkloadFileShare,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,8 +27,14 @@ pub(super) struct Report {
     pub stated: Value,
     #[serde(default)]
     pub settings: Value,
+    #[serde(default)]
+    pub power: Value,
+    #[serde(default)]
+    pub file_system: Value,
     pub marks: Vec<Mark>,
     pub tests: Vec<Test>,
+    #[serde(default)]
+    pub not_begun: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +90,14 @@ pub(super) struct Test {
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
     pub notes: Vec<String>,
+    #[serde(default)]
+    pub modified: Vec<String>,
+    #[serde(default)]
+    pub io_errors: Option<u64>,
+    #[serde(default)]
+    pub efficiency: Vec<WorkloadEfficiency>,
+    #[serde(default)]
+    pub file_share: Vec<WorkloadFileShare>,
     pub cells: Vec<Cell>,
 }
 
@@ -245,6 +260,42 @@ pub(super) struct Cell {
     pub read: Option<Way>,
     pub write: Option<Way>,
     pub host_limited: Option<bool>,
+    workload: Option<String>,
+    start_ns: Option<u64>,
+    duration_ns: Option<u64>,
+    errors: Option<u64>,
+    engine: Option<String>,
+    gap_before_ns: Option<u64>,
+    host_share: Option<f64>,
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+    voluntary_switches: Option<u64>,
+    involuntary_switches: Option<u64>,
+    power: Option<CellPower>,
+    on_file: Option<OnFile>,
+}
+
+impl Cell {
+    /// The facts that only exports of Plateau state.
+    pub fn stated(&self) -> ExportedCell {
+        ExportedCell {
+            workload: self.workload.clone(),
+            driven: Driven {
+                start_ns: self.start_ns,
+                duration_ns: self.duration_ns,
+                errors: self.errors,
+                engine: self.engine.clone(),
+                gap_before_ns: self.gap_before_ns,
+                host_share: self.host_share,
+                user_ns: self.user_ns,
+                system_ns: self.system_ns,
+                voluntary_switches: self.voluntary_switches,
+                involuntary_switches: self.involuntary_switches,
+            },
+            power: self.power,
+            on_file: self.on_file,
+        }
+    }
 }
 
 #[derive(Deserialize)]

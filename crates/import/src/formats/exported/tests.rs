@@ -6,6 +6,7 @@ use record::{
 };
 
 use super::layout::{self, Cell, Chart, CurveMark, Figure, Latency, Test, Way};
+use crate::measured;
 use crate::number::{bounded, possible};
 
 /// Limit on the numbers in the tables and charts of a test.
@@ -18,6 +19,7 @@ pub(super) fn test(test: Test, run: &str) -> Result<ImportedTest, String> {
 }
 
 fn imported(test: Test, run: &str) -> Result<ImportedTest, String> {
+    let lacks_host_limits = test.cells.iter().any(|cell| cell.host_limited.is_none());
     let readings = test.cells.iter().map(cell).collect::<Result<_, _>>()?;
     let tracked_unit = test.steady_state.first().and_then(|window| window.unit.clone());
     let windows: Vec<_> = test.steady_state.into_iter().map(layout::Window::exported).collect();
@@ -27,13 +29,18 @@ fn imported(test: Test, run: &str) -> Result<ImportedTest, String> {
     let values = tables.iter().flat_map(|table| &table.rows).map(|row| row.values.len()).sum::<usize>();
     let points =
         charts.iter().flat_map(|chart| &chart.series).map(|series| series.points.len()).sum::<usize>();
-    if values + points > MOST_NUMBERS {
+    let workloads = test.efficiency.len() + test.file_share.len();
+    if values + points + workloads > MOST_NUMBERS {
         return Err(format!("tables and charts have more than {MOST_NUMBERS} numbers"));
     }
+    test.efficiency
+        .iter()
+        .filter_map(|workload| workload.mean.as_ref())
+        .try_for_each(measured::efficiency)?;
+    test.file_share.iter().filter_map(|workload| workload.share.as_ref()).try_for_each(measured::share)?;
     for value in tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.values).flatten() {
         bounded(*value, "a value of a table")?;
     }
-    let stopped = test.stopped.map(|stop| format!("not complete: {stop}"));
     Ok(ImportedTest {
         outline: format!("as exported from run {run}"),
         purge: test.purge,
@@ -54,7 +61,14 @@ fn imported(test: Test, run: &str) -> Result<ImportedTest, String> {
             marks: test.marks.into_iter().map(mark).collect(),
             tables,
             charts,
-            notes: stopped.into_iter().chain(test.notes).collect(),
+            notes: test.notes,
+            stopped: test.stopped,
+            modified: test.modified,
+            io_errors: test.io_errors,
+            lacks_host_limits,
+            efficiency: test.efficiency,
+            file_share: test.file_share,
+            written_bytes: None,
         }),
         readings,
         test: test.test,
@@ -115,6 +129,7 @@ fn cell(cell: &Cell) -> Result<Reading, String> {
         percentiles_ns: known([p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns]),
         read: read?,
         write: write?,
+        exported: measured::cell(cell.stated())?,
         ..Reading::of(cell.access, share(cell.read_percent)?, cell.block_bytes.unwrap_or(0))
     })
 }

@@ -1,24 +1,15 @@
 //! Performance per watt of the measured workloads.
 
 use pts::Outcome;
+use record::WorkloadEfficiency;
 
 use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
-use crate::facts::efficiency::{Efficiency, Meter};
+use crate::facts::efficiency::{MeasuredEfficiency, Meter, text, times};
 use crate::facts::judged::{earlier_loop, is_result};
 
 /// Maximum rows of a table.
 const MOST: usize = 64;
-
-/// A workload and its power, averaged over the rounds of the window.
-#[derive(Debug, Clone)]
-pub(crate) struct WorkloadEfficiency {
-    pub name: String,
-    /// Performance per watt; None if the power was not measured.
-    pub mean: Option<Efficiency>,
-    /// Number of rounds with a known power.
-    pub rounds: usize,
-}
 
 /// Collects the workloads of a test from its `measured` answers; empty if the run has no power source.
 pub(crate) fn workloads(
@@ -29,7 +20,7 @@ pub(crate) fn workloads(
     if meter.facts.is_none() {
         return Vec::new();
     }
-    let mut all: Vec<(String, Vec<Efficiency>)> = Vec::new();
+    let mut all: Vec<(String, Vec<MeasuredEfficiency>)> = Vec::new();
     for answer in measured.iter().filter(|answer| is_result(outcomes, answer)) {
         let workload = &answer.segment.workload;
         let earlier = earlier_loop(outcomes, answer).map(|name| format!(", {name}")).unwrap_or_default();
@@ -40,10 +31,10 @@ pub(crate) fn workloads(
             None => all.push((name, found.into_iter().collect())),
         }
     }
-    let of = |(name, rounds): (String, Vec<Efficiency>)| WorkloadEfficiency {
-        name,
-        mean: Efficiency::mean(&rounds),
-        rounds: rounds.len(),
+    let of = |(name, rounds): (String, Vec<MeasuredEfficiency>)| WorkloadEfficiency {
+        workload: name,
+        mean: MeasuredEfficiency::mean(&rounds).as_ref().map(MeasuredEfficiency::stated),
+        rounds: Some(rounds.len() as u64),
     };
     all.into_iter().map(of).collect()
 }
@@ -57,13 +48,13 @@ pub(crate) fn table(workloads: &[WorkloadEfficiency], is_bound: bool) -> Option<
     let row = |workload: &WorkloadEfficiency| {
         let cells = match &workload.mean {
             Some(mean) => [
-                format!("{most}{}", mean.watts.text()),
-                format!("{least}{}", mean.iops_per_watt.text()),
-                format!("{least}{}", mean.megabytes_per_second_per_watt.text()),
+                format!("{most}{}", text(mean.watts)),
+                format!("{least}{}", text(mean.iops_per_watt)),
+                format!("{least}{}", text(times(mean.bytes_per_second_per_watt, 1e-6))),
             ],
             None => [(); 3].map(|()| "not measured".to_owned()),
         };
-        [workload.name.clone()].into_iter().chain(cells).collect()
+        [workload.workload.clone()].into_iter().chain(cells).collect()
     };
     Some(WorkloadTable {
         caption: "Power attributed to each workload, and efficiency; means over the rounds of the window"
@@ -80,7 +71,7 @@ mod tests {
 
     #[test]
     fn workloads_without_power_are_not_measured() {
-        let none = WorkloadEfficiency { name: "RND 4KiB W".into(), mean: None, rounds: 0 };
+        let none = WorkloadEfficiency { workload: "RND 4KiB W".into(), mean: None, rounds: Some(0) };
         let table = table(std::slice::from_ref(&none), false).expect("a row");
         assert_eq!(table.rows[0][1..], ["not measured", "not measured", "not measured"]);
         assert!(super::table(&vec![none; MOST + 1], false).is_none());

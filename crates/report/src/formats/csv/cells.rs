@@ -1,10 +1,9 @@
 //! One row per workload, whether Plateau measured it or another tool reported it.
 
-use record::{BelowLoad, Effort, Power, Segment};
+use record::{BelowLoad, CellPower, Efficiency, Segment, Uncertain};
 
 use super::super::format::{Source, access};
 use super::writer::{self, NAMED, optional};
-use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 use crate::facts::observations::{Observation, observations};
 
 const COLUMNS: &[&str] = &[
@@ -64,15 +63,14 @@ const COLUMNS: &[&str] = &[
 ];
 
 pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
-    let meter = Meter::of(&source.document.run, source.entries);
     let row = |observation: &Observation<'_>| {
         let fields = [
             workload(observation),
             amounts(observation),
             rates(observation),
-            effort(observation.segment, observation.host_limited),
-            power(observation.segment, &meter),
-            on_file(observation.segment),
+            effort(observation),
+            power(observation.power.as_ref()),
+            on_file(observation),
         ];
         (fields.concat(), NAMED.to_owned())
     };
@@ -96,14 +94,14 @@ fn workload(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// Times are empty for imported runs, and amounts unless the file has them by direction.
+/// Times and amounts are empty for imported runs whose file does not state them.
 fn amounts(observation: &Observation<'_>) -> Vec<String> {
     let segment = observation.segment;
     let way = |of: fn(&Segment) -> u64, reported: Option<u64>| optional(segment.map(of).or(reported));
     let (read, write) = (observation.read, observation.write);
     vec![
-        way(|segment| segment.start_ns, None),
-        way(|segment| segment.end_ns.saturating_sub(segment.start_ns), None),
+        optional(observation.driven.start_ns),
+        optional(observation.driven.duration_ns),
         way(|segment| segment.read.ios, read.map(|way| way.ios)),
         way(|segment| segment.write.ios, write.map(|way| way.ios)),
         way(|segment| segment.read.bytes, read.map(|way| way.bytes)),
@@ -121,27 +119,25 @@ fn rates(observation: &Observation<'_>) -> Vec<String> {
         .collect()
 }
 
-/// How much of the host's capability the workload used; empty for imported runs.
-fn effort(segment: Option<&Segment>, host_limited: Option<bool>) -> Vec<String> {
-    let effort = |of: fn(&Effort) -> u64| {
-        optional(segment.and_then(|segment| segment.host.as_ref()).map(|host| of(&host.effort)))
-    };
+/// How much of the host's capability the workload used; empty if that is not known.
+fn effort(observation: &Observation<'_>) -> Vec<String> {
+    let driven = &observation.driven;
     vec![
-        optional(segment.map(Segment::error_count)),
-        optional(segment.and_then(|segment| segment.gap_before).map(|gap| gap.length_ns)),
-        optional(segment.map(|segment| &segment.io_path)),
-        optional(segment.and_then(Segment::host_share)),
-        effort(|effort| effort.user_ns),
-        effort(|effort| effort.system_ns),
-        effort(|effort| effort.voluntary_switches),
-        effort(|effort| effort.involuntary_switches),
-        optional(host_limited),
+        optional(driven.errors),
+        optional(driven.gap_before_ns),
+        optional(driven.engine.as_ref()),
+        optional(driven.host_share),
+        optional(driven.user_ns),
+        optional(driven.system_ns),
+        optional(driven.voluntary_switches),
+        optional(driven.involuntary_switches),
+        optional(observation.host_limited),
     ]
 }
 
 /// The target after a workload, and the devices below it; empty if it is not a file.
-fn on_file(segment: Option<&Segment>) -> Vec<String> {
-    let on_file = segment.and_then(|segment| segment.on_file);
+fn on_file(observation: &Observation<'_>) -> Vec<String> {
+    let on_file = observation.on_file;
     let below = |of: fn(&BelowLoad) -> u64| {
         optional(on_file.and_then(|on_file| on_file.below).map(|below| of(&below)))
     };
@@ -157,24 +153,22 @@ fn on_file(segment: Option<&Segment>) -> Vec<String> {
 }
 
 /// Power of a workload, and its performance per watt; empty if not measured.
-fn power(segment: Option<&Segment>, meter: &Meter<'_>) -> Vec<String> {
-    let measured = segment.and_then(|segment| segment.power.as_ref());
-    let watts = |of: fn(&Power) -> u64| optional(measured.map(|power| of(power) as f64 / 1e6));
-    let found = segment.and_then(|segment| meter.efficiency(segment));
-    let quantity = |of: fn(&Efficiency) -> Quantity, factor: f64| {
+fn power(measured: Option<&CellPower>) -> Vec<String> {
+    let watts = |of: fn(&CellPower) -> f64| optional(measured.map(of));
+    let found = measured.and_then(|power| power.efficiency);
+    let quantity = |of: fn(&Efficiency) -> Uncertain| {
         let quantity = found.as_ref().map(of);
-        let uncertainty = quantity.and_then(|quantity| quantity.uncertainty());
-        [quantity.map(|quantity| quantity.value), uncertainty]
-            .map(|value| optional(value.map(|v| v * factor)))
+        [quantity.map(|quantity| quantity.value), quantity.and_then(|quantity| quantity.uncertainty)]
+            .map(optional)
     };
     let mut row = vec![
-        watts(|power| power.mean_microwatts),
-        watts(|power| power.min_microwatts),
-        watts(|power| power.max_microwatts),
+        watts(|power| power.mean_watts),
+        watts(|power| power.min_watts),
+        watts(|power| power.max_watts),
         optional(measured.map(|power| power.samples)),
     ];
-    row.extend(quantity(|found| found.watts, 1.0));
-    row.extend(quantity(|found| found.iops_per_watt, 1.0));
-    row.extend(quantity(|found| found.megabytes_per_second_per_watt, 1e6));
+    row.extend(quantity(|found| found.watts));
+    row.extend(quantity(|found| found.iops_per_watt));
+    row.extend(quantity(|found| found.bytes_per_second_per_watt));
     row
 }

@@ -9,7 +9,7 @@ use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance, Verdict};
 use crate::facts::drive_and_host::TextTable;
 use crate::facts::supplement::workload_table::WorkloadTable;
-use crate::facts::supplement::{Supplement, file_share, per_watt, percentiles};
+use crate::facts::supplement::{Supplement, percentiles};
 use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
@@ -31,8 +31,12 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// The result is empty if no test was started, and for imported runs.
+/// The result is empty if no test was started, and for imported runs whose file does not state power or the share of a
+/// file system.
 fn statement_and_supplement(document: &Document) -> String {
+    if document.has_stated_measurements() {
+        return sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &stated(document));
+    }
     if document.conformance.is_empty() {
         return String::new();
     }
@@ -41,13 +45,31 @@ fn statement_and_supplement(document: &Document) -> String {
     let tests: String = document.supplements.iter().map(|test| supplement(document, test)).collect();
     let tables: String = document.drive_and_host.iter().map(text_table).collect();
     let supplement = format!(
-        "<p>{}</p>\n<p>{}</p>\n{}{tests}{tables}",
+        "<p>{}</p>\n{}{tests}{tables}",
         annexes::supplement_introduction(document),
-        escape(&document.power),
-        document.file_system.iter().map(|text| format!("<p>{}</p>\n", escape(text))).collect::<String>()
+        statements(document)
     );
     sheet(document, 'a', annexes::STATEMENT_TITLE, &statement)
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
+}
+
+/// How power was measured, and what the target is stored on.
+fn statements(document: &Document) -> String {
+    let all = [Some(&document.power), document.on_file.as_ref()].into_iter().flatten();
+    all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
+}
+
+/// Power and the share of the file system, as the file of an imported run states them.
+fn stated(document: &Document) -> String {
+    let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
+    for one in &document.per_workload {
+        let tables = document.workload_tables(&one.test);
+        if !tables.is_empty() {
+            out += &format!("<h3>{}</h3>\n", escape(&one.title));
+            out.extend(tables.iter().map(workload_table));
+        }
+    }
+    out
 }
 
 fn text_table(table: &TextTable) -> String {
@@ -114,10 +136,10 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out += &format!("<figure>{picture}{narrow}</figure>\n");
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
-    let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
     out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
-    let share = file_share::table(&test.file_share);
-    out.extend([times, efficiency, share].into_iter().flatten().map(|table| workload_table(&table)));
+    out.extend(
+        times.into_iter().chain(document.workload_tables(&test.test)).map(|table| workload_table(&table)),
+    );
     out
 }
 
@@ -165,12 +187,15 @@ pub(super) fn links(document: &Document) -> String {
     } else {
         "<li><a href=\"#page-n\"><span>Special notes, continued</span><b>N</b></a></li>\n"
     };
+    let supplement = "<li><a href=\"#page-b\"><span>Beyond the standard</span><b>B</b></a></li>\n";
+    if document.has_stated_measurements() {
+        return format!("{notes}{supplement}");
+    }
     if document.conformance.is_empty() {
         return notes.to_owned();
     }
     format!(
-        "{notes}<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n\
-         <li><a href=\"#page-b\"><span>Beyond the standard</span><b>B</b></a></li>\n",
+        "{notes}<li><a href=\"#page-a\"><span>Conformance: {}</span><b>A</b></a></li>\n{supplement}",
         document.verdict(None).words()
     )
 }

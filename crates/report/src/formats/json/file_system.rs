@@ -1,39 +1,34 @@
 //! The file system of a target that is a file, and its share in the I/O.
 
-use record::{BelowLoad, Segment};
+use record::{BelowLoad, ExportedFileSystem, OnFile};
 
-use super::super::format::Source;
 use super::on_file::{BelowIo, CellOnFile, FileShare, ReportFileSystem, TestFileShare};
 use crate::document::contents::Document;
-use crate::facts::answers::answers;
-use crate::facts::file_share::Share;
 
-pub(super) fn of_run(source: Source<'_>) -> Option<ReportFileSystem> {
-    let facts = source.document.run.file_system.as_ref()?;
-    Some(ReportFileSystem {
+pub(super) fn of_run(facts: &ExportedFileSystem) -> ReportFileSystem {
+    ReportFileSystem {
         kind: facts.kind.clone(),
         block_bytes: facts.block_bytes,
         mount_options: facts.mount_options.clone(),
-        devices: facts.devices.iter().map(|device| device.name.clone()).collect(),
-        words: facts.words(),
-        share: Share::of(answers(source.entries).iter().map(|answer| answer.segment)).map(share),
-    })
+        devices: facts.devices.clone(),
+        words: facts.words.clone(),
+        share: facts.share.map(share),
+    }
 }
 
-pub(super) fn of_cell(segment: &Segment) -> Option<CellOnFile> {
-    let on_file = segment.on_file?;
-    Some(CellOnFile {
+pub(super) fn of_cell(on_file: OnFile) -> CellOnFile {
+    CellOnFile {
         allocated_bytes: on_file.allocated_bytes,
         extents: on_file.extents,
         below: on_file.below.map(below),
-    })
+    }
 }
 
 pub(super) fn of_test(document: &Document, test: &str) -> Vec<TestFileShare> {
-    let all = document.supplements.iter().filter(|supplement| supplement.test == test);
-    all.flat_map(|supplement| &supplement.file_share)
+    let all = document.per_workload.iter().filter(|one| one.test == test);
+    all.flat_map(|one| &one.file_share)
         .map(|workload| TestFileShare {
-            workload: workload.name.clone(),
+            workload: workload.workload.clone(),
             share: workload.share.map(share),
             extents: workload.extents,
         })
@@ -50,12 +45,12 @@ fn below(load: BelowLoad) -> BelowIo {
     }
 }
 
-fn share(share: Share) -> FileShare {
+fn share(share: record::FileShare) -> FileShare {
     FileShare {
-        bytes_written_per_byte: share.bytes_written_per_byte(),
-        writes_per_write: share.writes_per_write(),
-        bytes_read_per_byte: share.bytes_read_per_byte(),
-        reads_per_read: share.reads_per_read(),
-        flushes_per_thousand_writes: share.flushes_per_thousand_writes(),
+        bytes_written_per_byte: share.bytes_written_per_byte,
+        writes_per_write: share.writes_per_write,
+        bytes_read_per_byte: share.bytes_read_per_byte,
+        reads_per_read: share.reads_per_read,
+        flushes_per_thousand_writes: share.flushes_per_thousand_writes,
     }
 }

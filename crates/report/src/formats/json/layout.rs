@@ -33,11 +33,11 @@ pub struct Report {
     pub stated: Stated,
     /// Null for an imported run whose file does not contain them.
     pub settings: Option<ReportSettings>,
-    /// What measured power; null if nothing did.
+    /// What measured power; null if nothing did, or if an imported file does not contain it.
     pub power: Option<ReportPower>,
     /// The file system of a target that is a file; null for other targets, and if it is not known.
     pub file_system: Option<ReportFileSystem>,
-    /// All deviations from the profile.
+    /// All deviations from the profile, or those that an imported file states.
     pub modified: Vec<String>,
     /// Marks of all pages, strongest first.
     pub marks: Vec<ReportMark>,
@@ -180,10 +180,10 @@ pub struct WsatSettings {
 /// The meter of a run.
 #[derive(Serialize, JsonSchema)]
 pub struct ReportPower {
-    /// As requested: `hwmon:nvme`.
-    pub source: String,
-    /// Description of the meter.
-    pub meter: String,
+    /// As requested: `hwmon:nvme`; null if an imported file does not contain it.
+    pub source: Option<String>,
+    /// Description of the meter; null if an imported file does not contain it.
+    pub meter: Option<String>,
     /// `drive`; `host`: only the part above the idle power is attributed to a workload; `upper_bound`: the most that
     /// the drive can draw, so values per watt are lower bounds.
     pub subject: String,
@@ -228,8 +228,8 @@ pub struct CellEfficiency {
 pub struct TestEfficiency {
     /// In the notation of the PTS, with TC and QD.
     pub workload: String,
-    /// Number of rounds with a known power.
-    pub rounds: usize,
+    /// Number of rounds with a known power; null if an imported file does not contain it.
+    pub rounds: Option<u64>,
     /// Mean over these rounds; null if not measured.
     pub mean: Option<CellEfficiency>,
 }
@@ -275,8 +275,8 @@ pub struct Test {
     pub file_share: Vec<TestFileShare>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
-    /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null for
-    /// imported tests.
+    /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null if an
+    /// imported file does not contain it.
     pub io_errors: Option<u64>,
     /// All workloads in journal order: completed, or as an imported file reports them.
     pub cells: Vec<Cell>,

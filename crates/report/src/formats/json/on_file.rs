@@ -8,12 +8,13 @@ use serde::Serialize;
 pub struct ReportFileSystem {
     /// As the kernel names it: `ext4`, `xfs`, `btrfs`.
     pub kind: String,
-    pub block_bytes: u32,
-    pub mount_options: String,
+    /// Null if an imported file does not contain it, like the three keys that follow.
+    pub block_bytes: Option<u32>,
+    pub mount_options: Option<String>,
     /// Kernel names of the block devices that it is on; empty if it has none or they are not known.
-    pub devices: Vec<String>,
+    pub devices: Option<Vec<String>>,
     /// File system and devices as printed.
-    pub words: String,
+    pub words: Option<String>,
     /// Share of the file system over all workloads of the run; null if the I/O of the devices is not known.
     pub share: Option<FileShare>,
 }

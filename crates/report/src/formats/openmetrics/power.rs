@@ -1,16 +1,17 @@
 //! Idle power, and the power and efficiency of each workload in the window.
 
+use record::{Efficiency, Uncertain};
+
 use super::super::format::Source;
 use super::family::Family;
-use crate::facts::efficiency::{Efficiency, Meter, Quantity};
+use crate::facts::efficiency::subject_name;
 
-/// A quantity that is measured for each workload, and the factor that converts it to the base unit.
+/// A quantity that is measured for each workload, in its base unit.
 struct Measure {
     names: [&'static str; 2],
     unit: &'static str,
     help: &'static str,
-    of: fn(&Efficiency) -> Quantity,
-    factor: f64,
+    of: fn(&Efficiency) -> Uncertain,
 }
 
 const EFFICIENCY: [&str; 2] = ["plateau_efficiency", "plateau_efficiency_uncertainty"];
@@ -21,21 +22,18 @@ const MEASURES: [Measure; 3] = [
         unit: "watts",
         help: "Power attributed to a workload, mean over the rounds of the window.",
         of: |found| found.watts,
-        factor: 1.0,
     },
     Measure {
         names: EFFICIENCY,
         unit: "ios_per_joule",
         help: "IOPS per watt, mean over the rounds of the window.",
         of: |found| found.iops_per_watt,
-        factor: 1.0,
     },
     Measure {
         names: EFFICIENCY,
         unit: "bytes_per_joule",
         help: "Bytes per second per watt, mean over the rounds of the window.",
-        of: |found| found.megabytes_per_second_per_watt,
-        factor: 1e6,
+        of: |found| found.bytes_per_second_per_watt,
     },
 ];
 
@@ -43,20 +41,20 @@ const UNCERTAINTY: &str = "Tolerance and half the resolution of the meter, plus 
 
 /// Returns the metrics of a run with a power source; none of any other run.
 pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
-    let meter = Meter::of(&source.document.run, source.entries);
-    let Some(subject) = meter.subject_name() else { return Vec::new() };
-    let idle = meter.idle().map(|idle| (vec![("subject", subject)], idle));
+    let Some(meter) = &source.document.meter else { return Vec::new() };
+    let subject = subject_name(meter.subject);
+    let idle = meter.idle_watts.map(|idle| (vec![("subject", subject)], idle));
     let help = "Power before the first test, without any command to the drive.";
     let names = ["plateau_idle_power", "plateau_idle_power_uncertainty"];
     let mut all: Vec<Family<'_>> = pair(names, "watts", help, idle.into_iter().collect()).collect();
     for measure in &MEASURES {
         let mut samples = Vec::new();
-        for supplement in &source.document.supplements {
-            for workload in &supplement.per_watt {
+        for one in &source.document.per_workload {
+            for workload in &one.efficiency {
                 let Some(mean) = &workload.mean else { continue };
-                let test = ("test", supplement.test.as_str());
-                let labels = vec![test, ("workload", workload.name.as_str()), ("subject", subject)];
-                samples.push((labels, (measure.of)(mean).times(measure.factor)));
+                let test = ("test", one.test.as_str());
+                let labels = vec![test, ("workload", workload.workload.as_str()), ("subject", subject)];
+                samples.push((labels, (measure.of)(mean)));
             }
         }
         all.extend(pair(measure.names, measure.unit, measure.help, samples));
@@ -72,10 +70,10 @@ fn pair<'a>(
     names: [&'a str; 2],
     unit: &'a str,
     help: &'a str,
-    quantities: Vec<(Labels<'a>, Quantity)>,
+    quantities: Vec<(Labels<'a>, Uncertain)>,
 ) -> impl Iterator<Item = Family<'a>> + use<'a> {
     let known =
-        quantities.iter().filter_map(|(labels, of)| Some((labels.clone(), of.uncertainty()?))).collect();
+        quantities.iter().filter_map(|(labels, of)| Some((labels.clone(), of.uncertainty?))).collect();
     let values = quantities.into_iter().map(|(labels, of)| (labels, of.value)).collect();
     let [name, uncertainty] = names;
     let both = [

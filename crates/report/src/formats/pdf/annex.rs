@@ -7,7 +7,8 @@ use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::supplement::{Supplement, file_share, per_watt, percentiles};
+use crate::facts::supplement::workload_table::WorkloadTable;
+use crate::facts::supplement::{Supplement, percentiles};
 use crate::pages::annexes;
 use crate::pages::cells::cell_text;
 use crate::pages::list::pages;
@@ -15,11 +16,14 @@ use crate::pages::notes::NoteRow;
 use crate::pages::titles;
 
 /// Draws the notes `further`, which do not fit on page 1. Adds the conformance statement and the supplement
-/// if a test was started and measured by Plateau.
+/// if a test was started and measured by Plateau, or a supplement if an imported file states power or the share of a
+/// file system.
 pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<NoteRow>) -> Result<(), String> {
     let mut blocks = notes(further);
     if !document.conformance.is_empty() {
         blocks.extend(statement_and_supplement(document));
+    } else if document.has_stated_measurements() {
+        blocks.extend(stated(document));
     }
     if blocks.is_empty() {
         return Ok(());
@@ -67,11 +71,35 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks.extend(document.conformance.iter().flat_map(of_test));
     blocks.push(Block::Title(annexes::SUPPLEMENT_TITLE.into()));
     blocks.push(Block::Text(annexes::supplement_introduction(document)));
-    blocks.push(Block::Text(document.power.clone()));
-    blocks.extend(document.file_system.clone().map(Block::Text));
+    blocks.extend(statements(document));
     blocks.extend(document.supplements.iter().flat_map(|test| supplement(document, test)));
     blocks.extend(document.drive_and_host.iter().flat_map(text_table));
     blocks
+}
+
+/// How power was measured, and what the target is stored on.
+fn statements(document: &Document) -> impl Iterator<Item = Block> {
+    [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
+}
+
+/// Power and the share of the file system, as the file of an imported run states them.
+fn stated(document: &Document) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Title(annexes::SUPPLEMENT_TITLE.into()),
+        Block::Text(annexes::STATED_INTRODUCTION.into()),
+    ];
+    blocks.extend(statements(document));
+    for one in &document.per_workload {
+        let tables = document.workload_tables(&one.test).into_iter();
+        blocks.extend(tables.map(|table| workload_table(&one.title, table)));
+    }
+    blocks
+}
+
+/// A table of the measured workloads over the window.
+fn workload_table(test: &str, table: WorkloadTable) -> Block {
+    let caption = format!("{test}: {}", table.caption);
+    Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows }
 }
 
 fn text_table(table: &TextTable) -> [Block; 2] {
@@ -156,11 +184,7 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     blocks.push(Block::Text(spent + &test.remark));
     blocks.extend(annexes::beyond(document, test).iter().flat_map(page_beyond));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
-    let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
-    let share = file_share::table(&test.file_share);
-    for table in [times, efficiency, share].into_iter().flatten() {
-        let caption = format!("{}: {}", test.title, table.caption);
-        blocks.push(Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows });
-    }
+    let all = times.into_iter().chain(document.workload_tables(&test.test));
+    blocks.extend(all.map(|table| workload_table(&test.title, table)));
     blocks
 }

@@ -1,6 +1,5 @@
 //! Every workload in one sheet.
 
-use record::{Effort, Segment};
 use rust_xlsxwriter::{Worksheet, XlsxError};
 
 use super::super::format::Source;
@@ -67,8 +66,8 @@ pub(super) fn sheet(source: Source<'_>) -> Result<Option<Worksheet>, XlsxError> 
         }
         let last = (TEXTS.len() + NUMBERS.len()) as u16;
         sheet.write_boolean(row, last, observation.in_window)?;
-        if let Some(segment) = observation.segment {
-            sheet.write_boolean(row, last + 1, segment.is_host_limited())?;
+        if let Some(host_limited) = observation.host_limited {
+            sheet.write_boolean(row, last + 1, host_limited)?;
         }
     }
     sheet.autofilter(0, 0, all.len() as u32, (TEXTS.len() + NUMBERS.len() + LAST.len()) as u16 - 1)?;
@@ -78,9 +77,8 @@ pub(super) fn sheet(source: Source<'_>) -> Result<Option<Worksheet>, XlsxError> 
 
 /// The numbers of an observation in the order of [`NUMBERS`].
 fn numbers(observation: &Observation<'_>) -> [Option<f64>; NUMBERS.len()] {
-    let segment = observation.segment;
-    let host = segment.and_then(|segment| segment.host.as_ref());
-    let effort = |of: fn(&Effort) -> u64| host.map(|host| of(&host.effort) as f64);
+    let driven = &observation.driven;
+    let count = |value: Option<u64>| value.map(|value| value as f64);
     let [p50, p99, p99_9, p99_99, p99_999] = observation.times.percentiles;
     [
         Some(observation.record as f64),
@@ -89,7 +87,7 @@ fn numbers(observation: &Observation<'_>) -> [Option<f64>; NUMBERS.len()] {
         Some(f64::from(observation.read_percent)),
         observation.threads.map(f64::from),
         observation.queue_depth.map(f64::from),
-        segment.map(|segment| segment.end_ns.saturating_sub(segment.start_ns) as f64),
+        count(driven.duration_ns),
         observation.iops,
         observation.bytes_per_second,
         observation.times.mean,
@@ -98,11 +96,11 @@ fn numbers(observation: &Observation<'_>) -> [Option<f64>; NUMBERS.len()] {
         p99_9,
         p99_99,
         p99_999,
-        segment.map(|segment| segment.error_count() as f64),
-        segment.and_then(Segment::host_share),
-        effort(|effort| effort.user_ns),
-        effort(|effort| effort.system_ns),
-        effort(|effort| effort.voluntary_switches),
-        effort(|effort| effort.involuntary_switches),
+        count(driven.errors),
+        driven.host_share,
+        count(driven.user_ns),
+        count(driven.system_ns),
+        count(driven.voluntary_switches),
+        count(driven.involuntary_switches),
     ]
 }

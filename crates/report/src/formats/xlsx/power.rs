@@ -1,10 +1,11 @@
 //! The sheet with power and efficiency.
 
+use record::{Efficiency, Uncertain};
 use rust_xlsxwriter::{Format as CellFormat, Workbook, Worksheet, XlsxError};
 
 use super::super::format::Source;
-use crate::facts::answers::answers;
-use crate::facts::efficiency::{Efficiency, Meter, Quantity};
+use super::style::labelled;
+use crate::facts::observations::{Observation, observations};
 
 const QUANTITIES: [&str; 6] = [
     "attributed_watts",
@@ -15,22 +16,24 @@ const QUANTITIES: [&str; 6] = [
     "bytes_per_second_per_watt_uncertainty",
 ];
 
-/// Adds the sheet to the book of a run with a power source.
+/// Adds the sheet to the book of a run with a power source, or whose file states the power of its workloads.
 pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) -> Result<(), XlsxError> {
-    let meter = Meter::of(&source.document.run, source.entries);
-    if meter.facts.is_none() {
+    let document = source.document;
+    let all = observations(&source.judged());
+    if document.meter.is_none() && all.iter().all(|observation| observation.power.is_none()) {
         return Ok(());
     }
     let sheet = book.add_worksheet();
     sheet.set_name("Power")?;
     sheet.set_column_width(1, 34)?;
-    sheet.write_with_format(0, 0, meter.statement(), bold)?;
-    if let Some(idle) = meter.idle() {
-        heading(sheet, 1, &["idle_watts", "idle_watts_uncertainty"], bold)?;
-        quantity(sheet, 2, 0, Some(idle), 1.0)?;
+    let first = labelled(sheet, source)?;
+    sheet.write_with_format(first, 0, document.power.as_str(), bold)?;
+    if let Some(idle) = document.meter.as_ref().and_then(|meter| meter.idle_watts) {
+        heading(sheet, first + 1, &["idle_watts", "idle_watts_uncertainty"], bold)?;
+        quantity(sheet, first + 2, 0, Some(idle))?;
     }
-    let row = workloads(sheet, 4, source, bold)?;
-    cells(sheet, row + 1, source, &meter, bold)
+    let row = workloads(sheet, first + 4, source, bold)?;
+    cells(sheet, row + 1, &all, bold)
 }
 
 /// Writes the means over the rounds of the windows at `row`; returns the row after them.
@@ -42,12 +45,14 @@ fn workloads(
 ) -> Result<u32, XlsxError> {
     heading(sheet, row, &[&["test", "workload", "rounds_with_power"], &QUANTITIES[..]].concat(), bold)?;
     let mut row = row;
-    for supplement in &source.document.supplements {
-        for workload in &supplement.per_watt {
+    for one in &source.document.per_workload {
+        for workload in &one.efficiency {
             row += 1;
-            sheet.write_string(row, 0, &supplement.test)?;
-            sheet.write_string(row, 1, &workload.name)?;
-            sheet.write_number(row, 2, workload.rounds as f64)?;
+            sheet.write_string(row, 0, &one.test)?;
+            sheet.write_string(row, 1, &workload.workload)?;
+            if let Some(rounds) = workload.rounds {
+                sheet.write_number(row, 2, rounds as f64)?;
+            }
             efficiency(sheet, row, 3, workload.mean.as_ref())?;
         }
     }
@@ -58,8 +63,7 @@ fn workloads(
 fn cells(
     sheet: &mut Worksheet,
     row: u32,
-    source: Source<'_>,
-    meter: &Meter<'_>,
+    all: &[Observation<'_>],
     bold: &CellFormat,
 ) -> Result<(), XlsxError> {
     const HEADS: [&str; 7] = [
@@ -73,19 +77,16 @@ fn cells(
     ];
     heading(sheet, row, &[&HEADS[..], &QUANTITIES[..]].concat(), bold)?;
     let mut row = row;
-    for answer in answers(source.entries) {
-        let Some(power) = answer.segment.power else { continue };
+    for (observation, power) in all.iter().filter_map(|observation| Some((observation, observation.power?))) {
         row += 1;
-        sheet.write_string(row, 0, answer.test)?;
-        sheet.write_string(row, 1, answer.segment.workload.to_string())?;
-        sheet.write_number(row, 2, answer.record as f64)?;
-        for (column, microwatts) in
-            (3..).zip([power.mean_microwatts, power.min_microwatts, power.max_microwatts])
-        {
-            sheet.write_number(row, column, microwatts as f64 / 1e6)?;
+        sheet.write_string(row, 0, observation.test)?;
+        sheet.write_string(row, 1, &observation.workload)?;
+        sheet.write_number(row, 2, observation.record as f64)?;
+        for (column, watts) in (3..).zip([power.mean_watts, power.min_watts, power.max_watts]) {
+            sheet.write_number(row, column, watts)?;
         }
         sheet.write_number(row, 6, power.samples)?;
-        efficiency(sheet, row, 7, meter.efficiency(answer.segment).as_ref())?;
+        efficiency(sheet, row, 7, power.efficiency.as_ref())?;
     }
     Ok(())
 }
@@ -104,9 +105,9 @@ fn efficiency(
     column: u16,
     found: Option<&Efficiency>,
 ) -> Result<(), XlsxError> {
-    quantity(sheet, row, column, found.map(|found| found.watts), 1.0)?;
-    quantity(sheet, row, column + 2, found.map(|found| found.iops_per_watt), 1.0)?;
-    quantity(sheet, row, column + 4, found.map(|found| found.megabytes_per_second_per_watt), 1e6)
+    quantity(sheet, row, column, found.map(|found| found.watts))?;
+    quantity(sheet, row, column + 2, found.map(|found| found.iops_per_watt))?;
+    quantity(sheet, row, column + 4, found.map(|found| found.bytes_per_second_per_watt))
 }
 
 /// Writes a value and its uncertainty, if they are known.
@@ -114,12 +115,11 @@ fn quantity(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
-    quantity: Option<Quantity>,
-    factor: f64,
+    quantity: Option<Uncertain>,
 ) -> Result<(), XlsxError> {
-    let Some(quantity) = quantity.map(|quantity| quantity.times(factor)) else { return Ok(()) };
+    let Some(quantity) = quantity else { return Ok(()) };
     sheet.write_number(row, column, quantity.value)?;
-    if let Some(uncertainty) = quantity.uncertainty() {
+    if let Some(uncertainty) = quantity.uncertainty {
         sheet.write_number(row, column + 1, uncertainty)?;
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! Formats of cells.
+//! Formats of cells, and the label of a sheet.
 
 use pts::host_limit::MARK;
-use rust_xlsxwriter::{Color, Format};
+use rust_xlsxwriter::{Color, Format, Worksheet, XlsxError};
+
+use super::super::format::Source;
 
 /// Headings and labels.
 pub(super) fn bold() -> Format {
@@ -31,4 +33,11 @@ pub(super) fn percent() -> Format {
 fn digits(decimals: usize) -> String {
     let places = if decimals > 0 { format!(".{}", "0".repeat(decimals)) } else { String::new() };
     format!("#,##0{places}")
+}
+
+/// Labels a sheet with simulated or imported results; returns the first free row.
+pub(super) fn labelled(sheet: &mut Worksheet, source: Source<'_>) -> Result<u32, XlsxError> {
+    let Some(label) = source.document.label() else { return Ok(0) };
+    sheet.write_with_format(0, 0, label, &bold())?;
+    Ok(2)
 }

@@ -1,0 +1,195 @@
+//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, its I/O below a file.
+//! The units are those of the exports, so that the values remain unchanged if they are exported again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{OnFile, PowerSubject};
+
+/// How Plateau drove a workload. What the file does not state is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driven {
+    /// Start on the clock of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_ns: Option<u64>,
+    /// Length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ns: Option<u64>,
+    /// Number of failed I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
+    /// The load engine, as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Length of the interruption immediately before the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_before_ns: Option<u64>,
+    /// Used share of the host's capability, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_share: Option<f64>,
+    /// CPU time of the load threads in user mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_ns: Option<u64>,
+    /// CPU time of the load threads in kernel mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_ns: Option<u64>,
+    /// Voluntary context switches of these threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches of these threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
+}
+
+/// Facts about a workload that only exports of Plateau state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedCell {
+    /// The workload as printed, which for I/Os of several sizes names the smallest and the largest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// How the workload was driven.
+    #[serde(default)]
+    pub driven: Driven,
+    /// Power during the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<CellPower>,
+    /// The target file after the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_file: Option<OnFile>,
+}
+
+/// A value with its total uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uncertain {
+    /// The value.
+    pub value: f64,
+    /// Its uncertainty; `None` if it is not known.
+    #[serde(default)]
+    pub uncertainty: Option<f64>,
+}
+
+/// The meter of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedMeter {
+    /// The source as requested: `hwmon:nvme`; `None` if the file does not state it.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// Description of the meter; `None` if the file does not state it.
+    #[serde(default)]
+    pub meter: Option<String>,
+    /// What the meter measures.
+    pub subject: PowerSubject,
+    /// Smallest difference between two readings.
+    #[serde(default)]
+    pub resolution_watts: Option<f64>,
+    /// Tolerance of a reading.
+    #[serde(default)]
+    pub tolerance_percent: Option<f64>,
+    /// Idle power before the first test.
+    #[serde(default)]
+    pub idle_watts: Option<Uncertain>,
+}
+
+/// The performance of a workload per watt.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Efficiency {
+    /// Power attributed to the workload.
+    pub watts: Uncertain,
+    /// Reads and writes per second and watt.
+    pub iops_per_watt: Uncertain,
+    /// Bytes per second and watt.
+    pub bytes_per_second_per_watt: Uncertain,
+}
+
+/// Power during one workload.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellPower {
+    /// Mean of the samples.
+    pub mean_watts: f64,
+    /// Smallest sample.
+    pub min_watts: f64,
+    /// Largest sample.
+    pub max_watts: f64,
+    /// Number of samples.
+    pub samples: u32,
+    /// The performance per watt; `None` if no power is attributed to the workload.
+    #[serde(default)]
+    pub efficiency: Option<Efficiency>,
+}
+
+/// A workload with its performance per watt, averaged over the rounds of the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadEfficiency {
+    /// In the notation of the PTS, with TC and QD.
+    pub workload: String,
+    /// Number of rounds with a known power; `None` if the file does not state it.
+    #[serde(default)]
+    pub rounds: Option<u64>,
+    /// Mean over these rounds; `None` if the power was not measured.
+    #[serde(default)]
+    pub mean: Option<Efficiency>,
+}
+
+/// I/O of the devices below a file system per I/O of Plateau. A ratio is `None` without such I/O.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileShare {
+    /// Bytes written to the devices per byte written.
+    #[serde(default)]
+    pub bytes_written_per_byte: Option<f64>,
+    /// Writes of the devices per write.
+    #[serde(default)]
+    pub writes_per_write: Option<f64>,
+    /// Bytes read from the devices per byte read.
+    #[serde(default)]
+    pub bytes_read_per_byte: Option<f64>,
+    /// Reads of the devices per read.
+    #[serde(default)]
+    pub reads_per_read: Option<f64>,
+    /// Flushes of the devices per 1,000 writes.
+    #[serde(default)]
+    pub flushes_per_thousand_writes: Option<f64>,
+}
+
+/// The file system of a target that is a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedFileSystem {
+    /// Type, as named by the kernel: `ext4`.
+    pub kind: String,
+    /// Size of its blocks.
+    #[serde(default)]
+    pub block_bytes: Option<u32>,
+    /// Options of the mount.
+    #[serde(default)]
+    pub mount_options: Option<String>,
+    /// Kernel names of the underlying block devices, empty if there are none; `None` if the file does not state them.
+    #[serde(default)]
+    pub devices: Option<Vec<String>>,
+    /// File system and devices as printed.
+    #[serde(default)]
+    pub words: Option<String>,
+    /// Its share over all workloads of the run; `None` if it is not known.
+    #[serde(default)]
+    pub share: Option<FileShare>,
+}
+
+/// A workload with the share of the file system, over the rounds of the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadFileShare {
+    /// In the notation of the PTS, with TC and QD.
+    pub workload: String,
+    /// The share; `None` if the I/O of the devices is not known.
+    #[serde(default)]
+    pub share: Option<FileShare>,
+    /// Extents of the file after the latest round; `None` if they are not known.
+    #[serde(default)]
+    pub extents: Option<u64>,
+}
