@@ -165,7 +165,7 @@ fn scenarios() -> Vec<Scenario> {
     // No drive is that fast, so an import refuses it.
     all.retain(|scenario| scenario.id != "huge");
     all.extend([
-        Scenario { id: "drive", tests: &["iops", "tp"], ..powered(PowerSubject::Drive) },
+        Scenario { id: "drive", tests: &["iops", "tp-1024"], ..powered(PowerSubject::Drive) },
         Scenario { id: "host", ..powered(PowerSubject::Host) },
         Scenario { id: "bound", ..powered(PowerSubject::UpperBound) },
         Scenario { id: "on-file", tests: &["lat", "iops"], on_file: true, ..powered(PowerSubject::Drive) },
