@@ -313,19 +313,16 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
 /// The readings of an imported test on which its results are based.
 pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
-    let has_one_demand = test
-        .readings
-        .windows(2)
-        .all(|pair| (pair[0].threads, pair[0].queue_depth) == (pair[1].threads, pair[1].queue_depth));
-    if test.exported.is_some() && !has_one_demand {
-        return Vec::new();
-    }
     let counts = |r: &&Reading| match r.in_window {
         Some(counts) => counts && r.round.is_some(),
         None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
     };
-    test.readings.iter().filter(counts).collect()
+    let all: Vec<&Reading> = test.readings.iter().filter(counts).collect();
+    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
+    // Preconditioning has its own demand.
+    let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
+    let has_one_demand = all.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]));
+    if test.exported.is_some() && !has_one_demand { Vec::new() } else { all }
 }
 
 /// Key of the figures of a reading.
