@@ -41,7 +41,7 @@ pub struct Driven {
     pub involuntary_switches: Option<u64>,
 }
 
-/// Facts about a workload that only Plateau exports contain.
+/// Facts about a workload that only exports of Plateau state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedCell {
@@ -136,7 +136,7 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` without such I/O.
+/// I/O of the devices below a file system per I/O of Plateau. A ratio is `None` without such I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {

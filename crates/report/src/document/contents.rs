@@ -45,7 +45,7 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// Power efficiency and file system share of each test's workloads.
+    /// Efficiency and share of the file system of the workloads of each test.
     pub(crate) per_workload: Vec<PerWorkload>,
     /// The power source and the idle power; None without a source.
     pub meter: Option<ExportedMeter>,
@@ -107,7 +107,7 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of a test's workloads with their power efficiency and file system share.
+    /// Tables of the workloads of a test with their efficiency and with the share of the file system.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
@@ -176,7 +176,7 @@ impl Document {
         (format(start), format(end))
     }
 
-    /// Standard deviation of a key figure between rounds as a fraction of its mean; None if it is not a mean of rounds.
+    /// Standard deviation of the rounds of a key figure as a fraction of its mean; None if it is not a mean of rounds.
     pub(crate) fn spread(&self, outcome: &Outcome, figure: &KeyFigure) -> Option<f64> {
         let prefix = format!("{}.", family(outcome));
         let of_test = self.figures.iter().filter(|found| found.key.starts_with(&prefix));

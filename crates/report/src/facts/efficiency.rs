@@ -188,7 +188,7 @@ impl<'a> Meter<'a> {
         (attributed.value > 0.0).then_some(attributed)
     }
 
-    /// Performance per watt of a segment's workload.
+    /// The performance per watt of the workload of a segment.
     pub(crate) fn efficiency(&self, segment: &Segment) -> Option<MeasuredEfficiency> {
         let watts = self.attributed(segment)?;
         Some(MeasuredEfficiency {
@@ -237,8 +237,8 @@ pub(crate) const fn subject_name(subject: PowerSubject) -> &'static str {
     }
 }
 
-/// States how power was measured, and what its uncertainty includes. `idle_ns` is how long idle power was measured, if
-/// known.
+/// States how power was measured, and what its uncertainty includes. `idle_ns` is the length of the measurement of the
+/// idle power, if known.
 pub(crate) fn statement(meter: &ExportedMeter, idle_ns: Option<u64>) -> String {
     let idle = match (meter.idle_watts, idle_ns) {
         (Some(idle), Some(length_ns)) => {

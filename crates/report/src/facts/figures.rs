@@ -129,7 +129,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
-    // If the loop is evaluated for steady state, there is already a figure for each cell, with its rounds.
+    // If the loop is judged, there is already a figure for each cell, with its rounds.
     if outcome.window.is_empty() {
         all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
     }
@@ -313,22 +313,19 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
 /// The readings of an imported test on which its results are based.
 pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    // A Plateau export states which cells count. Without a loop at a single demand, the key figures are sufficient.
-    let has_one_demand = test
-        .readings
-        .windows(2)
-        .all(|pair| (pair[0].threads, pair[0].queue_depth) == (pair[1].threads, pair[1].queue_depth));
-    if test.exported.is_some() && !has_one_demand {
-        return Vec::new();
-    }
     let counts = |r: &&Reading| match r.in_window {
         Some(counts) => counts && r.round.is_some(),
         None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
     };
-    test.readings.iter().filter(counts).collect()
+    let all: Vec<&Reading> = test.readings.iter().filter(counts).collect();
+    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
+    // Preconditioning has its own demand.
+    let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
+    let has_one_demand = all.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]));
+    if test.exported.is_some() && !has_one_demand { Vec::new() } else { all }
 }
 
-/// Key of the figures in a reading.
+/// Key of the figures of a reading.
 pub(crate) fn reading_key(family: &str, reading: &Reading) -> String {
     format!("{family}.{}", reading_code(reading))
 }
@@ -344,7 +341,7 @@ fn reading_code(reading: &Reading) -> String {
     }
 }
 
-/// The workload's name in Plateau exports.
+/// The workload as an export of Plateau names it.
 fn stated_workload(reading: &Reading) -> Option<&str> {
     reading.exported.as_ref()?.workload.as_deref()
 }

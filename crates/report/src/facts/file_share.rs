@@ -1,4 +1,4 @@
-//! Overhead of a file system: I/O of the devices below it per I/O issued by Plateau.
+//! Overhead of a file system: I/O of the devices below it per I/O of Plateau.
 //!
 //! The counters include all I/O of the devices during a workload, including that of other users. Delayed writes of the
 //! file system count towards the workload during which they reach the devices.
@@ -14,7 +14,7 @@ use crate::facts::answers::answers;
 /// If the devices read less than this fraction of the bytes that Plateau read, the rest was served from elsewhere.
 const ALL: f64 = 0.95;
 
-/// I/O issued by Plateau and I/O of the devices below the file system, over the same workloads.
+/// I/O of Plateau, and of the devices below the file system, over the same workloads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
     read: Pair,
@@ -67,7 +67,7 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// The ratios; None if Plateau issued no I/O.
+    /// The ratios; None without I/O of Plateau.
     fn ratios(&self) -> FileShare {
         let writes = self.write.own_ios;
         FileShare {

@@ -12,7 +12,7 @@ pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from pag
 pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
 pub(crate) const SUPPLEMENT_TITLE: &str = "Annex B: beyond the standard";
 
-/// Introduction to an imported run's supplement.
+/// Introduction of the supplement of an imported run.
 pub(crate) const STATED_INTRODUCTION: &str = "Power and the share of the file system, as the imported file states them. Nothing here affects a verdict.";
 
 /// Column headings of the clauses.
@@ -50,7 +50,7 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
     }
 }
 
-/// Size of charts on pages that the specification does not define.
+/// Size of the charts of pages beyond the specification.
 pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
 /// The pages of a test beyond the specification.
@@ -59,7 +59,7 @@ pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page
     outcome.map_or(&[], |outcome| &outcome.beyond)
 }
 
-/// Name of a test's timeline.
+/// Name of the timeline of a test.
 pub(crate) fn timeline_name(test: &Supplement) -> String {
     format!("{}: IOPS, response times and health over the whole test", test.title)
 }

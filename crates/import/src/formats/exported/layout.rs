@@ -276,7 +276,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The facts that only Plateau exports contain.
+    /// The facts that only exports of Plateau state.
     pub fn stated(&self) -> ExportedCell {
         ExportedCell {
             workload: self.workload.clone(),

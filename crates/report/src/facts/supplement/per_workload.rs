@@ -17,7 +17,7 @@ pub(crate) struct PerWorkload {
     pub title: String,
     /// Performance per watt; empty without a power source.
     pub efficiency: Vec<WorkloadEfficiency>,
-    /// File system share; empty if the target is not a file.
+    /// Share of the file system; empty if the target is not a file.
     pub file_share: Vec<WorkloadFileShare>,
 }
 
