@@ -50,13 +50,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("console", &["engine", "pts", "record", "stdx"]),
     ("host", &["console", "device", "failure", "pts", "record", "state", "stdx"]),
     ("failure", &["console", "device", "engine", "power", "record", "stdx", "store", "transfer", "workload"]),
+    ("prepare", &["console", "device", "engine", "failure", "plans", "power", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
             "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace", "fitting",
-            "follow", "notify",
+            "prepare", "follow", "notify",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -7,6 +7,7 @@ use std::path::Path;
 use console::progress::Progress;
 use device::{Drive, OpenOptions, SimFaults};
 use plans::settings::RunSettings;
+use prepare::power;
 use record::{Entry, Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, TargetKind};
 use stdx::text::in_quotes;
 
@@ -16,11 +17,10 @@ use crate::output::places;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
-use crate::run::power;
-use crate::run::rebuild;
 use crate::run::renamed;
 use crate::run::signals;
 use crate::run::speeds;
+use prepare::rebuild;
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use ::fleet::contention::{self, Target};
 use console::progress::{Board, Progress};
 use device::{Armed, Drive};
+use prepare::power::{self, Metering, Requested};
 use record::{Concurrent, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
@@ -19,7 +20,6 @@ use crate::output::printer;
 use crate::output::publication;
 use crate::run::labels;
 use crate::run::lifecycle::{self, Being, Work};
-use crate::run::power::{self, Metering, Requested};
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
 use crate::run::signals;

@@ -16,10 +16,10 @@ use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run a
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
 use crate::run::lifecycle::{self, Being, Work};
-use crate::run::rebuild;
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
 use host::write_cache;
+use prepare::rebuild;
 
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use console::Audience;
 use console::progress::Progress;
 use device::{Armed, Drive, PurgeOptions};
+use prepare::power::{self, Metering};
 use pts::Profile;
 use record::{
     Digest, Event, Gap, Handling, HostFacts, InjectedFault, Journal, Library, Loaded, RUN_FILE_VERSION,
@@ -25,8 +26,6 @@ use crate::output::summary::{self, Summary};
 use crate::output::version;
 use crate::run::active_range;
 use crate::run::labels;
-use crate::run::power::{self, Metering};
-use crate::run::preflight;
 use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
 use crate::run::signals;
@@ -35,6 +34,7 @@ use host::facts;
 use host::lba_format;
 use host::restore;
 use host::setup;
+use prepare::preflight;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, request: RunRequest, erase: &[String]) -> Done<StoredRun> {

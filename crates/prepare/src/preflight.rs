@@ -4,8 +4,8 @@ use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
-use crate::failure::message::of_drive;
-use crate::failure::{Done, Exit, Failure};
+use failure::message::of_drive;
+use failure::{Done, Exit, Failure};
 
 /// Validates every workload of `run`'s tests against the target.
 pub fn check(run: &RunFile) -> Done {

@@ -11,7 +11,7 @@ use plans::settings::RunSettings;
 use power::{Named, Sampler, Surroundings};
 use record::{Entry, Event, Placement, RunFile};
 
-use crate::failure::{Done, Exit, Failure};
+use failure::{Done, Exit, Failure};
 
 /// Duration of the idle power measurement.
 const USUAL_IDLE: Duration = Duration::from_secs(30);

@@ -10,7 +10,7 @@ use device::{Armed, DriveError};
 use engine::{Flow, LoadOutcome, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
-use crate::failure::{Done, Exit, Failure};
+use failure::{Done, Exit, Failure};
 
 /// Progress of the rebuild, and its audience.
 struct Waiting<'a> {
