@@ -28,11 +28,15 @@ pub struct Requested {
 /// An open power source, and the duration of the idle power measurement.
 #[derive(Debug)]
 pub struct Metering {
+    /// Reads the source.
     pub sampler: Sampler,
     idle: Duration,
 }
 
 /// Returns the source that the command line names.
+///
+/// # Errors
+/// Returns an error if it is not a source, or not allowed.
 pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     let Some(source) = &run.power else {
         if run.power_idle_seconds.is_some() {
@@ -49,6 +53,9 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
 }
 
 /// Refuses a source that would measure several targets at once.
+///
+/// # Errors
+/// Returns an error if it would.
 pub fn check_campaign(requested: Option<&Requested>) -> Done {
     match requested {
         Some(Requested { named, .. }) if !named.kind().is_per_drive => {
@@ -64,6 +71,9 @@ pub fn check_campaign(requested: Option<&Requested>) -> Done {
 
 /// Returns the source of a resumed run, which is the one it was started with. If others may have written `run.json`, a
 /// program or port in it is used only if the command line names it as well.
+///
+/// # Errors
+/// Returns an error if the command line names a different source, or must name this one.
 pub fn of_resumed(
     file: &RunFile,
     typed: &RunSettings,
@@ -96,6 +106,9 @@ pub fn of_resumed(
 }
 
 /// Opens the power source for an armed target.
+///
+/// # Errors
+/// Returns an error if it cannot be opened or read.
 pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>) -> Done<Metering> {
     let around = Surroundings {
         drive: armed.sysfs_directory(),

@@ -8,6 +8,9 @@ use failure::message::of_drive;
 use failure::{Done, Exit, Failure};
 
 /// Validates every workload of `run`'s tests against the target.
+///
+/// # Errors
+/// Returns an error that describes the first impossible workload.
 pub fn check(run: &RunFile) -> Done {
     let context = Context::of(run).map_err(|text| Failure::text(Exit::Usage, text))?;
     for name in &run.tests {

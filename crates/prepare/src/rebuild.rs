@@ -47,6 +47,9 @@ fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
 
 /// Restores the state of `armed` at the end of the journal, then leaves it idle for the length of the gap, as a
 /// real drive would have been.
+///
+/// # Errors
+/// Returns an error if a step differs from the journal, or it is interrupted.
 pub fn rebuild(
     armed: &mut Armed,
     entries: &[Entry],

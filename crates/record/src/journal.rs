@@ -5,8 +5,10 @@
 //! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
 //! therefore breaks the chain from that point on.
 
+mod error;
 mod held;
 mod line;
+mod loaded;
 mod plain_json;
 mod reading;
 mod verifier;
@@ -23,105 +25,12 @@ use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
 use line::check_size;
 
+pub use error::JournalError;
 pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
 pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
+pub use loaded::{Loaded, TornTail};
 pub(crate) use reading::parse as parse_reader;
 pub use verifier::{Unverified, Verifier};
-
-/// Errors of a journal.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// An I/O operation failed.
-    #[error("cannot {action} {}", path.display())]
-    Io {
-        /// The operation, such as `read`.
-        action: &'static str,
-        /// Path of the journal.
-        path: PathBuf,
-        /// The underlying error.
-        source: std::io::Error,
-    },
-    /// The file is not a journal.
-    #[error("{} is not a Plateau journal: its first line is not '{MAGIC}N'", path.display())]
-    NotAJournal {
-        /// Path of the journal.
-        path: PathBuf,
-    },
-    /// The journal was written by a newer Plateau.
-    #[error(
-        "{} has journal version {found}; this version of Plateau reads up to version {VERSION}: use the version \
-         that wrote it, or a newer one",
-        path.display()
-    )]
-    Newer {
-        /// Path of the journal.
-        path: PathBuf,
-        /// Version of the journal.
-        found: u32,
-    },
-    /// The journal has a version number that no version of Plateau ever wrote.
-    #[error(
-        "{} has journal version {found}, which no version of Plateau has ever written: its first line was \
-         changed; restore the file from a copy",
-        path.display()
-    )]
-    Unknown {
-        /// Path of the journal.
-        path: PathBuf,
-        /// Version of the journal.
-        found: u32,
-    },
-    /// A record other than an incomplete last one is damaged.
-    #[error("{} is damaged at record {seq}: {problem}; restore it from a copy", path.display())]
-    Damaged {
-        /// Path of the journal.
-        path: PathBuf,
-        /// Number of the record.
-        seq: u64,
-        /// The problem with the record.
-        problem: String,
-    },
-    /// Another process is writing to the journal.
-    #[error("{} is being written by another plateau process; wait for it, or stop it first", path.display())]
-    Busy {
-        /// Path of the journal.
-        path: PathBuf,
-    },
-}
-
-/// An incomplete last record, left by a crash or power cut. It was never displayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TornTail {
-    /// Bytes after the last complete record.
-    pub bytes: u64,
-    /// Number of zero bytes among them; complete records contain no zero bytes.
-    pub zero_bytes: u64,
-}
-
-impl std::fmt::Display for TornTail {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the last record is incomplete ({} bytes", self.bytes)?;
-        match self.zero_bytes {
-            0 => f.write_str(")"),
-            zero_bytes => write!(f, ", {zero_bytes} of them zero, as after a power cut)"),
-        }
-    }
-}
-
-/// The content of a journal.
-#[derive(Debug, Clone)]
-pub struct Loaded {
-    /// Complete records in order.
-    pub entries: Vec<Entry>,
-    /// The incomplete record at the end, if any.
-    pub torn: Option<TornTail>,
-    /// Hash of the last record, which covers all records before it.
-    pub digest: Digest,
-    whole_bytes: u64,
-    /// The last complete record, byte for byte.
-    last_line: Vec<u8>,
-    amounts: Amounts,
-}
 
 /// A journal open for appending, by one process at a time.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ const CRATES: &str = "crates/";
 /// Code that defines options: the beginning of its path, and the reason.
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
+    ("crates/prepare/", "messages of the program about the settings of a run"),
     ("crates/failure/", "the messages of the program"),
     ("crates/host/", "what the program prints about its host"),
     ("crates/fleet/src/contention.rs", "a message of the program"),

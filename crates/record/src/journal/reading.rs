@@ -8,8 +8,9 @@ use std::io::{self, BufRead};
 use std::path::Path;
 use std::thread;
 
+use super::error::JournalError;
 use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
-use super::{JournalError, Loaded, TornTail};
+use super::loaded::{Loaded, TornTail};
 use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};
 use crate::{Digest, Entry};
