@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
-use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use lab::{Manifest, Publication, PublishError};
+use lab::{FolderError, Manifest, Publication, PublishError};
 use record::Library;
 use serde_json::json;
-use stdx::files::{Folder, Links, WriteError};
 use stdx::units::count_of;
 
 use crate::cli::{Cli, Publish};
@@ -41,10 +39,10 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
     }
     let dir = std::path::absolute(&options.dir)?;
     check_outside(&dir, &library)?;
-    let previous = previous(&dir)?;
+    let previous = lab::site_in(&dir).map_err(unusable)?;
     if previous.is_none() {
         // Marks the folder as a site, so that an interrupted publication can be repeated.
-        write(&dir, MANIFEST, text_of(&Manifest::default())?)?;
+        write(&dir, lab::MANIFEST, text_of(&Manifest::default())?)?;
     }
     let previous = previous.unwrap_or_default();
     let mut write_one = |path: &str, bytes: Vec<u8>| write(&dir, path, bytes);
@@ -53,8 +51,8 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
             PublishError::Library(why) => Failure::text(Exit::Run, why),
             PublishError::Write(failure) => failure,
         })?;
-    remove_stale(&dir, &previous, &publication.manifest)?;
-    write(&dir, MANIFEST, text_of(&publication.manifest)?)?;
+    lab::remove_stale(&dir, &previous, &publication.manifest)?;
+    write(&dir, lab::MANIFEST, text_of(&publication.manifest)?)?;
     report(cli, &dir, &publication)?;
     let failures = unreadable.into_iter().map(Failure::from);
     let failed = publication
@@ -103,51 +101,6 @@ fn check_outside(dir: &Path, library: &Library) -> Done {
     Err(Failure::text(Exit::Usage, text))
 }
 
-/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that one would overwrite.
-fn previous(dir: &Path) -> Done<Option<Manifest>> {
-    let path = dir.join(MANIFEST);
-    if !is_there(&path)? {
-        for name in lab::TOP_FILES.iter().chain(&lab::TOP_FOLDERS) {
-            if is_there(&dir.join(name))? {
-                let text = format!(
-                    "{} contains {name}, but no {MANIFEST}, so it is not a site that Plateau has published; choose \
-                     an empty folder",
-                    dir.display()
-                );
-                return Err(Failure::text(Exit::Usage, text));
-            }
-        }
-        return Ok(None);
-    }
-    let unusable = |why: String| {
-        let text =
-            format!("{}: {why}; remove it together with the site, or choose another folder", path.display());
-        Failure::text(Exit::Usage, text)
-    };
-    let text = stdx::files::read_text(&path, Links::Refused, MOST_BYTES)
-        .map_err(|error| unusable(error.to_string()))?;
-    let mut manifest: Manifest = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    if manifest.format > lab::MANIFEST_FORMAT {
-        return Err(unusable("it was written by a newer version of Plateau".into()));
-    }
-    if let Some(path) = manifest.all().find(|path| !lab::is_path_of_site(path)) {
-        return Err(unusable(format!("'{}' cannot be a file of a site", path.escape_debug())));
-    }
-    // Files that are missing are written again.
-    let is_file =
-        |path: &String| std::fs::symlink_metadata(dir.join(path)).is_ok_and(|found| found.is_file());
-    manifest.runs.retain(|_, run| run.files.iter().all(is_file));
-    Ok(Some(manifest))
-}
-
-fn is_there(path: &Path) -> Done<bool> {
-    match std::fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(error) => Err(Failure::text(Exit::Run, format!("{}: {error}", path.display()))),
-    }
-}
-
 fn text_of(manifest: &Manifest) -> Done<Vec<u8>> {
     let internal = |error: serde_json::Error| Failure::new(Exit::Internal, error);
     let mut text = serde_json::to_vec_pretty(manifest).map_err(internal)?;
@@ -155,38 +108,16 @@ fn text_of(manifest: &Manifest) -> Done<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes a file of the site. No folder under `dir` may be a symbolic link.
+/// Writes a file of the site.
 fn write(dir: &Path, path: &str, bytes: Vec<u8>) -> Done {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = make_folders(dir, folder)?;
+    let (folder, name) = lab::folder_of(dir, path)?;
     file::folder(&folder, &[(name.to_owned(), bytes)])
 }
 
-fn make_folders(dir: &Path, below: &str) -> Done<PathBuf> {
-    let mut folder = dir.to_owned();
-    Folder::make(&folder, false)?;
-    for part in below.split('/').filter(|part| !part.is_empty()) {
-        folder.push(part);
-        Folder::make(&folder, false)?;
+fn unusable(error: FolderError) -> Failure {
+    match error {
+        FolderError::Write(error) => error.into(),
+        FolderError::System { .. } => Failure::new(Exit::Run, error),
+        _ => Failure::new(Exit::Usage, error),
     }
-    Ok(folder)
-}
-
-/// Removes the files that are no longer part of the site, and folders that are empty without them.
-fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Done {
-    let kept: BTreeSet<&str> = current.all().collect();
-    for path in previous.all().filter(|path| !kept.contains(path)) {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let folder = make_folders(dir, folder)?;
-        let open = Folder::make(&folder, false)?.into_file();
-        match stdx::files::remove_in(&open, name.as_ref()) {
-            Err(source) if source.kind() != ErrorKind::NotFound => {
-                return Err(WriteError::System { path: dir.join(path), source }.into());
-            }
-            _ => {}
-        }
-        // Fails for folders that contain something else, which remain.
-        let _ = (folder != dir).then(|| std::fs::remove_dir(&folder));
-    }
-    Ok(())
 }

@@ -1,0 +1,135 @@
+//! The folder of a site: which of its files belong to the site. The folder is untrusted: no part of a path below it may
+//! be a symbolic link, and only files that a site can have are removed.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use stdx::files::{Folder, Links, ReadError, WriteError, read_text, remove_in};
+
+use super::{MANIFEST_FORMAT, Manifest, TOP_FILES, TOP_FOLDERS, is_path_of_site};
+
+/// Name of the list of the files of a site, in its folder.
+pub const MANIFEST: &str = "plateau-site.json";
+/// Size limit of that list: enough for 100,000 runs.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// Why a folder cannot be used for a site.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Files that a site would replace are not part of one.
+    #[error(
+        "{} contains {name}, but no {MANIFEST}, so it is not a site that Plateau has published; choose an empty folder",
+        dir.display()
+    )]
+    NotASite {
+        /// The folder.
+        dir: PathBuf,
+        /// One of the files.
+        name: &'static str,
+    },
+    /// The list of the files cannot be read.
+    #[error("{}; remove it together with the site, or choose another folder", path.display())]
+    Unreadable {
+        /// The list.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: ReadError,
+    },
+    /// The list of the files is not valid.
+    #[error("{}: {problem}; remove it together with the site, or choose another folder", path.display())]
+    Invalid {
+        /// The list.
+        path: PathBuf,
+        /// The problem.
+        problem: String,
+    },
+    /// A system call failed.
+    #[error("cannot read {}", path.display())]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A folder of the site cannot be used.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that one would replace. Runs
+/// whose files are missing are left out, so that they are written again.
+///
+/// # Errors
+/// Returns an error if the folder contains something else, or its manifest is not usable.
+pub fn site_in(dir: &Path) -> Result<Option<Manifest>, FolderError> {
+    let path = dir.join(MANIFEST);
+    if !is_there(&path)? {
+        for name in TOP_FILES.into_iter().chain(TOP_FOLDERS) {
+            if is_there(&dir.join(name))? {
+                return Err(FolderError::NotASite { dir: dir.into(), name });
+            }
+        }
+        return Ok(None);
+    }
+    let text = read_text(&path, Links::Refused, MOST_BYTES)
+        .map_err(|source| FolderError::Unreadable { path: path.clone(), source })?;
+    let invalid = |problem: String| FolderError::Invalid { path: path.clone(), problem };
+    let mut manifest: Manifest = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+    if manifest.format > MANIFEST_FORMAT {
+        return Err(invalid("it was written by a newer version of Plateau".into()));
+    }
+    if let Some(path) = manifest.all().find(|path| !is_path_of_site(path)) {
+        return Err(invalid(format!("'{}' cannot be a file of a site", path.escape_debug())));
+    }
+    let is_file =
+        |path: &String| std::fs::symlink_metadata(dir.join(path)).is_ok_and(|found| found.is_file());
+    manifest.runs.retain(|_, run| run.files.iter().all(is_file));
+    Ok(Some(manifest))
+}
+
+fn is_there(path: &Path) -> Result<bool, FolderError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(source) => Err(FolderError::System { path: path.into(), source }),
+    }
+}
+
+/// Creates the folder of a file of a site; returns it with the name of the file.
+///
+/// # Errors
+/// Returns an error if a part of the path is a symbolic link or cannot be created.
+pub fn folder_of<'p>(dir: &Path, path: &'p str) -> Result<(PathBuf, &'p str), WriteError> {
+    let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folder = dir.to_owned();
+    Folder::make(&folder, false)?;
+    for part in below.split('/').filter(|part| !part.is_empty()) {
+        folder.push(part);
+        Folder::make(&folder, false)?;
+    }
+    Ok((folder, name))
+}
+
+/// Removes the files that are no longer part of the site, and folders that are empty without them.
+///
+/// # Errors
+/// Returns an error if a file cannot be removed.
+pub fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Result<(), WriteError> {
+    let kept: BTreeSet<&str> = current.all().collect();
+    for path in previous.all().filter(|path| !kept.contains(path)) {
+        let (folder, name) = folder_of(dir, path)?;
+        let open = Folder::make(&folder, false)?.into_file();
+        match remove_in(&open, name.as_ref()) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(WriteError::System { path: dir.join(path), source });
+            }
+            _ => {}
+        }
+        // Fails for folders that contain something else, which remain.
+        let _ = (folder != dir).then(|| std::fs::remove_dir(&folder));
+    }
+    Ok(())
+}
