@@ -34,7 +34,7 @@ pub use metrics::metrics_of;
 pub use routes::addresses;
 pub use server::Server;
 pub use site::{
-    LeftOut, MANIFEST_FORMAT, Manifest, Publication, PublishError, PublishedRun, TOP_FILES, TOP_FOLDERS,
-    is_path_of_site, publish,
+    FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,
+    publish, remove_stale, site_in,
 };
 pub use users::{Role, Users};

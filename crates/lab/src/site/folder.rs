@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use stdx::files::{Folder, Links, ReadError, WriteError, read_text, remove_in};
 
-use super::{MANIFEST_FORMAT, Manifest, TOP_FILES, TOP_FOLDERS, is_path_of_site};
+use super::manifest::{MANIFEST_FORMAT, Manifest, TOP_FILES, TOP_FOLDERS, is_path_of_site};
 
 /// Name of the list of the files of a site, in its folder.
 pub const MANIFEST: &str = "plateau-site.json";
