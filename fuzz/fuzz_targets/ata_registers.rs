@@ -1,4 +1,4 @@
-//! Fuzzes the registers of an ATA drive in sense data, and the sanitize status in them.
+//! Fuzzes ATA registers in sense data, and the sanitize status that they contain.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Plans: any text yields a plan or errors, each at a position within the text. A custom test of a plan is unchanged
-//! after being written to `run.json` and read again.
+//! Plans: any text yields either a plan or errors, each with a position within the text. A custom test of a plan is
+//! unchanged after being written to `run.json` and read again.
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,8 +1,7 @@
 //! Tries every crash of a scenario: at each event of its run, with several possible surviving disks.
 //!
-//! The run is played once, and its log yields the state in which each crash leaves the disk. A new process starts
-//! on each of these disks. Processes that find the same state behave identically from then on, so each state is
-//! played only once.
+//! The run is executed once. Its log yields the disk state after each possible crash. A new process starts on each of
+//! these disks. Processes that find the same state behave identically from then on, so each state is played only once.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
@@ -197,7 +196,7 @@ impl Explorer<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Crashes the last of `lives`, which found the disk `before` and left the log in `lived`.
+    /// Crashes the last of `lives`, which started on the disk `before` and wrote the log in `lived`.
     fn crash(
         &mut self,
         before: &Disk,
@@ -254,7 +253,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// Plays one crash point: a process starts on `survivor` and completes the run.
+    /// Tries one crash point: a process starts on the disk `survivor` and completes the run.
     fn recover(
         &mut self,
         survivor: Disk,

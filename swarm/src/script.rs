@@ -28,7 +28,7 @@ pub struct Cut {
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
-    /// How the run is resumed; ignored for the first life, which is always `plateau run`.
+    /// How the run is resumed. Ignored for the first life, which is always a `plateau run`.
     pub how: Resumption,
     /// The time at which it starts.
     pub clock: Clock,

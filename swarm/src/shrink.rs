@@ -48,7 +48,7 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Plays one life of a script; returns `None` if the disk failed before the run was found.
+/// Executes one life of a script. Returns `None` if the disk failed before the run was found.
 fn lived(
     product: &dyn Product,
     file: &RunFile,

@@ -158,7 +158,7 @@ fn at_the_root() {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
 }
 
-/// Returns the promise that `flaw` breaks first, and the one that the shortest script breaks.
+/// Returns the promise that `flaw` breaks first, and the promise that the shortest script breaks.
 fn found_out(flaw: Flaw) -> (Promise, Promise) {
     at_the_root();
     let failure = (1..20).find_map(|seed| explore(&flaw, seed, None).err()).expect("a failure");

@@ -42,7 +42,7 @@ impl Entry {
     }
 }
 
-/// Returns the command that starts cargo, the one that runs this chore.
+/// Returns a command that starts the same cargo that runs this chore.
 pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask stress [FILTER]... [--times N] [--alone]`: runs test binaries repeatedly, concurrently with a copy of
-//! themselves, to find tests that fail at random. Output of failed runs is kept in `target/stress`.
+//! `cargo xtask stress [FILTER]... [--times N] [--alone]`: runs test binaries repeatedly, each concurrently with a copy
+//! of itself, to find tests that fail at random. Output of failed runs is kept in `target/stress`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

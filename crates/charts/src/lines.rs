@@ -259,7 +259,7 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     draw_axis_titles(canvas, &lines.x, &lines.y, plot);
 }
 
-/// Draws the break mark of an axis that does not start at zero.
+/// Draws the break symbol on an axis that does not start at zero.
 fn draw_break(canvas: &mut Canvas, plot: &LinePlot) {
     let (x, y) = (plot.left, plot.bottom - 7.0);
     canvas.hinted("this axis does not start at zero", |canvas| {

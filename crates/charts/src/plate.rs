@@ -14,7 +14,7 @@ const MARK_GROUND: &str = "#ffd98a";
 const FINDING: Lettering = Lettering::new(13.0, Anchor::Start).bold();
 const READING: Lettering = Lettering::new(12.0, Anchor::Start).colour(SOFT_INK);
 const CREDIT: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
-/// Height of a row of marks, and of the box in it.
+/// Height of a row of caveat labels, and of the box around each.
 const MARK_ROW: f64 = 26.0;
 const MARK_BOX: f64 = 21.0;
 /// Space between two boxes, and between a box and its text.
@@ -81,7 +81,7 @@ pub fn plate(plate: &Plate, chart: &str, size: Size) -> (String, Size) {
     (canvas.finish(), whole)
 }
 
-/// Distributes marks over rows.
+/// Distributes caveat labels over rows.
 fn rows_of_marks(marks: &[String], room: f64) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut free = 0.0;

@@ -35,7 +35,7 @@ pub struct RankedBar {
     pub interval: Option<(f64, f64)>,
     /// The value as printed.
     pub text: String,
-    /// Whether the others are compared with this one.
+    /// Whether the other runs are compared with this run.
     pub is_baseline: bool,
     /// False for a value that is not a valid result, which is drawn as an outline.
     pub is_valid: bool,

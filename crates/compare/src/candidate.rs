@@ -46,7 +46,7 @@ impl Candidate {
         &self.figures
     }
 
-    /// The marks that must accompany its numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
+    /// The caveat labels that must accompany its numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
     #[must_use]
     pub fn marks(&self) -> Vec<&'static str> {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()

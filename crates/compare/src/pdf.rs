@@ -29,7 +29,7 @@ const SMALL_ON_PAGE: usize = 20;
 const BARS: f64 = 516.0;
 /// Figures of a test in one table.
 const FIGURES_IN_TABLE: usize = 4;
-/// Beyond this length, the footer has the marks of the runs instead of their labels.
+/// If the labels are longer than this, the footer shows the marks of the runs instead.
 const FOOTER: usize = 120;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to A, with the 95 % confidence interval in parentheses. If that \

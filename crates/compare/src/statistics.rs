@@ -14,7 +14,7 @@ use crate::wording::{decimals, difference, letter};
 pub struct Summary {
     /// Number of drives and of runs that have the figure.
     pub counts: (usize, usize),
-    /// Mean over the drives, each of which counts once; None if no run has the figure.
+    /// Mean over the drives, with equal weight; None if no run has the figure.
     pub mean: Option<f64>,
     /// Standard deviation between the means of the drives, in percent of the mean; None with fewer than two drives.
     pub between_drives_percent: Option<f64>,

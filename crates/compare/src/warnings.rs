@@ -51,7 +51,7 @@ const PROPERTIES: &[Property] = &[
 /// A warning to read before comparing numbers, with the value of each affected run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What differs, or the mark of some runs: `write cache differs`, `SIMULATED`.
+    /// What differs between the runs, or the mark that some of them have: `write cache differs`, `SIMULATED`.
     pub subject: String,
     /// Each value with the indices of the runs that have it.
     pub values: Vec<(Vec<usize>, String)>,

@@ -86,7 +86,7 @@ fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
     let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), &Scenario::default());
     let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
-    // Compare only the rules before the first one that applies to just one kind of page.
+    // Compare only the rules before the first rule that applies to just one kind of page.
     let colours = |page: &str| {
         let style = page.split("<style>").nth(1).expect("a style");
         style.split("@media print").next().expect("its start").to_owned()

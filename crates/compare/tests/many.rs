@@ -146,7 +146,7 @@ fn cards_have_figures_differences_marks_and_bars_for_any_number_of_runs() {
         for part in ["A: IOPS RND 4KiB W", note, "SIMULATED: B", "Baseline: A Drive 1", "B: "] {
             assert!(svg.contains(part), "{count} runs: {part}");
         }
-        // The card of a run that is not steady must not look like one with valid results.
+        // The card of a run that is not steady must not look like a card with valid results.
         assert_eq!(svg.contains("NOT STEADY"), count > 3, "{count}");
         assert_eq!(svg.contains("stroke-dasharray=\"6 4\""), count > 3, "{count}");
         let bars = svg.matches("class=\"run r").count();

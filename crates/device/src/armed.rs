@@ -12,7 +12,7 @@ use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
 
-/// A target that may be written: held exclusively, after its erasure was confirmed.
+/// A target that may be written to: held exclusively, after the user confirmed its erasure.
 pub struct Armed {
     pub(crate) facts: TargetFacts,
     /// For an array, the array's own device, not one of its members.

@@ -48,7 +48,7 @@ use sysfs::Roots;
 
 /// Prefix of a target name that denotes an array.
 pub(crate) const PREFIX: &str = "array:";
-/// Poll intervals while members are synchronised: by the kernel, and by a RAID controller, whose utility is slow.
+/// Poll intervals while members are synchronised by the kernel, and by a RAID controller, whose utility is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
 /// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic numbering.
@@ -260,7 +260,7 @@ impl Assembly {
         }
     }
 
-    /// Waits until the members are in sync; returns the time that this took, or `None` if they already were.
+    /// Waits until the members are in sync. Returns how long this took, or `None` if they already were in sync.
     pub(crate) fn settle(
         &mut self,
         clock: Clock,

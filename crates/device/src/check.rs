@@ -30,8 +30,8 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
     Ok(check_depth(workload)?)
 }
 
-/// Rejects workloads that verify data on a simulated drive. Such a drive stores no data, and only computes where
-/// its faults would have changed it.
+/// Rejects workloads that verify data on a simulated drive. Such a drive stores no data; it only computes where its
+/// faults would have changed data.
 pub(crate) fn stored(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     if workload.regime.verify && facts.kind == TargetKind::Simulated {
         let why = DataProblem::NothingStored;

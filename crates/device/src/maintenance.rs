@@ -32,7 +32,8 @@ impl Armed {
     }
 
     /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
-    /// an operation that the drive or its controller executes on its own then continues, but is no longer waited for.
+    /// Plateau then no longer waits for an operation that the drive or its controller executes on its own, but the
+    /// operation continues.
     ///
     /// # Errors
     /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested
@@ -70,7 +71,7 @@ impl Armed {
     }
 
     /// Waits until the members of a newly created array are in sync, and reports the operation and its completed
-    /// fraction to `on_wait`. Returns the time that this took, or `None` if the members already were in sync.
+    /// fraction to `on_wait`. Returns how long this took, or `None` if the members already were in sync.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the array lost a member.

@@ -1,4 +1,4 @@
-//! What is known about an armed target that is a file: its file system, and how it is stored.
+//! Facts about an armed target that is a file: its file system, and how the file is stored.
 
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -168,8 +168,8 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Returns whether the refusal may resolve itself within moments, as when udev has just opened a new
-    /// device, or a process is exiting.
+    /// Returns whether the reason for the refusal may disappear by itself within moments, for example because
+    /// udev has just opened a new device or a process is exiting.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,

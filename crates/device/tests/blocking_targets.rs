@@ -1,5 +1,5 @@
-//! Targets that may block: kernel threads issue the I/Os, the engine waits for several completions at a time,
-//! and no completion is lost.
+//! Targets that may block: kernel threads issue the I/Os, and the engine waits for several completions at a
+//! time. No completion may be lost.
 
 mod support;
 

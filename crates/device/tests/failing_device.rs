@@ -49,7 +49,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
     for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let bad_sector = Some(SIZE / 512 / 2);
         let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
-        // The bad sector is in the middle, where no signatures are searched for.
+        // The bad sector is in the middle, where Plateau does not look for signatures.
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let pass = Workload {
             access: Access::Sequential,
@@ -106,7 +106,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
     }
 }
 
-/// Makes a device writable again on drop, because the next image on this loop device number would inherit the
+/// Makes a device writable again on drop. Otherwise, the next image on this loop device would inherit the
 /// setting.
 struct Writable(String);
 

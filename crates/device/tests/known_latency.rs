@@ -1,4 +1,4 @@
-//! The engine's results are accurate: it measures a device whose rate is known.
+//! The engine's results are accurate: this test measures a device whose rate is known.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
 //! outstanding I/Os, each I/O takes this number divided by the rate (Little's law). This applies to the mean
@@ -52,9 +52,9 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// Returns the first segment whose 99th percentile is within limits, or the last one if none is, each with
-/// the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load of a busy
-/// machine changes from second to second.
+/// Returns the first segment whose 99th percentile is within limits, or the last segment if none is. Also
+/// returns the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load of a
+/// busy machine changes from second to second.
 fn measured(
     target: &mut device::Armed,
     device: &str,
@@ -98,8 +98,8 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
         if let Some(plain_ns) = plain_ns {
-            // On a busy machine, the program that serves the device is scheduled late, which delays the next
-            // I/O and thus changes the mean as well.
+            // On a busy machine, the program that serves the device is scheduled late. This delays the next I/O
+            // and thus also changes the mean.
             let busy = !is_near(plain_ns, 1e9 / f64::from(IOPS));
             assert!(busy, "{seen}; plain reads keep to {plain_ns:.0} ns");
             skip(&format!("{seen}: this machine is too busy, also for plain reads"));

@@ -221,7 +221,7 @@ fn many_loop_devices_above_a_claimed_one() {
     while stack.pop().is_some() {}
 }
 
-/// The kernel allows a stack of two overlays, in which the lower layer of one is on the other.
+/// The kernel allows stacks of two overlays, where the lower layer of the upper overlay is on the lower overlay.
 #[test]
 fn a_lower_layer_on_another_overlay() {
     let Some(lower) = Overlay::new() else { return };

@@ -201,7 +201,7 @@ fn signatures_known_only_to_libblkid_are_refused() {
     assert_refused("Xenix", &device);
 }
 
-/// Plateau's own preconditioning leaves a drive in this state, and the drive must be accepted again.
+/// Plateau's own preconditioning leaves a drive in this state, so such a drive must be accepted.
 #[test]
 fn a_drive_full_of_random_data_is_accepted() {
     let Some(device) = Loop::new(16 * MIB, &[]) else { return };

@@ -220,7 +220,7 @@ fn each_interface_has_its_methods_and_the_default_is_as_it_was() {
     }
 }
 
-/// Unmapped data must be erased later, whereas erased flash is like new.
+/// Flash with unmapped data must be erased later, whereas erased flash is like new.
 #[test]
 fn purges_differ_in_time_in_wear_and_in_their_aftermath() {
     let run = |name: &str| {

@@ -1,7 +1,7 @@
-//! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open writers,
-//! generated from a seed, on real devices backed by files of this test. If the target of a stack is in use, it must be
-//! refused and every byte must stay the same; if it is free, it must be accepted and writable. The expected outcome is
-//! derived from the plan (`stacks/plan.rs`), not by inspection.
+//! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open writers.
+//! They are generated from a seed and built on real devices that are backed by the test's own files. If the target of a
+//! stack is in use, it must be refused and every byte must stay the same; if it is free, it must be accepted and
+//! writable. The expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
 //!
 //! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` set the number of stacks and the first seed; a failure is
 //! printed with its seed. The numbers of layers and outcomes are printed on standard output or written as JSON

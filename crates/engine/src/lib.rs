@@ -18,8 +18,9 @@
 //! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
 //! | `ceiling` | the same loop without a target, to measure the host's own limit ([`ceiling()`]) |
 //!
-//! The engine knows nothing of identity, safety or the simulator: the caller must have verified that a load may run on
-//! the target. Between the start and the end of a run, a worker does not allocate, lock, log or read configuration.
+//! The engine knows nothing about identities, safety or the simulator: the caller must have verified that a load may
+//! run on the target. Between the start and the end of a run, a worker does not allocate, lock, log or read
+//! configuration.
 
 mod ceiling;
 mod clock;

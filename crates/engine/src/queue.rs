@@ -109,7 +109,7 @@ pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
     /// Queue depth.
     pub(crate) depth: u16,
-    /// Number of slots beyond the depth, whose buffers can be filled while all others are in flight.
+    /// Number of slots beyond the queue depth. Their buffers can be filled while all other slots are in flight.
     pub(crate) spares: u16,
     /// Length of the largest I/O.
     pub(crate) block_bytes: u32,

@@ -1,4 +1,4 @@
-//! New files that jobs read: they are written completely before the first job, so that reads reach the device.
+//! Writes new files that jobs read completely before the first job, so that reads reach the device.
 
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use stdx::units::MIB;

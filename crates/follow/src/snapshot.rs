@@ -46,8 +46,8 @@ impl Snapshots {
     /// # Errors
     /// Returns an error if the journal cannot be read or evaluated; the error describes the problem.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
-        // Look at the journal before it is read: a record that arrives in between causes another reading, not a stale
-        // page.
+        // The journal's state is checked before the journal is read, so that a record that arrives in between causes
+        // another reading instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
         let in_progress = run.is_in_progress().unwrap_or(false);
         let is_current = |known: &Snapshot| {

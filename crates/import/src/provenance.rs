@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::imported::Provenance;
 
-/// Limit on the explanations of all marks.
+/// Limit on the total length of all marks' explanations.
 const MOST_DETAILS: usize = 10_000;
 
 /// The object `plateau` in formats of other tools.

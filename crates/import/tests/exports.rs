@@ -211,7 +211,7 @@ fn a_json_document_keeps_every_value_through_an_import() {
         let again = imported(&own.bytes("json-file"));
         let (first, second) = (comparable(own.json()), comparable(again.json()));
         problems.extend(differs(&first, &second, &NOT_TAKEN_OVER, scenario.id));
-        // A second import adds its own mark, and changes nothing else.
+        // A second import adds its own mark and changes nothing else.
         let third = comparable(imported(&again.bytes("json-file")).json());
         let ignored = ["/run", "/journal_sha256", "/origin", "/marks"];
         problems.extend(differs(&second, &third, &ignored, &format!("{} again", scenario.id)));

@@ -166,8 +166,8 @@ impl Catalogue {
     }
 
     /// The use of a target by the runs of the library. The locks of the journals decide, not their contents: a folder
-    /// that cannot be read must not keep every drive of the host from being tested. If a process that cannot be seen
-    /// works on such a run, it also holds the drive, which another run then refuses.
+    /// that cannot be read must not keep every drive of the host from being tested. If an invisible process works on
+    /// such a run, that process also holds the drive, so another run refuses the drive.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,

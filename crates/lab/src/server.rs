@@ -51,8 +51,8 @@ impl Server {
     /// Listens on the address that the options name.
     ///
     /// # Errors
-    /// If the address is not a loopback address and no proxy is announced, if it cannot be used, or if the file of
-    /// waiting runs exists but cannot be read.
+    /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
+    /// used, or if the file of waiting runs exists but cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.behind_proxy {

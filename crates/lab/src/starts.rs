@@ -44,8 +44,8 @@ pub struct Starts {
     entries: Mutex<Vec<Entry>>,
     /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs that were sent the stop signal, with the number of times they had been resumed: a second signal would abort
-    /// a run.
+    /// Runs to which the stop signal was sent, with the number of times they had been resumed by then. A second signal
+    /// would abort a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
 }
@@ -371,7 +371,7 @@ fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option
     Some((position, drive, why))
 }
 
-/// Adds an entry; if there are too many, drops the oldest one that is neither waiting nor starting.
+/// Adds an entry. If there are too many, drops the oldest entry that is neither waiting nor starting.
 fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), String> {
     if entries.len() >= MOST_ENTRIES {
         let oldest = entries.iter().position(|entry| !entry.stage.is_active());

@@ -1,5 +1,5 @@
 //! Sends requests with the `curl` program, which supports the protocols, certificates and proxies of the host's own
-//! distribution. A library for them would be larger than the rest of this crate and would need updates of its own.
+//! distribution. A library for them would be larger than the rest of this crate and would itself need updates.
 //!
 //! The program is searched for in a fixed list of folders and runs without the caller's environment. Addresses and
 //! secrets reach it through its standard input, because the arguments of a process are visible to every user.
@@ -68,7 +68,7 @@ impl Request {
     }
 }
 
-/// Quotes a value. The only line breaks in values are those of a JSON document, which has none.
+/// Quotes a value. Values contain no line breaks; the JSON document is the only long value, and it has none.
 fn quoted(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
@@ -90,7 +90,7 @@ pub fn program() -> Result<PathBuf, CurlError> {
     programs.into_iter().find(|program| program.is_file()).ok_or(CurlError::Missing)
 }
 
-/// Sends a request within `limit`; returns the status of the server, 0 if the protocol has none.
+/// Sends a request within `limit`. Returns the server's status code, or 0 if the protocol has none.
 pub fn send(mut request: Request, limit: Duration, stop: &AtomicBool) -> Result<u16, CurlError> {
     request.option("max-time", &format!("{:.3}", limit.as_secs_f64()));
     request.option("connect-timeout", &format!("{:.3}", limit.min(CONNECT_WITHIN).as_secs_f64()));

@@ -87,8 +87,8 @@ fn read(path: &Path, limit_bytes: u64, is_secret: bool) -> Result<String, FileEr
     if mode & OTHERS_MAY_WRITE != 0 {
         return Err(FileError::Writable { path: path.into() });
     }
-    // Root gives a service access to a secret through the service's group, or an access control list, whose mask is
-    // the mode of the group.
+    // Root gives a service access to a secret through the service's group or an access control list. The mask of such a
+    // list appears as the mode of the group.
     let readers = if owner == acting { OTHERS_MAY_READ } else { OTHERS_MAY_READ & 0o007 };
     if is_secret && mode & readers != 0 {
         return Err(FileError::Readable { path: path.into() });

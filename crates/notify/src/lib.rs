@@ -1,4 +1,4 @@
-//! Notices about runs: a program, a webhook or mail when a run ends, fails, stands still or needs a person.
+//! Notices about runs: calls a program or a webhook, or sends mail, when a run ends, fails, stalls or needs attention.
 //!
 //! A process of its own observes the library (`plateau notify`). It reads runs as an untrusted observer, never writes to
 //! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects a run.

@@ -197,7 +197,7 @@ impl Memory {
     ) -> Result<(), MemoryError> {
         let mut lines = Vec::new();
         for conclusion in conclusions {
-            // The notice comes first: without it on disk, the run would count as reported.
+            // The notice is written first. Otherwise, after a crash in between, the run would count as reported.
             if let Some((notice, channels)) = notice(conclusion) {
                 lines.push(Line::Notice { notice: Box::new(notice), channels });
             }

@@ -1,4 +1,4 @@
-//! Runs another program with a time limit: bounded input and output, and nothing of it is left afterwards.
+//! Runs another program with a time limit and bounded input and output, and leaves no process behind.
 
 use std::io::{self, Read, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,5 +1,5 @@
-//! Looks at the library again and again, and delivers notices. Each channel has a thread and a queue of its own, so that
-//! one which fails or hangs delays no other.
+//! Looks at the library again and again, and delivers notices. Each channel has its own thread and queue, so that a
+//! channel that fails or hangs does not delay the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

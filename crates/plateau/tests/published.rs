@@ -129,7 +129,7 @@ fn a_site_follows_its_library() {
     assert_eq!((&again["runs"], &again["unchanged"]), (&2.into(), &2.into()), "{again}");
     assert_eq!((files(&dir), written(&report)), (whole.clone(), before));
 
-    // A file that is missing, and a label that was added, are published.
+    // A missing file is written again, and an added label is published.
     std::fs::remove_file(dir.join(format!("runs/{second}/report.html"))).expect("removed");
     bench.ok(&["tag", &first, "new"]);
     let repaired = bench.json(&["publish", &site]);

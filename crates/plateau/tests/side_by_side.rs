@@ -17,7 +17,7 @@ fn journal(run: &Path) -> Loaded {
     read_journal(&run.join("journal")).expect("a journal")
 }
 
-/// Returns all events except the one that depends on the id through a digest.
+/// Returns all events except the event that depends on the run id through a digest.
 fn events(run: &Path) -> Vec<(u64, Event)> {
     let entries = journal(run).entries.into_iter();
     entries.filter(|e| !matches!(e.event, Event::Opened { .. })).map(|e| (e.seq, e.event)).collect()

@@ -1,4 +1,4 @@
-//! Signatures of journals. The keys are the public examples of RFC 8410, so they prove nothing.
+//! Signatures of journals. The keys are the published examples from RFC 8410, so signatures with them prove nothing.
 
 mod support;
 

@@ -127,8 +127,7 @@ fn take_inventory(lab: &Lab, loops: &[(String, String)]) {
     lab.ok(&args.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// Kills the controller while two runs are in progress; then requeues the job of one and interrupts the job of the
-/// other.
+/// Kills the controller while two runs are in progress. Then requeues one run's job and interrupts the other run's job.
 fn disturb(lab: &mut Lab) {
     // Both processes are stopped, so that their runs do not finish before the controller is back.
     let mut held = BTreeMap::new();

@@ -45,7 +45,7 @@ fn answers(bench: &Bench) -> String {
     asked.iter().map(|words| bench.ok(words)).collect()
 }
 
-/// Whether `runs --verbose` reports that it does not use the index.
+/// Returns whether `runs --verbose` reports that it does not use the index.
 fn does_without(bench: &Bench) -> bool {
     let (_, err) = texts(&bench.run(&["runs", "--verbose"]));
     err.contains("the index is not used")

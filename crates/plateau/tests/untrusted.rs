@@ -1,4 +1,4 @@
-//! Plateau never acts on files and environment variables crafted by other users.
+//! Plateau never acts on files or environment variables crafted by other users.
 
 mod support;
 
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs a command with the script in the folders in which this build and earlier ones look for programs.
+    /// Runs a command with the script in those folders in which this build and earlier builds look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);

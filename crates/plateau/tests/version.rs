@@ -57,7 +57,7 @@ fn a_clone_has_a_commit_and_a_mark_when_sources_were_changed() {
 fn sources_outside_of_a_clone_have_no_commit() {
     let bare = tempfile::tempdir().expect("a folder");
     assert_eq!(commit::of(bare.path()), None);
-    // The sources are unpacked inside an unrelated repository, whose commit does not describe them.
+    // The sources are unpacked inside an unrelated repository, so the commit of that repository does not apply to them.
     let (folder, _) = repository();
     let unpacked = folder.path().join("vendor/plateau/crates/plateau");
     fs::create_dir_all(&unpacked).expect("a folder");

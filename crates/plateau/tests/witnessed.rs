@@ -20,7 +20,7 @@ const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
 /// Length of a minute, reduced to a tenth, because the sequence does not depend on it and there are 35 tests.
 const MINUTE_NS: u64 = 6_000_000_000;
-/// Number of I/Os per outstanding one that the simulated drive completes even in a very short cell.
+/// Number of I/Os per outstanding I/O that the simulated drive completes even in a very short cell.
 const LEAST_PER_OUTSTANDING: u64 = 20;
 /// Largest accepted deviation of a proportion, in standard deviations. It is large, because thousands of
 /// proportions are checked.
@@ -168,7 +168,7 @@ fn demand(witness: &LoadRecorder, load: &Want) -> Option<String> {
     (most != expected).then(|| format!("{most} commands in flight instead of {expected}"))
 }
 
-/// Returns whether `count` of `all` is consistent with `percent`.
+/// Returns whether `count` out of `all` is consistent with `percent`.
 fn is_share(count: u64, all: u64, percent: f64) -> bool {
     let (share, all) = (percent / 100.0, all as f64);
     (count as f64 - share * all).abs() <= SIGMAS * (share * (1.0 - share) * all).sqrt()
@@ -254,8 +254,8 @@ fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<Str
     None
 }
 
-/// Returns the parts of one segment of the Active Range: 16 GiB in 2048 segments, both divided by the scale, evenly
-/// distributed in whole MiB.
+/// Returns the parts of one Active Range segment. The Active Range is 16 GiB in 2048 segments, both divided by the
+/// scale, evenly distributed in whole MiB.
 fn segment(index: u64, capacity: u64) -> RangeInclusive<usize> {
     let (start, end) = segment_bytes(index, capacity);
     part(start, capacity)..=part(end - 1, capacity)
@@ -275,8 +275,9 @@ fn range(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
-    // Expect the whole range to be touched only after 2,000 random I/Os: even the composite sends one in five
-    // to the last 80 % of its range. In a short cell, sequential I/Os may not reach the end of the range.
+    // Expect the whole range to be touched only after 2,000 random I/Os, because even the composite sends one
+    // I/O in five to the last 80 % of its range. In a short cell, sequential I/Os may not reach the end of the
+    // range.
     let enough = witness.commands() >= 2_000 && !load.sequential;
     let whole = matches!(load.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;

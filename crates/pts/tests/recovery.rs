@@ -98,7 +98,7 @@ fn hir_has_recovered_only_if_it_stays_recovered() {
 fn hir_with_short_cells_counts_minutes_and_not_samples() {
     let settings = Settings { cell_ns: 2_000_000_000, ..Profile::named("pts-e-1.1").unwrap().settings(1) };
     let mut bench = Fake::new(|_, _| 1_000);
-    // The mean is below steady state for 2 of the 30 minutes, and lower in the first of them.
+    // The mean is below steady state in 2 of the 30 minutes, and lowest in the first minute.
     bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
         record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 2 => 400,
         record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 4 => 600,

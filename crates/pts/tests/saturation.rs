@@ -249,7 +249,7 @@ fn chosen(profile: &str, wsat: SaturationChoice, bench: &mut Fake) -> Outcome {
     run_with("wsat", profile, &settings, &target(512), bench)
 }
 
-/// Published runs of PTS 1.0 lasted 12 h and 29 capacities, 6 h and 19 capacities, 24 h and 1.6 capacities.
+/// Published PTS 1.0 runs lasted 12 h and wrote 29 capacities, 6 h and 19 capacities, and 24 h and 1.6 capacities.
 #[test]
 fn the_lengths_of_published_runs_conform_to_1_0() {
     let wsat =

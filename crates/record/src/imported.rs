@@ -78,7 +78,7 @@ impl MarkKind {
 /// Prefix of the label for imported results. It is followed by the name of the measuring tool.
 pub const IMPORTED_FROM: &str = "IMPORTED from ";
 
-/// A mark that the imported file itself states.
+/// A caveat that the imported file itself states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedMark {

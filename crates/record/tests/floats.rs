@@ -13,7 +13,7 @@ fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |number| number.is_finite())
 }
 
-/// Writes a value, and reads it back as from the journal and as from `run.json`.
+/// Writes a value, and reads it back in the same way as from a journal and from `run.json`.
 fn again<T: Serialize + DeserializeOwned>(stored: &T) -> [T; 2] {
     let text = serde_json::to_string(stored).expect("can be written");
     let tree: serde_json::Value = serde_json::from_str(&text).expect("is JSON");

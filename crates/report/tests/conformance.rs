@@ -219,7 +219,7 @@ fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
         let mut cells = row.split(name).nth(1).unwrap().split(['>', '<']);
         cells.find_map(|cell| cell.replace(',', "").parse::<f64>().ok()).unwrap()
     };
-    // Each workload lasts five minutes, at this rate, or up to twice as fast while the drive is fresh.
+    // Each workload lasts five minutes at this rate; while the drive is fresh, the rate is up to twice as high.
     for name in ["RND 8KiB W, TC 32 QD 32<", "RND 8KiB W, TC 32 QD 32, preconditioning<"] {
         let minutes = ios(name) / 60.0 / 9_559.8;
         assert!((4.5..10.0).contains(&minutes), "{name}: {minutes}");

@@ -9,8 +9,8 @@ const USERS: &str = "/etc/passwd";
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_CHARACTERS: usize = 100;
 
-/// Returns the login name of the user who runs this program (the one who called sudo, if any), or the user id if it has
-/// no name on this host. It is not proof of identity.
+/// Returns the login name of the user who runs this program (the one who called sudo, if any), or the user id if the
+/// user has no name on this host. It is not proof of identity.
 #[must_use]
 pub fn login_name() -> String {
     let uid = rustix::process::getuid().as_raw();

@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn several_threads_work_at_the_same_time() {
         let barrier = std::sync::Barrier::new(3);
-        // Would never return if one item were made after the other.
+        // Would never return if the items were made one after another.
         assert_eq!(mapped_on(3, &[1, 2, 3], |item| (barrier.wait(), *item).1), [1, 2, 3]);
     }
 }

@@ -46,7 +46,7 @@ pub enum Diagnosis {
         /// Period in rounds.
         period_rounds: u32,
     },
-    /// One round of the window deviates, and the other four are within the limits.
+    /// One round of the window deviates; the other four are within the limits.
     Outlier {
         /// Number of the outlying round.
         round: u32,

@@ -29,7 +29,7 @@ fn columns() -> String {
     format!("\n| column | content |\n|---|---|\n{}\n", rows.collect::<String>())
 }
 
-/// Returns the page with `list` between the marks of this name.
+/// Returns the page with `list` between the marker comments of this name.
 fn with(page: &str, name: &str, list: &str) -> String {
     let (begin, end) = (format!("<!-- {name}: written by a test -->\n"), format!("<!-- end of {name} -->\n"));
     let (before, rest) = page.split_once(&begin).unwrap();

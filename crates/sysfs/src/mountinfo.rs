@@ -16,7 +16,7 @@ pub struct Mount {
     pub root: PathBuf,
     /// Mount point.
     pub at: String,
-    /// Options of the mount, then those of the file system that the former do not contain.
+    /// Mount options, followed by those file system options that are not among them.
     pub options: String,
     /// `ext4`, or with a subtype, `fuse.sshfs`.
     pub file_system: String,

@@ -5,8 +5,8 @@
 //! digest with its own and sends the rest. Records are verified before they are stored, and stored records never
 //! change. A transfer that was interrupted at any point can therefore be continued by starting it again.
 //!
-//! A copy carries a [`Mark`] in its directory until someone removes it, so that it is never mistaken for the run
-//! itself or resumed.
+//! The directory of a copy contains a [`Mark`] until someone removes it, so that the copy is never resumed or mistaken
+//! for the run itself.
 #![forbid(unsafe_code)]
 
 mod destination;

@@ -1,4 +1,4 @@
-//! The mark of a copied run.
+//! The file that marks a run as a copy.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,7 +11,7 @@ use stdx::files::Folder;
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
 
-/// Name of the mark in the directory of a run.
+/// Name of the mark file in a run directory.
 pub const COPIED: &str = "copied.json";
 const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 10;

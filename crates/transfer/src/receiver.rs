@@ -22,7 +22,7 @@ const MOST_KNOWN: usize = 256;
 #[derive(Debug)]
 pub struct Receiver {
     library: Library,
-    /// Where the runs come from, for their marks: host and folder.
+    /// Origin of the runs as written to their mark files: host and folder.
     source: String,
     /// The verified part of each run, with the identity of its directory.
     known: HashMap<String, ((u64, u64), Verifier)>,
@@ -179,7 +179,7 @@ impl Destination for Receiver {
             has_all: copy.verified.bytes() == state.bytes,
             ..was.clone()
         };
-        // A mark is not rewritten if only its time would change.
+        // A mark file is not rewritten if only its time would change.
         if (Mark { last: was.last, ..now.clone() }) == was { Ok(()) } else { now.write(&copy.run.dir) }
     }
 }

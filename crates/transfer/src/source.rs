@@ -80,7 +80,7 @@ impl Source {
     /// Returns the run's additional files that exist.
     ///
     /// # Errors
-    /// Returns an error if one of them cannot be read.
+    /// Returns an error if any run cannot be read.
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, TransferError> {
         let mut files = Vec::new();
         for name in EXTRA_FILES {

@@ -141,7 +141,7 @@ fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
         let mut source = Source::of(run.clone());
         // The run continues while it is sent.
         for piece in 1..=10 {
-            // The writer releases the lock, because detecting a held lock takes time.
+            // The writer releases its lock first, because detecting a held lock takes time.
             let (mut journal, _) = run.reopen().expect("intact");
             append(&mut journal, piece);
             drop(journal);

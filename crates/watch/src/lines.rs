@@ -27,7 +27,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Returns the sections for a screen of `width` columns, in which the last two have `right` columns.
+    /// Returns the sections for a screen of `width` columns. The last two sections have `right` columns.
     pub fn of(shown: &Shown, paint: Paint, width: usize, right: usize) -> Self {
         let live = Live::of(&shown.snapshot);
         let fitted = |lines: Vec<Line<'static>>, width| -> Vec<Line<'static>> {

@@ -1,4 +1,4 @@
-//! Performs the trials on one target, each of which interrupts a run and resumes it.
+//! Performs the trials on one target. Each trial interrupts a run and resumes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::tracer::{Counts, ERR, End, LIBRARY, OUT, Point, Program};
 /// Duration of a stop (SIGSTOP), longer than any pause on a busy host.
 const STOPPED: Duration = Duration::from_millis(700);
 const INTERRUPTED: i32 = 130;
-/// Number of trials after which the kinds of interruptions repeat; all but four of them are SIGKILL.
+/// Number of trials after which the kinds of interruptions repeat. All but four of these trials use SIGKILL.
 const CYCLE: u64 = 12;
 
 /// How a trial interrupts its run.

@@ -42,7 +42,7 @@ pub fn run(root: &Path, program: &Path, drawn: &Drawn, kernel: &[PathBuf]) -> an
     Ok((counts, failed))
 }
 
-/// Runs some stacks in concurrent processes, each of which mostly waits for the kernel.
+/// Runs some stacks in concurrent processes, because each process mostly waits for the kernel.
 fn batch(lab: &mut Lab, shares: &[(u64, u64)]) -> anyhow::Result<(Counts, u64)> {
     let start = |(job, &(seed, count)): (usize, &(u64, u64))| {
         format!(

@@ -170,7 +170,7 @@ fn example(stem: &str) -> String {
     format!("examples-data/{stem}.toml")
 }
 
-/// Complains about pages of the documentation to which its index has no link.
+/// Complains about documentation pages to which the index has no link.
 fn unlinked_pages(tree: &Tree) -> Vec<Complaint> {
     let index = tree.text(INDEX).unwrap_or_default();
     let pages = tree.texts().map(|(path, _)| path).filter(|path| path.ends_with(".md") && *path != INDEX);

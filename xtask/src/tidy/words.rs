@@ -74,7 +74,7 @@ const PHRASES: &[Phrase] = &[
     Phrase { phrase: "scripted answers", instead: "\"mock responses\"", idioms: &[] },
 ];
 
-/// The lines that enclose the part of a document that a test generates from strings in the code.
+/// The lines that enclose a generated part of a document, which a test derives from strings in the code.
 const GENERATED: (&str, &str) = ("<!-- keys -->", "<!-- end of keys -->");
 
 /// Files whose string literals are not checked, because they contain the list of phrases.
@@ -84,7 +84,7 @@ fn nobody(_: &str) -> bool {
     false
 }
 
-/// Returns whether several test binaries share this module, each of which uses only a part of it. In binaries
+/// Returns whether this module is shared by several test binaries that each use only a part of it. In binaries
 /// in which the lint does not fire, `expect` would fail.
 fn is_shared_by_tests(path: &str) -> bool {
     path.contains("/tests/") && !path.contains("/src/") && path.ends_with("/mod.rs")

@@ -12,7 +12,7 @@ use super::hardware::{DISK_BYTES, Target};
 
 /// Timeout for the boot, on a busy host without KVM.
 const READY_WITHIN: Duration = Duration::from_secs(180);
-/// Timeout for a command, the longest of which is a short test.
+/// Timeout for a command. The longest command is a short test.
 const ANSWER_WITHIN: Duration = Duration::from_secs(240);
 /// Timeout for a disk to appear: drivers probe in the background.
 const DISK_WITHIN: Duration = Duration::from_secs(20);

@@ -233,7 +233,7 @@ fn named(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns the packages that contain the files. The kernel metapackage is empty and depends on the newest kernel
-/// package; since Linux 7, that one is also empty and depends on two others.
+/// package; since Linux 7, that package is also empty and depends on two others.
 fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
     if package != KERNEL_PACKAGE {
         return Ok(vec![package.into()]);

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Output};
 
 use anyhow::{Context as _, bail};
 
-/// Runs a program to completion; on failure, the error contains the last message of the program.
+/// Runs a program to completion; on failure, the error contains the program's last message.
 pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
     let name = command.get_program().display().to_string();
     let output = command.output().with_context(|| format!("cannot start {name}"))?;

@@ -1,4 +1,4 @@
-//! Purges a simulated drive with the methods of its interface, which have the names of those of real drives.
+//! Purges a simulated drive with its interface's methods, which have the same names as on real drives.
 
 use admin::purge::{self, PurgeMethod, PurgeOptions};
 use nandsim::{Interface, Ssd};
@@ -9,7 +9,7 @@ use crate::error::{DriveError, PurgeError};
 
 /// A purge method.
 struct Method {
-    /// Name on the command line; label and PTS acceptance are taken from the real method of this name.
+    /// Name on the command line. Label and PTS acceptance are taken from the real method with this name.
     name: &'static str,
     /// Label in reports, if it differs from that of the real method.
     label: Option<&'static str>,

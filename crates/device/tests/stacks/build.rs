@@ -32,7 +32,7 @@ pub struct Templates {
     pub erofs: Option<PathBuf>,
 }
 
-/// A clean-up step that is performed on drop; the last step of a stack is dropped first.
+/// A clean-up step that is performed on drop. A stack's steps are dropped in reverse order.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),

@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 4096;
 const NAME_AT: usize = 48;
 const DEVICE_AT: usize = 40;
 
-/// Makes one ioctl: the header, followed by the payload of the command.
+/// Issues one ioctl: the header, followed by the command's payload.
 fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0u8; BUFFER_BYTES];
     let mut put = |at: usize, value: u32| buffer[at..at + 4].copy_from_slice(&value.to_ne_bytes());

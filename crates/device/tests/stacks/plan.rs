@@ -137,7 +137,7 @@ pub struct StackPlan {
     pub name: Name,
 }
 
-/// Why the target must not be written, with the responsible node.
+/// Why the target must not be written to, with the responsible node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     ReadOnly(usize),
@@ -176,7 +176,7 @@ impl Reach {
     }
 }
 
-/// A range of bytes on a node at or below another node, and the upper node through which it is reached.
+/// A byte range of a node at or below another node, and the upper node through which the range is reached.
 struct Way {
     node: usize,
     via: Option<usize>,
@@ -186,7 +186,7 @@ struct Way {
 
 impl Way {
     /// Returns whether two ranges overlap. Two ranges that are reached through the same upper node do not
-    /// count, because they have already been compared at that node, where its parts can be distinguished.
+    /// count. They have already been compared at that node, where they can be distinguished.
     fn meets(&self, other: &Self) -> bool {
         let is_distinct = self.via.is_none() || other.via.is_none() || self.via != other.via;
         is_distinct && self.node == other.node && self.start < other.end && other.start < self.end

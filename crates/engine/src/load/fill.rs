@@ -6,7 +6,7 @@
 //! the code is compiled for several instruction sets, and the best one is selected at run time.
 //!
 //! Reducible data is made from the same output: part of each sector is zero, and some writes repeat the
-//! previous data by restoring the generator state that it came from.
+//! previous data by restoring the state of the generator that produced it.
 
 use record::{DataPattern, Reducible};
 use stdx::Rng;

@@ -10,7 +10,7 @@ const ARRIVAL_STREAM: u64 = 2 << 32;
 /// The unbounded sequence of due times of one thread.
 pub struct Schedule {
     process: Process,
-    /// Arrivals per second of all threads; every `threads`-th arrival belongs to this thread.
+    /// Arrivals per second over all threads. Every `threads`-th arrival belongs to this thread.
     per_second: u64,
     threads: u64,
     /// Number of this thread's next arrival, counted over all threads.

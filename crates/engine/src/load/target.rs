@@ -38,7 +38,7 @@ pub struct Target<'a> {
     pub options: &'a LoadOptions,
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
-    /// For concurrent workloads: the number of threads before those of this workload, and the total.
+    /// For concurrent workloads: the number of threads of all preceding workloads, and the total number of threads.
     pub(crate) concurrent_threads: (u16, u16),
 }
 

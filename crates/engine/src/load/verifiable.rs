@@ -2,7 +2,7 @@
 
 use record::Workload;
 
-/// Maximum number of blocks whose writes are tracked, which takes 1 GiB of memory.
+/// Maximum number of blocks whose writes are tracked. Tracking them takes 1 GiB of memory.
 const MOST_BLOCKS: u64 = 1 << 28;
 /// Minimum ratio of blocks in the range to outstanding I/Os that leaves enough idle blocks to choose from.
 const ROOM: u64 = 4;

@@ -103,7 +103,7 @@ pub fn ended_by(
     without_amounts(workload, times, engine, verified, errors)
 }
 
-/// The segment of a workload that ended early with a finding: start, end and interval in nanoseconds, without
+/// The segment of a workload that a finding ended early. It has start, end and interval in nanoseconds, but no
 /// amounts.
 #[must_use]
 pub fn without_amounts(

@@ -13,8 +13,8 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 /// An offset beyond the end of every target, and a multiple of every block size.
 const NOWHERE: u64 = 1 << 62;
-/// If completions arrive more slowly than this, each is waited for individually, so that its time stamp is
-/// exact.
+/// If completions arrive more slowly than this, the engine waits for each of them individually, so that its
+/// time stamp is exact.
 const QUICK_NS: u64 = 10_000;
 
 /// Returns whether the target may block during submission, in which case io_uring leaves its I/Os to io-wq

@@ -1,8 +1,8 @@
 //! An io_uring instance: the submission queue (SQ) and completion queue (CQ) shared with the kernel, and
 //! their system calls.
 //!
-//! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls,
-//! which took 5 of the 75 ns of a no-op. Names and layouts are those of `linux/io_uring.h`.
+//! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls, which
+//! took 5 of the 75 ns per no-op. Names and layouts are those of `linux/io_uring.h`.
 
 use std::ffi::c_void;
 use std::io;
@@ -289,7 +289,7 @@ impl<S: Submission> Ring<S> {
         Ok(())
     }
 
-    /// Tolerates a refused call, unless refusals have lasted too long without progress.
+    /// Tolerates a refused call, unless calls have been refused for too long without progress.
     #[cold]
     fn refused(&mut self, error: Errno) -> io::Result<()> {
         let counts = [self.submissions.consumed, self.completions.next, self.completions.end];

@@ -19,7 +19,7 @@ const LONGEST_WAIT_NS: u64 = 20_000_000;
 const LATE_BATCH_NS: u64 = 100_000;
 /// Time between the first batch and the first I/O.
 const LEAD_NS: u64 = 1_000_000;
-/// Largest number of resubmissions of I/Os for which the kernel requests a retry.
+/// Maximum number of times that an I/O is resubmitted if the kernel requests a retry.
 const MOST_REPEATS: u32 = 10_000;
 
 /// The first failed I/O, and the number of failed ones.

@@ -84,7 +84,7 @@ impl Part {
         (0..=DEPTHS.len()).map(move |index| if index == place { "100.0%".into() } else { "0.0%".into() })
     }
 
-    /// Returns the number of I/Os of both directions up to each of [`BOUNDS_US`], and beyond the last.
+    /// Returns the number of reads and writes up to each of [`BOUNDS_US`], and the number beyond the last bound.
     pub(super) fn time_shares(&self) -> Vec<u64> {
         let mut counts = vec![0; BOUNDS_US.len() + 1];
         for (_, direction) in self.directions() {

@@ -1,4 +1,4 @@
-//! Response times of a load as text: percentiles with enough I/Os beyond them, and a histogram.
+//! A load's response times as text: percentiles that enough I/Os exceed, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
 use record::Direction;

@@ -1,4 +1,4 @@
-//! A load as text: everything that distinguishes it from other workloads beyond its PTS notation.
+//! A load as text: everything about it that its PTS notation does not express.
 
 use record::{Arrivals, DataPattern, IoKind, Offsets, Process, Reducible, Workload, Zone};
 use stdx::units::{block_size, grouped};

@@ -1,4 +1,4 @@
-//! The drives of the library and the block devices of the host, one line each, and the page of a drive.
+//! The library's drives and the host's block devices, one line each, and a drive's own page.
 
 use maud::{Markup, html};
 use stdx::units::{amount_base10, grouped};

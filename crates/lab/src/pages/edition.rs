@@ -77,7 +77,7 @@ impl Edition {
         self.either(format!("/runs/{id}/report"), &report_file(id))
     }
 
-    /// The picture of the response times of a run, as of its record number `record`.
+    /// The picture of a run's response times up to record number `record`.
     pub fn heat(self, id: &str, record: Option<u64>) -> String {
         // The number lets the browser keep the picture until there is another record.
         let address = link(&format!("/runs/{id}/heat"), &[("record", &record.unwrap_or(0).to_string())]);

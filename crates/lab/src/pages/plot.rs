@@ -154,7 +154,7 @@ pub fn seconds(points: &[(f64, f64)]) -> Markup {
     }
 }
 
-/// A bar with a mark at its limit, which is at two thirds of the width.
+/// A bar with a tick at its limit, which is at two thirds of the width.
 pub fn bar(share: f64, class: &str) -> Markup {
     const WIDTH: f64 = 300.0;
     let limit = WIDTH * 2.0 / 3.0;

@@ -164,7 +164,7 @@ impl Literal {
     /// Returns one or several strings.
     ///
     /// # Errors
-    /// Returns an error if one of them is empty.
+    /// Returns an error if any of the words is empty.
     pub fn list(&self) -> Result<Vec<String>, String> {
         match self {
             Self::List(items) => Ok(items.clone()),

@@ -110,8 +110,8 @@ impl Cluster {
         self.spawn("slurmctld", command);
     }
 
-    /// Waits until the controller has saved the current state of all jobs. It does so only every few seconds, and Slurm
-    /// loses jobs if it is killed before that.
+    /// Waits until the controller has saved the current state of all jobs. The controller does so only every few
+    /// seconds. If it is killed before that, Slurm loses jobs.
     pub fn wait_until_saved(&self, number: &str) {
         const COMMENT: &[u8] = b"a comment after everything else";
         let comment = String::from_utf8_lossy(COMMENT);

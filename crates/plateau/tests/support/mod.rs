@@ -22,8 +22,8 @@ pub fn is_root() -> bool {
 /// A library in a temporary folder.
 pub struct Bench {
     pub dir: tempfile::TempDir,
-    /// Folder of the restore records. It is not next to the build, because other users may be able to write to
-    /// folders there.
+    /// Folder of the restore records. The folder is not next to the build, because other users may be able to
+    /// write to folders there.
     pub state: tempfile::TempDir,
     /// Folder of the library, for the same reason.
     runs: tempfile::TempDir,
@@ -98,7 +98,7 @@ impl Bench {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
     }
 
-    /// Returns the runs of the library, including the remains of runs that never began. The folder with the locks of
+    /// Returns the runs in the library, including the remains of runs that never began. The folder with the locks of
     /// `plateau job` is not a run.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
@@ -141,8 +141,8 @@ impl Drop for Held {
     }
 }
 
-/// Stops a process without ending it, and returns when none of its threads is running. It keeps its locks, and cannot
-/// finish while the test examines it.
+/// Suspends a process, and returns when none of its threads is running. It keeps its locks, and cannot finish while the
+/// test examines it.
 #[must_use]
 pub fn hold(process: u32) -> Held {
     send_signal(process, "STOP");

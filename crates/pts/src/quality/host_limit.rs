@@ -6,19 +6,19 @@ use stdx::units::count_of;
 /// Above this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
 
-/// The mark after a number that the host may have limited.
+/// The symbol after a number that the host may have limited.
 pub const MARK: &str = "*";
-/// Explanation of the mark, printed wherever the mark occurs.
+/// Explanation of the symbol, printed wherever the symbol occurs.
 pub const LEGEND: &str = "host-limited: more than 70 % of the host ceiling or CPU time; this figure may \
                           reflect the host rather than the drive";
 
-/// Appends the mark to `text` if the value is host-limited.
+/// Appends the symbol to `text` if the value is host-limited.
 #[must_use]
 pub fn marked(text: String, host_limited: bool) -> String {
     if host_limited { text + MARK } else { text }
 }
 
-/// The line that explains the mark on pages and terminals.
+/// The line that explains the symbol on pages and terminals.
 #[must_use]
 pub fn legend() -> String {
     format!("{MARK} {LEGEND}.")

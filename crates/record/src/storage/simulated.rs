@@ -90,7 +90,7 @@ enum Call {
 pub enum Logged {
     /// An operation that changes or syncs the disk.
     Op(Op),
-    /// A mark for another action of the process, such as the display of an event.
+    /// A log entry for some other action of the process, such as the display of an event.
     Mark(usize),
 }
 
@@ -141,7 +141,7 @@ impl Simulated {
         self.inner().calls
     }
 
-    /// Appends a mark to the log.
+    /// Appends such an entry to the log.
     pub fn mark(&self, mark: usize) {
         self.inner().log.push(Logged::Mark(mark));
     }

@@ -46,8 +46,8 @@ impl Document {
         marks
     }
 
-    /// Marks of a picture used outside the report, which must not be mistaken for a valid measurement of a drive: those
-    /// of the test, and everything else that qualifies its values.
+    /// Marks for a picture that is used outside the report. They include the marks of the test and everything else that
+    /// qualifies its values, so that the picture is not mistaken for a valid measurement of a drive.
     pub(crate) fn picture_marks(&self, outcome: &Outcome) -> Vec<String> {
         let marks = self.marks(Some(outcome));
         let is_marked = |kind| marks.iter().any(|mark| mark.kind == kind);
@@ -78,8 +78,8 @@ impl Document {
             .collect()
     }
 
-    /// Adds the statements of an imported file about all of its results. They replace Plateau's own text for the same
-    /// mark, which has less detail; only the mark for the import itself is kept.
+    /// Adds the statements of an imported file about all of its results. They replace Plateau's own explanations of the
+    /// same marks, which are less detailed. Only the mark for the import itself is kept.
     fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
         let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);
         let mut stated = marks.filter(|stated| stated.mark == kind).peekable();

@@ -118,8 +118,8 @@ fn name(segment: &Segment, one_depth: bool) -> String {
     format!("{workload}{}", depth(workload, one_depth, " "))
 }
 
-/// The rounds of an imported test. The uncertainty of their mean is the one that the file states, because those of the
-/// rounds do not show which part of it is common to all of them.
+/// The rounds of an imported test. The uncertainty of their mean is taken from the file, because the uncertainties of
+/// the rounds do not show which part is common to all rounds.
 fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
     let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
     let mut all: Vec<Rounds> = Vec::new();

@@ -52,7 +52,7 @@ struct OpenRound {
 struct Position<'a> {
     test: &'a str,
     round: Option<OpenRound>,
-    /// Number of loops of rounds of this test that the journal marks as ended.
+    /// Number of this test's round loops that the journal marks as ended.
     loops_ended: u32,
 }
 

@@ -127,7 +127,7 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
     table(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
-/// The last three columns of a cell: value, mark, reason of its absence.
+/// The last three columns of a cell: value, mark, and the reason if there is no value.
 fn value(cell: &Cell) -> [String; 3] {
     match cell {
         Cell::Value(value) => [value.to_string(), "false".into(), String::new()],

@@ -38,8 +38,8 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // The format has no field for marks. Its readers show the free text, and look elements up by name, so that they
-    // ignore others.
+    // The format has no field for Plateau's marks. Its readers show the free text, and look elements up by name, so
+    // that they ignore others.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
     let stated = source.document.marks(None).into_iter().filter(|mark| mark.kind != MarkKind::Simulated);

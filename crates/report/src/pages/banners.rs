@@ -10,14 +10,14 @@ use charts::markup::shortened;
 /// Maximum characters of a list in a banner; longer lists would leave too little space for the plot.
 const NAMED_CHARACTERS: usize = 130;
 
-/// A strip with a mark.
+/// A banner that states a mark.
 pub(crate) struct Strip {
     pub kind: MarkKind,
     pub label: &'static str,
     pub text: String,
 }
 
-/// One strip per mark. Long lists are shortened; the special notes on page 1 contain them in full.
+/// One banner per mark. Long lists are shortened; the special notes on page 1 contain them in full.
 pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<Strip> {
     let strip = |mark: Mark| Strip {
         kind: mark.kind,

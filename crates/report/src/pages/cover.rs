@@ -176,7 +176,7 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let by_rank = (0..most).flat_map(|rank| {
         outcomes.iter().enumerate().filter_map(move |(test, outcome)| {
             let last = outcome.key_figures.len().checked_sub(1 + rank)?;
-            // A test with marks follows a curve: where it ends matters more than where it begins.
+            // A test with marks on its curve is a time series: its end matters more than its beginning.
             let index = if outcome.marks.is_empty() { rank } else { last };
             Some((test, index, outcome, &outcome.key_figures[index]))
         })

@@ -138,8 +138,8 @@ fn notes_row(outcome: &Outcome) -> Option<NoteRow> {
     (!comments.is_empty()).then(|| NoteRow { item, notation: "NOTE".into(), comments })
 }
 
-/// Pixels for notes on the summary of a test without marks and tracking variables, followed by the height of
-/// one mark and of one variable.
+/// Pixels for notes on the summary of a test without marks or tracking variables, followed by the heights of
+/// one mark and one variable.
 const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;

@@ -7,14 +7,14 @@ use pts::host_limit::legend;
 use super::cells::has_marks;
 use crate::facts::host_limit::chart_remark;
 
-/// Explains the mark of key figures and tracking variables, if any has it.
+/// Explains the host-limit mark if any key figure or tracking variable has it.
 pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
     let has_mark = outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited)
         || outcome.window.iter().any(|(_, window)| window.host_limited);
     has_mark.then(legend)
 }
 
-/// Remarks below a page: its own, the explanation of marks, and a note on host-limited charts.
+/// Remarks below a page: the page's own remarks, explanations of marks, and a note on host-limited charts.
 pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     let mut remarks = page.remarks.clone();
     remarks.extend(has_marks(page).then(legend));

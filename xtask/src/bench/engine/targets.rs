@@ -11,8 +11,8 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Size of targets. They are small, to keep the cost of memory access low: it counts only for tools whose
-/// reads are not done by helper threads of the kernel.
+/// Size of targets. They are small to keep the cost of memory access low, because that cost affects only tools
+/// whose reads are not done by kernel helper threads.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
 const RESET_ATTEMPTS: u32 = 20;

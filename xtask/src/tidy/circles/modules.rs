@@ -1,4 +1,4 @@
-//! The modules of a crate, and the files that define the items that their code mentions.
+//! The modules of a crate, and the files that define the items used in their code.
 
 use std::collections::{BTreeMap, BTreeSet};
 

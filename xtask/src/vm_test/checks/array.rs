@@ -67,7 +67,7 @@ fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Checks that members have metadata during a run, to show that the check for its absence can fail.
+/// Checks that members have metadata during a run. This shows that the check for its absence can fail.
 fn all_have_metadata(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     for &member in members {

@@ -126,8 +126,8 @@ fn a_log_has_everything_on_one_line() {
     );
 }
 
-/// Number of terminal columns that a character occupies, from the Unicode tables; covers at least the scripts in these
-/// tests.
+/// Number of terminal columns that a character occupies, from the Unicode tables. Covers at least the scripts used in
+/// these tests.
 fn columns_on_a_terminal(c: char) -> usize {
     match c {
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,

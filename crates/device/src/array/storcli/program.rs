@@ -1,4 +1,4 @@
-//! The controller's program: its commands, and the interpretation of its responses for an array.
+//! The controller's program: commands for an array, and the interpretation of their responses.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

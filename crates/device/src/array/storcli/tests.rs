@@ -1,5 +1,5 @@
-//! Tests each sequence of commands as a script: the queries in order, their responses, and that no step remains
-//! unused.
+//! Tests each sequence of commands as a script: checks the order of the queries, supplies the responses, and
+//! verifies that no step remains unused.
 
 use std::path::PathBuf;
 

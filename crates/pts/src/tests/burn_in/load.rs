@@ -1,4 +1,4 @@
-//! The load of a burn-in: verified, and therefore with a single thread and a limited number of blocks at a time.
+//! The load of a burn-in. Its data is verified, so it uses a single thread and a limited number of blocks at a time.
 
 use record::{Range, Regime, Until, Workload};
 use stdx::units::{KIB, MIB};

@@ -255,8 +255,8 @@ fn samples_of_a_minute(baseline: &[Sample]) -> usize {
     (60.0 / sample_seconds(baseline)).round().max(1.0) as usize
 }
 
-/// Returns the seconds of the return from which the mean of each minute stays near `steady` until the end; None if
-/// the end is not near it.
+/// Returns the number of seconds after which the mean of every minute stays near `steady` until the end of the return;
+/// None if the end is not near it.
 fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     let near = |minute: &[Sample]| {
         mean(minute.iter().map(|sample| sample.iops))

@@ -107,7 +107,7 @@ pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 
     names.into_iter().zip(marks).zip(limited).map(figure).collect()
 }
 
-/// Returns whether the host may have limited the minutes from which fresh IOPS and the level are computed.
+/// Returns whether the host may have limited the minutes from which fresh IOPS and the final level are computed.
 pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);

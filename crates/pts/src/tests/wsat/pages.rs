@@ -201,7 +201,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
     notes
 }
 
-/// Formats the duration of the test; for a scaled simulated drive, also that for the full-size drive.
+/// Formats the test's duration. For a scaled simulated drive, also formats the duration on the full-size drive.
 fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     let (minutes, divisor) = (answers.minutes.len(), context.scale_divisor());
     let simulated = span(answers.elapsed_ns);
@@ -217,7 +217,7 @@ fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     }
 }
 
-/// Remark on curves with extended minutes, in which amounts and minutes do not match.
+/// Remark on curves with extended minutes, whose amounts do not match their minutes.
 fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let (minutes, extended) = (answers.minutes.len(), answers.extended);
     let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));

@@ -45,7 +45,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     }
     let script = looked(script);
     let (purged, shares) = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect("erased");
-    // Progress is reported every second, but the controller is queried every five.
+    // Progress is reported every second, but the controller is queried only every five seconds.
     assert!(shares.len() == 5 && shares.iter().all(|share| (share - 0.39).abs() < 1e-9), "{shares:?}");
     assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
     assert!(
