@@ -68,7 +68,7 @@ impl Request {
     }
 }
 
-/// Quotes a value. Values contain no line breaks; the JSON document is the only long value, and it has none.
+/// Quotes a value. Values contain no line breaks, because JSON documents are written on one line.
 fn quoted(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {

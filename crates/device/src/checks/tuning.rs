@@ -96,7 +96,7 @@ fn is_number(value: &str) -> bool {
     (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Settings that may be restored from a note: only those that Plateau changes, and only under `/sys`.
+/// Settings that may be restored from a note: only those that Plateau changes, and only in the kernel's sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSettings {
     sys: PathBuf,
