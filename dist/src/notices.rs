@@ -62,7 +62,7 @@ fn written(
         )?;
     }
     for package in without {
-        // Apache-2.0 requires no copyright notice of the package, and its text ships with Plateau.
+        // Apache-2.0 does not require the package's own copyright notice, and the licence text ships with Plateau.
         if !package.licence.split(" OR ").any(|licence| licence == "Apache-2.0") {
             bail!(
                 "{} {} does not include the text of its licence, {}",

@@ -81,7 +81,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads the program at `path` and runs it to generate its man pages and completions.
+    /// Reads the program at `path`, and runs it to generate the man pages and completions.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         check_static(&bytes).with_context(|| path.display().to_string())?;

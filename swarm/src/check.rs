@@ -14,7 +14,7 @@ pub enum Promise {
     ShownIsKept,
     /// No test is purged twice unless it had a reason to restart.
     PurgedOnce,
-    /// Results of resumed runs equal those of undisturbed ones, or state their gap.
+    /// Results of resumed runs equal the results of undisturbed runs, or state their gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,

@@ -1,4 +1,5 @@
-//! `cargo xtask swarm`: plays scenarios until a given number of them, a time limit or a number of failures is reached.
+//! `cargo xtask swarm`: simulates scenarios until a given number of scenarios, a time limit or a number of failures is
+//! reached.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

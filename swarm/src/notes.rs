@@ -31,7 +31,7 @@ use mortal::Mortal;
 use world::{Process, World};
 
 const STATE: &str = "/state";
-/// Prefix of the setting that stands for the write cache of a drive.
+/// Prefix of the setting that represents a drive's write cache.
 const CACHE: &str = "/cache ";
 /// Number of random surviving disks per event.
 const DRAWN: u64 = 12;
@@ -263,7 +263,7 @@ impl Scenario {
     }
 
     /// Plays the runs in order and returns the calls of each. `dead` contains the run that is killed, and the
-    /// call at which this happens.
+    /// call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =

@@ -1,4 +1,4 @@
-//! Reduces a script that breaks a promise to the shortest one that still breaks it.
+//! Reduces a script that breaks a promise to the shortest script that still breaks that promise.
 
 use record::RunFile;
 use record::storage::simulated::{Crash, Disk, Logged};
@@ -71,8 +71,8 @@ fn lived(
     }
 }
 
-/// Removes everything from `script` that is not needed to break a promise. Returns it with the promise that it then
-/// breaks, or `None` if the script breaks no promise when played alone.
+/// Removes everything from `script` that is not needed to break a promise. Returns the reduced script with the promise
+/// that it breaks, or `None` if `script` breaks no promise on its own.
 #[must_use]
 pub fn shrink(product: &dyn Product, script: &Script) -> Option<(Script, Broken)> {
     let mut broken = play(product, script).err()?;

@@ -1,6 +1,6 @@
-//! Checks the claims of CONTRIBUTING.md that a PTS test is one file and one line, and that a setting of a run
-//! is one entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks
-//! that everything derived from the tables includes them.
+//! Checks the claims of CONTRIBUTING.md that a PTS test is one file and one line, and that a run setting is one
+//! table entry. Extracts the examples from the page, adds them to a copy of the crates, and checks that
+//! everything derived from the tables includes them.
 
 mod copied;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask readme`: clones the repository and runs every command of the documents there, verbatim and in order.
+//! `cargo xtask readme`: clones the repository and runs every command in its documents there, verbatim and in order.
 //!
 //! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in
 //! which `...` matches any number of lines. Blocks fenced as `console hardware` need a drive and are skipped.
@@ -19,7 +19,7 @@ const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
 /// Time limit of a command: long enough for the release build, which the first command starts.
 const LONGEST_SECONDS: &str = "1800";
-/// Words that may follow the six random letters in the id of a run.
+/// Words that may follow the six random letters in a run id.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
 
 /// Prefixes of environment variables that cargo sets for the programs it runs.

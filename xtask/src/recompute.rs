@@ -1,9 +1,9 @@
 //! `cargo xtask recompute [RUN]...`: recomputes runs from their journals and compares them with their reports.
 //!
-//! The recomputation is `xtask/recompute/recompute.py`, which is based only on the description of the format
-//! and on the specification. If no runs are given, this module first creates small simulated ones: every test
-//! of every profile, presets and other custom tests, and runs that were interrupted, signed or imported. A self-test alters a run and must
-//! detect each alteration.
+//! The recomputation is `xtask/recompute/recompute.py`, which is based only on the description of the format and on the
+//! specification. If no runs are given, this module first creates small simulated runs: every test of every profile,
+//! presets and other custom tests, and runs that were interrupted, signed or imported. A self-test alters a run and
+//! must detect each alteration.
 
 mod made;
 
@@ -17,7 +17,7 @@ use crate::chore::Chore;
 use crate::test::SKIPS;
 
 const PYTHON: &str = "python3";
-/// Number of runs, and of recomputations, that are in progress at the same time.
+/// Maximum number of runs, and of recomputations, in progress at the same time.
 const LANES: usize = 2;
 
 /// Recompute runs from their journals in Python and compare them with what Plateau reports

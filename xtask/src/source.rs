@@ -70,7 +70,7 @@ impl Source {
         places(&self.code, needle)
     }
 
-    /// Returns positions of `needle` in comments, with the same rule for words.
+    /// Returns positions of `needle` in comments, by the same definition of a word.
     pub fn comment_places(&self, needle: &str) -> Vec<usize> {
         places(&self.comments, needle)
     }
@@ -260,7 +260,7 @@ fn item_end(code: &str, place: usize) -> Option<usize> {
     None
 }
 
-/// Returns the position after the brace that closes the one at `place`.
+/// Returns the position after the brace that closes the brace at `place`.
 fn brace_end(code: &str, place: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (i, byte) in code.bytes().enumerate().skip(place) {

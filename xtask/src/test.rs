@@ -1,11 +1,10 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
-//! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a
-//! browser. Running two at a time takes little more than half the time. A third runs next to them if it does hardly
-//! anything but wait ([`WAITING`]). No test may depend on having the
-//! machine to itself, which `cargo xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run
-//! one at a time after the others have ended. All binaries run even after a failure, so that the output lists
-//! all failures on a machine.
+//! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a browser.
+//! Running two at a time takes little more than half the time. A third binary runs alongside them if it does hardly
+//! anything but wait ([`WAITING`]). No test may depend on having the machine to itself, which `cargo xtask stress`
+//! checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
+//! binaries run even after a failure, so that the output lists all failures on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;

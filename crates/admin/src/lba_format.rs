@@ -44,7 +44,7 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), 
     Err(DriveFault::LbaFormatKept { requested: format, kept: after.format }.into())
 }
 
-/// Explains why a format is unavailable, and lists the available ones.
+/// Explains why a format is unavailable, and lists the available formats.
 fn problem(drive: &Nvme, format: u8) -> Option<LbaFormatError> {
     if !drive.controller.can_format {
         return Some(LbaFormatError::NoFormatCommand);

@@ -13,7 +13,7 @@ const IN_ONE_CHART: usize = 8;
 
 /// One quantity of several runs, with one series per run.
 pub(crate) struct Overlay {
-    /// Distinguishes it from the others in its section; may be empty.
+    /// Distinguishes the overlay from others in the same section; may be empty.
     pub title: String,
     pub lines: Lines,
     /// For each series, the index of its run.

@@ -111,7 +111,7 @@ pub struct FirmwareChange {
 }
 
 impl Trend {
-    /// Returns the mean over the runs, and the standard deviation in percent of it; None without runs.
+    /// Returns the mean over the runs, and the standard deviation as a percentage of the mean; None without runs.
     #[must_use]
     pub fn mean(&self) -> Option<(f64, Option<f64>)> {
         let sample = Sample::of(&self.values())?;

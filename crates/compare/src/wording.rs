@@ -33,7 +33,7 @@ pub(crate) fn decimals(line: &Line) -> usize {
     if largest < 10.0 { 3 } else { 1 }
 }
 
-/// Mean of a figure with its uncertainty if it is known, marked if it is host-limited; None if not measured.
+/// Mean of a figure, with its uncertainty if known, and marked if the figure is host-limited; None if not measured.
 pub(crate) fn mean(figure: &Figure, decimals: usize) -> Option<String> {
     let mean = figure.mean()?;
     let text = match figure.uncertainty {

@@ -64,7 +64,7 @@ pub(crate) struct Array {
     members: Members,
 }
 
-/// The members of an armed array, and the controller that creates it.
+/// The members of an armed array, and the controller that creates the array.
 pub(crate) struct Assembly {
     spec: Spec,
     options: OpenOptions,

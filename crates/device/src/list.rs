@@ -23,7 +23,7 @@ pub struct Listed {
     pub firmware: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
-    /// Reasons not to write to the device; empty if it may be written.
+    /// Reasons not to write to the device; empty if writing is allowed.
     pub refusals: Vec<Refusal>,
     /// Why the device could not be inspected; `None` if it was.
     pub unusable: Option<Arc<DriveError>>,

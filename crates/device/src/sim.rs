@@ -275,7 +275,7 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     reducible.then_some(DataProblem::NothingReduced)
 }
 
-/// Describes the first failed command, and counts all failed ones.
+/// Describes the first failed command, and counts all failed commands.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
     let counts = [

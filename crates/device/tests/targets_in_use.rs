@@ -1,5 +1,5 @@
-//! Targets that are in use under another name or at another layer. Each target is refused, and not one byte
-//! of the data in use changes.
+//! Targets that are in use under another name or at another layer. Each target is refused, and not a single
+//! byte of the data in use changes.
 
 mod support;
 

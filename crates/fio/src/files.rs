@@ -14,8 +14,8 @@ impl Job {
         self.files.names.is_empty() && self.filename.is_none()
     }
 
-    /// Returns one job for each target of this job; all but the first continue it. Without `filename`, each clone has
-    /// its own files.
+    /// Returns one job for each target of this job; all but the first are continuations. Without `filename`, each clone
+    /// has its own files.
     ///
     /// # Errors
     /// Returns an error if the size of files that are named after the job is unknown.

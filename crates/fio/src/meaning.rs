@@ -218,7 +218,7 @@ impl Job {
         }
     }
 
-    /// Returns the kind of I/O for one size of a direction, with `share` percent of all I/Os.
+    /// Returns the kind of I/O for one direction and block size, with `share` percent of all I/Os.
     fn kind(&self, row: &BlockShare, read_percent: u8, share: u32) -> Result<IoKind, String> {
         let part = u32::from(row.share_percent) * share;
         if !part.is_multiple_of(ALL) {

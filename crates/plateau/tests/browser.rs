@@ -56,7 +56,7 @@ fn is_missing() -> bool {
     missing
 }
 
-/// Runs the probe on a page with and without its scripts; returns the result.
+/// Runs the probe on a page, with or without the page's scripts. Returns the result.
 fn probed(bench: &Bench, report: &Path) -> (Value, String) {
     let source = format!("src=\"file://{}\"", report.display());
     let frames = format!(

@@ -1,5 +1,5 @@
-//! Burn-in: each fault of a simulated drive leads to FAIL with its reason, and no fault to PASS, in the exit code, in
-//! JSON and on page 1.
+//! Burn-in: each fault of a simulated drive causes FAIL with the reason, and a drive without faults gets PASS. Checks
+//! the exit code, JSON and page 1.
 
 mod support;
 

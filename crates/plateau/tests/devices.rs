@@ -55,8 +55,8 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
         &[
             &["run", &names.join(","), device, "--erase", &identity],
             &["--profile", "pts-e-2.0", "--cell-seconds", cell_seconds, "--max-rounds", "5"][..],
-            // Smaller thread count and queue depth, for tests that let the operator choose them: large blocks
-            // take too long with those of the profile.
+            // Smaller thread count and queue depth for tests that let the operator choose them. With the
+            // profile's values, large blocks take too long.
             &["--tc", "1", "--qd", "8"][..],
             options,
         ]

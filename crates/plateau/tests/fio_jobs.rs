@@ -1,5 +1,5 @@
-//! fio's examples, and command lines of benchmark scripts, run unchanged; only targets, amounts, rates and times are
-//! replaced, so that they run in a folder of the test and take seconds.
+//! fio's examples and the command lines of benchmark scripts run unchanged. Only targets, amounts, rates and times are
+//! replaced, so that they run in the test's folder and take seconds.
 
 #[path = "fio_jobs/examples.rs"]
 mod examples;

@@ -66,7 +66,7 @@ fn planned(test: &Value, figures: &[&str], rounds: u64) -> f64 {
     sum("shortest") + (sum("longest") - sum("shortest")) * share
 }
 
-/// Plans `tests`, runs them, and compares time and bytes of each with its plan.
+/// Plans `tests`, runs them, and compares each test's time and bytes with its plan.
 fn agree(tests: &str, profile: &str) {
     let bench = Bench::new();
     let scale = format!("1/{DIVISOR}");

@@ -415,7 +415,7 @@ fn a_list_of_waiting_runs_that_cannot_be_read_is_refused() {
     std::fs::create_dir(&folder).expect("a folder");
     let file = folder.join("queue.json");
     std::fs::write(&file, "[{").expect("a file");
-    // Files that others can write to are refused for another reason.
+    // Files that others can write to are refused for a different reason.
     std::fs::set_permissions(&folder, Permissions::from_mode(0o750)).expect("permissions");
     std::fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("permissions");
     let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0"]);

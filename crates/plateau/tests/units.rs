@@ -1,5 +1,5 @@
-//! The systemd units of the packages: `systemd-analyze` accepts them, and what they permit is sufficient for starts, tags
-//! and notes. systemd itself is not needed: a script emulates it for each directive.
+//! The systemd units of the packages: `systemd-analyze` accepts the units, and what they permit is sufficient for
+//! starts, tags and notes. systemd itself is not needed: a script emulates each directive.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;

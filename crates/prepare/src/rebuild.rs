@@ -1,7 +1,7 @@
 //! Rebuilds the state of a simulated drive, which does not outlive the process, by repeating the completed steps.
 //!
-//! The simulator is deterministic, so this restores the exact state. Each step is compared with the journal; if one
-//! differs, the run is not resumed.
+//! The simulator is deterministic, so this restores the exact state. Each step is compared with the journal; if any
+//! step differs, the run is not resumed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

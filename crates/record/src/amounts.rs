@@ -19,7 +19,7 @@ const SLOTS_OF_EVIDENCE: u64 = 16;
 const SLOTS_OF_PLACE: u64 = 4;
 /// Memory for one health reading without its strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
-/// Limit on the number of records in a journal: 50 times that of a month of one-minute cells.
+/// Limit on the number of records in a journal: 50 times as many as a month of one-minute cells produces.
 const MOST_RECORDS: u64 = 1 << 21;
 
 /// Running totals over the records of a journal.

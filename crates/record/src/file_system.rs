@@ -99,7 +99,7 @@ impl BelowDevice {
         }
     }
 
-    /// Describes a disk, omitting its name if it is the same as that of the device.
+    /// Describes a disk. Omits the disk's name if it equals that of the device.
     fn described(&self, disk: &BelowDisk) -> Option<String> {
         let identity = disk.model.clone().or_else(|| disk.backing_file.clone());
         match (identity, disk.name == self.name) {

@@ -225,7 +225,7 @@ pub struct LiveFile {
 }
 
 impl LiveFile {
-    /// Creates the file in the directory of `run`, replacing one left by an earlier process.
+    /// Creates the file in the directory of `run`, replacing any file left by an earlier process.
     ///
     /// # Errors
     /// Returns an error if the directory is not that of the run, or if a system call fails.

@@ -51,7 +51,7 @@ pub fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// Clears the environment of the command, except for a fixed PATH and HOME.
+/// Clears the command's environment, except for a fixed PATH and HOME.
 pub fn bare(command: &mut Command) -> &mut Command {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/tmp")
 }

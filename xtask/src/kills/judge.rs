@@ -101,8 +101,8 @@ fn judged_lines(entries: &[Entry]) -> usize {
     entries.iter().map(lines).sum()
 }
 
-/// Checks that the first segment after an interruption of a purged drive states the gap. Returns whether the
-/// current test has a gap.
+/// Checks that after an interruption of a test on a purged drive, the first segment states the gap. Returns
+/// whether the current test has a gap.
 pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     let (mut purged, mut pending, mut any) = (false, false, false);
     for entry in entries {

@@ -21,7 +21,8 @@ const FILE_SYSTEMS: &[(&str, &str)] = &[("ext4", "mkfs.ext4"), ("xfs", "mkfs.xfs
 const MODULES: &[&str] = &["dm_flakey", "xfs"];
 const POLL: Duration = Duration::from_secs(2);
 
-/// Cuts the power `times` times for each file system and each target; returns the number of combinations with faults.
+/// Cuts the power `times` times for each combination of file system and target. Returns the number of combinations with
+/// faults.
 pub fn run(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Result<u64> {
     let found = |name: &str| -> anyhow::Result<PathBuf> {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));

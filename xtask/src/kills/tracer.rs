@@ -84,7 +84,7 @@ pub struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Returns the command, in which the words `before` precede the program.
+    /// Returns the command. The words `before` precede the program.
     pub fn command(&self, before: &[&str]) -> anyhow::Result<Command> {
         let all = before.iter().map(OsStr::new).chain([self.path.as_os_str()]);
         let mut words = all.chain(self.arguments.iter().map(OsStr::new));

@@ -16,7 +16,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Replaces the clone in `place` with a new one of the repository `root`.
+    /// Replaces the clone in `place` with a new clone of the repository `root`.
     pub fn new(root: &Path, place: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(place)?;
         let lock = File::create(place.join("lock"))?;
@@ -64,8 +64,8 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Copies modification times from `old` to each file in `new` with the same content, and to each folder with the same
-/// entries; everything else keeps its new time.
+/// Copies modification times from `old` to all files in `new` with the same content and all folders with the same
+/// entries. Everything else keeps its new time.
 fn keep_times(old: &Path, new: &Path) -> anyhow::Result<()> {
     // The objects of a local clone are hard links to those of the repository, which must not be changed.
     if new.ends_with(".git/objects") || !fs::symlink_metadata(old).is_ok_and(|old| old.is_dir()) {
@@ -117,7 +117,7 @@ mod tests {
         assert!(status.success(), "{arguments:?}");
     }
 
-    /// Sets the times of everything in the folder, so that a test can tell kept times from new ones.
+    /// Sets the times of everything in the folder, so that a test can distinguish kept times from new times.
     fn age(path: &Path, time: SystemTime) {
         if path.ends_with(".git/objects") {
             return;

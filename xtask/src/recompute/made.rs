@@ -14,7 +14,7 @@ use pts::Profile;
 /// The simulated drive of most runs.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
-/// Names of the runs that the self-test alters: a small one with maxima, and one with a power source.
+/// Names of the runs that the self-test alters: a small run with maxima, and a run with a power source.
 const ALTERED: [&str; 2] = ["altered", "metered"];
 /// Exit code of a burn-in that rejects the drive.
 const REJECTED: i32 = 9;
@@ -42,7 +42,7 @@ impl Job {
         Self { name: name.into(), steps: vec![(0, strings(&words))] }
     }
 
-    /// A run whose drive fails, and that is then resumed with these options.
+    /// A run that is resumed with these options after its drive has failed.
     fn interrupted(name: &str, arguments: &[&str], fault: &str, resume: &[&str]) -> Self {
         let faulty = [arguments, &["--scale", SCALE, "--sim-fault", fault]].concat();
         let mut job = Self::run(name, &faulty);

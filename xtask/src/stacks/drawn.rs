@@ -1,4 +1,4 @@
-//! The stacks to build, and their distribution over processes.
+//! The stacks to build, and how they are distributed over processes.
 
 /// The stacks of a range of seeds.
 #[derive(clap::Args)]

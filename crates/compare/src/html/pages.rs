@@ -16,7 +16,7 @@ const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
 /// Size of one of many small charts.
 const SMALL: Size = Size { width: 300.0, height: 170.0 };
 
-/// One chart per workload that several runs swept over outstanding I/Os, with all runs in it.
+/// One chart with all runs for each workload whose outstanding I/Os several runs varied.
 pub(super) fn sweeps(runs: &[Candidate]) -> String {
     let of = |section: &sweeps::SweepSection| {
         let notes: String = section.notes.iter().map(|note| remark(note)).collect();

@@ -375,7 +375,8 @@ impl Block {
         names
     }
 
-    /// Tells the kernel whether the device has a write cache; it sends no flushes to a device without one.
+    /// Tells the kernel whether the device has a write cache. The kernel sends no flushes to a device without a write
+    /// cache.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
         let text = if on { "write back" } else { "write through" };

@@ -41,7 +41,7 @@ pub(crate) struct RegularFile {
     roots: Roots,
 }
 
-/// Distinguishes a file from all others, even from one that reuses its name and inode.
+/// Distinguishes a file from all others, even from a file that reuses its name and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     thing: Thing,
@@ -308,8 +308,9 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies that nothing has been built on the file. A lease that shows that the file is not open elsewhere is
-    /// sufficient, except on an overlay, where it does not cover the stored file; otherwise, all users are gathered.
+    /// Verifies that nothing has been built on the file. If a lease shows that the file is not open elsewhere, this is
+    /// sufficient, except on an overlay, where the lease does not cover the stored file. Otherwise, all users are
+    /// gathered.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         if descriptor::open_elsewhere(&held.fd) == Elsewhere::No && !usage::overlay::is_on_one(&held.fd) {
             return Ok(());
@@ -377,7 +378,7 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
         .unwrap_or(DEFAULT_BLOCK_BYTES)
 }
 
-/// Returns the volume, inode and time of birth of this file, which distinguish it from all others, even from one
+/// Returns the volume, inode and birth time of this file. They distinguish it from all other files, even from a file
 /// that replaces it. `None` if the file system does not store the time of birth, because inode numbers are reused.
 pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let file = File::from(file.as_fd().try_clone_to_owned().ok()?);

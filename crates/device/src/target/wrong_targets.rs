@@ -1,4 +1,4 @@
-//! A table of ways to name the wrong target. Each one is refused before a byte is written, and neither the target
+//! A table of ways to name the wrong target. Each target is refused before a byte is written, and neither the target
 //! nor a neighbouring device changes.
 //!
 //! Devices are loop devices created by the test. If this kernel lacks a type of device (device mapper, RAID,

@@ -57,7 +57,7 @@ pub(super) fn namespaces(
     });
     let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root, and may outlive its leader, whose links then lead nowhere.
+        // A thread may have its own namespace or root. It may also outlive its leader, whose links are then broken.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));

@@ -45,7 +45,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
     facts.add_unseen(what.into(), false);
 }
 
-/// Returns whether a process no longer exists or has released its files (proc_pid_stat(5)).
+/// Returns whether a process no longer exists or has already released its files (proc_pid_stat(5)).
 fn has_ended(folder: &Path) -> bool {
     let text = read(&folder.join("stat")).unwrap_or_default();
     let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());

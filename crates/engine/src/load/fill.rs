@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(state.map(|words| words[0]), [7, 0, 2 ^ (2 << 17), 6 << 45]);
     }
 
-    /// Checks the entropy of byte pairs, and that no eight bytes repeat: every compressor relies on one or
-    /// the other.
+    /// Checks the entropy of byte pairs, and that no eight bytes repeat: every compressor relies on at least
+    /// one of these.
     #[test]
     fn random_data_cannot_be_compressed() {
         let mut fill = Fill::new(DataPattern::Random, 7, 0);

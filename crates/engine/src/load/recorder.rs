@@ -317,7 +317,7 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
     (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
 }
 
-/// Returns the time series of the first intervals; later ones are omitted.
+/// Returns the time series of the first intervals; later intervals are omitted.
 pub(crate) fn course<'a>(
     notes: impl Iterator<Item = &'a Recording> + Clone,
     interval_ns: u64,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Maximum number of wrong blocks to list; the count includes all of them.
+/// Maximum number of wrong blocks to list; the count includes all wrong blocks.
 const MOST_PLACES: usize = 32;
 
 /// How a block differs from the data written to it.

@@ -58,7 +58,7 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    /// Sets up a ring. If only an I/O can show whether the ring works, performs one.
+    /// Sets up a ring. Performs an I/O if there is no other way to find out whether the ring works.
     fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {

@@ -85,7 +85,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
         }
     }
 
-    /// Plays all I/Os. When this returns, none is in flight unless the queue itself failed.
+    /// Plays all I/Os. When this returns, no I/O is in flight unless the queue itself failed.
     pub fn play(mut self) -> Played {
         self.feed.begin();
         let start_ns = self.clock.now_ns() + LEAD_NS;

@@ -22,7 +22,7 @@ impl Spread {
             return Self::default();
         }
         let mean = values.iter().sum::<f64>() / count;
-        // As in fio, the intervals are a sample; a single one has no deviation.
+        // As in fio, the intervals are a sample; a single interval has no deviation.
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         let variance = squares / (count - 1.0).max(1.0);
         Self {

@@ -2,7 +2,7 @@
 //! run restores all of them.
 //!
 //! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run, and one
-//! with the original settings. Each run keeps its file locked. The kernel releases the locks of a process that
+//! file with the original settings. Each run keeps its file locked. The kernel releases the locks of a process that
 //! ends, so a file left by a crash does not count as a live run. All operations take one additional lock.
 
 use std::sync::Arc;
@@ -144,7 +144,7 @@ fn living(folder: &dyn StateFolder) -> usize {
     runs.iter().zip(folder.standings(&runs)).map(lives).filter(|lives| *lives).count()
 }
 
-/// Returns the original settings; ignores those of an earlier boot, and those that Plateau does not change.
+/// Returns the original settings. Ignores settings from an earlier boot, and settings that Plateau does not change.
 fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
     let Ok(Some(mut file)) = folder.file(ORIGINALS) else { return Vec::new() };
     let content = restore::content_of(&mut *file);

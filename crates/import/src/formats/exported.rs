@@ -45,7 +45,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     let device = report.device;
     let marks = report.marks.into_iter().map(layout::Mark::stated).collect();
     let profile = match &origin {
-        // The report of an imported run does not have its own revision.
+        // The report of an imported run has no revision of its own.
         Some(origin) => origin.profile.clone(),
         None => Some(report.profile),
     };

@@ -57,7 +57,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // Opening it like any other run sanitizes its names for printing.
+    // Opening the imported run like any other run sanitizes its names for printing.
     Ok(Run::open(&run.dir)?)
 }
 

@@ -143,8 +143,8 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// Returns whether the target of a job differs from that of its run. Device nodes may have been renamed, so the
-/// identity typed with `--erase` decides.
+/// Returns whether the target of a job differs from the target of its run. Device nodes may have been renamed,
+/// so the identity typed with `--erase` decides.
 fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {

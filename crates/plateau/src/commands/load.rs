@@ -123,7 +123,7 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Runs the streams of one stage concurrently, and returns (job, part) pairs.
+/// Runs all streams of a stage concurrently, and returns (job, part) pairs.
 fn run_stage(
     jobs: &[Job],
     stage: &[usize],

@@ -159,7 +159,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         libraries: Vec::new(),
         sim_virtual_ticks: false,
     };
-    // Opening the target would create it again, as a sparse file without preconditioning.
+    // Opening the target would recreate it as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
         return Err(Failure::text(
             Exit::Unusable,

@@ -1,4 +1,4 @@
-//! Reads of sparse files: the kernel serves reads of holes itself, at memory speed.
+//! Detects reads of holes in sparse files, which the kernel itself serves at memory speed.
 
 use std::fs::File;
 

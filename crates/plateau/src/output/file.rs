@@ -97,7 +97,7 @@ fn never_overwritten(path: &Path, problem: &str) -> Failure {
     Failure::text(Exit::Usage, text)
 }
 
-/// Returns whether a run may store a file of this name next to its `run.json` and journal.
+/// Returns whether a run may store a file with this name next to its `run.json` and journal.
 fn is_of_run(name: &str) -> bool {
     name.starts_with(record::RESCUED_JOURNAL) || [LOGO, IMPORTED, transfer::COPIED].contains(&name)
 }

@@ -87,7 +87,7 @@ pub fn write_all(
     on_disk.map(|(format, path)| Ok((format.name, std::path::absolute(path)?))).collect()
 }
 
-/// Writes the outputs before the first one that could not be generated.
+/// Writes all outputs that precede the first output that could not be generated.
 fn write_made(run: &Run, requested: &[(&Format, PathBuf)], all: Vec<Result<Made, String>>) -> Done {
     let mut files = Vec::new();
     let mut failure = Ok(());

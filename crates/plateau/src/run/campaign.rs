@@ -67,7 +67,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     print_results(cli, &campaign, ended)
 }
 
-/// Opens all targets without changing them, and assigns each a share of the processors.
+/// Opens all targets without changing them, and assigns a share of the processors to each.
 fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     let is_simulated = |request: &RunRequest| request.target.starts_with("sim:");
     let operators = all[0].run.placement.clone();

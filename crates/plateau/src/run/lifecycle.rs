@@ -136,7 +136,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
 }
 
-/// The estimates of a run, which follow its opening in the journal.
+/// The estimates of a run, which the journal contains after the opening records.
 pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =

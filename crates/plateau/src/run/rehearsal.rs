@@ -223,8 +223,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Counts a segment on the clock of the target: a duration as requested, and an amount with the time that
-    /// results from its rate, up to the limit.
+    /// Converts a segment to the target's clock. A duration counts as requested. An amount counts with the time
+    /// that results from its rate, up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (request, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

@@ -26,7 +26,7 @@ pub struct RunRequest {
     pub tests: Vec<String>,
     pub target: String,
     pub profile: &'static Profile,
-    /// Settings of the profile, changed by those of the plan, then by those of the command line.
+    /// The profile's settings, overridden by those in the plan and then by those on the command line.
     pub run: RunSettings,
     pub open: OpenOptions,
     /// The parts of the plan that the run stores.

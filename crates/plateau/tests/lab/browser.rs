@@ -123,7 +123,7 @@ fn is_missing() -> bool {
     missing
 }
 
-/// axe-core, a checker of accessibility, if it is installed as a global package of npm.
+/// axe-core, an accessibility checker, if it is installed as a global npm package.
 fn axe() -> Option<String> {
     let root = Command::new("npm").args(["root", "--global"]).output().ok();
     let root = root.filter(|output| output.status.success()).map(|output| texts(&output).0);

@@ -169,7 +169,7 @@ impl Drop for Unmount {
     }
 }
 
-/// Mounts tracefs in the folder of the test, and returns its instances.
+/// Mounts tracefs in the test's folder, and returns its `instances` folder.
 fn tracefs(bench: &Bench) -> Option<PathBuf> {
     let folder = bench.path("tracing");
     std::fs::create_dir(&folder).expect("a folder");

@@ -65,7 +65,7 @@ pub fn event(notice: &Value) -> String {
     notice["event"].as_str().expect("an event").to_owned()
 }
 
-/// The documents of a file, one per line; a line that is being written is left out.
+/// The documents in a file, one per line. A line that is still being written is left out.
 pub fn documents(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);

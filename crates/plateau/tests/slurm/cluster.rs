@@ -1,4 +1,4 @@
-//! Slurm with two nodes on this host, started for a test and stopped with it.
+//! Slurm with two nodes on this host, started for a test and stopped at its end.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -7,6 +7,7 @@ pub struct Ending {
     pub required: String,
     /// The condition that was met, such as `4 x capacity written after 80 min`.
     pub done: String,
-    /// Whether it is not one of the required conditions, or the test continued contrary to the specification.
+    /// Whether the condition that was met is not among the required ones, or the test continued contrary to the
+    /// specification.
     pub deviates: bool,
 }

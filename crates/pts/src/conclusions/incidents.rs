@@ -7,7 +7,7 @@ use crate::Deviation;
 /// Above this number, interruptions are counted instead of listed.
 const GAPS_LISTED: usize = 3;
 
-/// Problems in the segments of a test. Timeline tests collect them at once, because they keep no segments.
+/// Problems in the segments of a test. Timeline tests collect incidents as they occur, because they keep no segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,

@@ -51,7 +51,7 @@ pub struct Outcome {
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
-    /// Pages beyond those of the specification, which are printed in annex B.
+    /// Pages that the specification does not define. They are printed in annex B.
     pub beyond: Vec<Page>,
     /// Rates by number of outstanding I/Os, for each workload.
     pub sweeps: Vec<DemandSweep>,

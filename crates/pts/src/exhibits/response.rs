@@ -10,7 +10,7 @@ use crate::Context;
 use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
 use crate::exhibits::unit::Unit;
 
-/// A percentile, stored as the fraction of I/Os beyond it, which is exact, unlike 99.999 % as a floating-point
+/// A percentile, stored as the fraction of I/Os beyond it. This is exact, unlike 99.999 % as a floating-point
 /// fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentile {

@@ -89,7 +89,7 @@ impl Composite {
         })
     }
 
-    /// Applies the sizes and groups of the composite to `workload`; its percentage of reads applies to all sizes.
+    /// Applies the composite's sizes and groups to `workload`. The workload's percentage of reads applies to all sizes.
     pub fn apply(&self, workload: Workload) -> Workload {
         let read_percent = workload.read_percent;
         let kind = |&(block_bytes, share_percent): &(u32, u8)| IoKind {

@@ -113,7 +113,7 @@ fn table(table: &ExportedTable) -> Table {
     }
 }
 
-/// The units of a table, which are those of its rows or of its columns.
+/// The units of a table, either of its rows or of its columns.
 fn units(table: &ExportedTable) -> Units {
     let is_of_rows = |row: &ExportedRow| row.units.windows(2).all(|pair| pair[0] == pair[1]);
     let first = |row: &ExportedRow| row.units.first().cloned().unwrap_or_default();

@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the demand of a test: the recommended one, unless the operator set another one for the run.
+    /// Returns the demand of a test: the recommended demand, unless the operator set a different demand for the run.
     #[must_use]
     pub fn demand(&self, recommended: Option<Demand>) -> Demand {
         let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };

@@ -28,7 +28,8 @@ pub(crate) struct Interval {
 /// The first fall of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fall {
-    /// Number of intervals before the fall, which is within the last of them or the first one after it.
+    /// Number of intervals before the fall. The fall itself is within the last of these intervals or the first interval
+    /// after them.
     pub intervals: usize,
     /// Number of bytes written until the fall, interpolated within these two intervals.
     pub bytes: f64,

@@ -66,7 +66,7 @@ impl<'a> Replay<'a> {
         Replay { answers, notes: self.notes, health: self.health }
     }
 
-    /// Returns true if no results are left, so that the next one must come from elsewhere.
+    /// Returns true if no results are left, so that the next result must come from elsewhere.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()

@@ -306,7 +306,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Checks that a text that is accepted means the same to `serde_json`; returns whether it is.
+    /// Checks that an accepted text means the same to `serde_json`. Returns whether the text is accepted.
     fn is_accepted<T: for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(json: &str) -> bool {
         let read = parsed::<T>(json);
         if let Some(value) = &read {

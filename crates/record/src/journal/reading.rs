@@ -57,7 +57,7 @@ fn parse_in_batches(
             }
             pending.push_back(scope.spawn(move || batch.parsed()));
         }
-        // A damaged record is reported rather than a failure to read those after it.
+        // A damaged record is reported rather than a failure to read the records after it.
         pending.into_iter().try_for_each(|oldest| loaded.take(joined(oldest), path))?;
         failure.map_or(Ok(loaded), Err)
     })

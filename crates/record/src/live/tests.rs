@@ -39,7 +39,7 @@ fn live() -> Live {
 fn written_data_is_read_back() {
     let bytes = live().encode();
     assert_eq!(Live::parse(&bytes).expect("valid"), live());
-    // The current state is followed by the tail of an earlier, longer one.
+    // The current state is followed by the tail of an earlier, longer state.
     let longer = [&bytes[..], b"\"step\":\"old\"}"].concat();
     assert_eq!(Live::parse(&longer).expect("valid"), live());
 }

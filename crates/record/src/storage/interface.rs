@@ -111,8 +111,8 @@ pub trait Stored: Debug + Send {
     /// Returns when the content is on disk.
     ///
     /// # Errors
-    /// Returns an error if the disk fails. After a failed sync, everything written since the last successful one
-    /// may be lost, even if a later call succeeds.
+    /// Returns an error if the disk fails. After a failed sync, everything written since the last successful sync may
+    /// be lost, even if a later call succeeds.
     fn sync_data(&mut self) -> io::Result<()>;
 
     /// Same as [`sync_data`](Self::sync_data), but includes metadata; for a folder, syncs its entries.

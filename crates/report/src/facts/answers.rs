@@ -17,7 +17,7 @@ pub(crate) struct Answer<'a> {
     pub round: Option<u32>,
     /// Number of cells of the round before this one; None without a round and for preconditioning.
     pub step: Option<u32>,
-    /// Number of loops of rounds that ended before: 0 in the first one, which may be preconditioning.
+    /// Number of round loops that ended before: 0 in the first loop, which may be preconditioning.
     pub loops_before: u32,
     pub segment: &'a Segment,
 }
@@ -115,9 +115,9 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     all
 }
 
-/// Older journals do not mark the end of the rounds. In these, detaches the workload that follows the last
-/// round, such as one for a histogram. It is recognised by its length: the last workload of a test belongs to
-/// no round if no other cell has the same length.
+/// Older journals do not mark the end of the rounds. In such journals, detaches the workload that follows the
+/// last round, for example the workload for a histogram. It is recognised by its length: the last workload of a
+/// test belongs to no round if no other cell has the same length.
 fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     let Some((last, before)) = all.split_last_mut().filter(|(last, _)| last.test == test) else { return };
     let cells = before.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some());

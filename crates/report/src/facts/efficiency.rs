@@ -174,8 +174,8 @@ impl<'a> Meter<'a> {
         self.facts.and(self.idle).map(|(_, power)| Quantity::watts(power))
     }
 
-    /// Power caused by the workload, as far as the meter can determine it; None if it was not measured, or if it
-    /// exceeds the idle power of the host by no more than the uncertainty.
+    /// Power caused by the workload, as far as the meter can determine it; None if power was not measured, or if it
+    /// exceeds the host's idle power by no more than the uncertainty.
     fn attributed(&self, segment: &Segment) -> Option<Quantity> {
         let power = Quantity::watts(segment.power.as_ref()?);
         let attributed = match self.facts?.subject {

@@ -90,8 +90,8 @@ pub(crate) fn printed(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "n/a".into(), |ratio| format!("{ratio:.3}"))
 }
 
-/// The file system of a run, as exported: measured, or as the file of an imported run states it. None if the target is
-/// not a file on a known file system.
+/// The file system of a run as exported: as measured or, for an imported run, as stated in the file. None if the target
+/// is not a file on a known file system.
 pub(crate) fn of_run(run: &RunFile, entries: &[Entry]) -> Option<ExportedFileSystem> {
     if let Some(origin) = &run.origin {
         return origin.file_system.clone();

@@ -11,8 +11,8 @@ use super::targets::{Target, reads};
 use crate::bench::results::{Row, median};
 
 const DATA_GB_PER_SECOND: f64 = 25.0;
-/// Minimum rate as a fraction of fio's. The rate of fio is derived from the time that `refill_buffers` adds
-/// to a write without I/O.
+/// Minimum rate as a fraction of fio's. fio's rate is derived from the time that `refill_buffers` adds to a
+/// write without I/O.
 const OF_FIO: f64 = 0.8;
 
 /// Measures how fast fresh data is generated, and compares other contents with it.

@@ -46,7 +46,7 @@ impl Rivals {
         Ok(Self { fio_version, t_io_uring, processor: processor().to_string() })
     }
 
-    /// Runs 4 KiB I/Os with fio's null engine and its defaults.
+    /// Runs 4 KiB I/Os with fio's null engine and default settings.
     pub fn fio_null(&self, depth: u16, more: &[&str]) -> anyhow::Result<Sample> {
         let mut arguments = vec!["--ioengine=null", "--size=1T", "--norandommap"];
         arguments.extend(more);
@@ -159,8 +159,8 @@ pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")
 }
 
-/// Returns user and system time of a thread in ns; those of the process would include the kernel's helper
-/// threads.
+/// Returns the user and system time of a thread in ns. The times of the process would include the kernel's
+/// helper threads.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
     times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")

@@ -1,4 +1,4 @@
-//! Fidelity of the simulator: write amplification, scaling, calibration.
+//! Simulator fidelity: write amplification, scaling, calibration.
 
 use std::path::Path;
 

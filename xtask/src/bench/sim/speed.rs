@@ -14,7 +14,7 @@ const SLICES: u64 = 7;
 const IOS: u64 = 3_000_000;
 const BLOCK: u32 = 4096;
 
-/// A load, the spare flash of the drive, and the required speed in million I/Os per second.
+/// A load, the drive's spare flash, and the required speed in million I/Os per second.
 struct Case {
     what: &'static str,
     read_percent: u8,

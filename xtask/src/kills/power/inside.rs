@@ -38,7 +38,7 @@ struct Trials {
     counts: Counts,
 }
 
-/// Numbers of situations that occurred, as evidence that the trials tested something.
+/// How often each situation occurred, as evidence that the trials tested something.
 #[derive(Default)]
 struct Counts {
     cuts: u64,

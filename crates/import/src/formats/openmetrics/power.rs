@@ -114,7 +114,7 @@ fn entry<T>(all: &mut Vec<T>, is_same: impl Fn(&T) -> bool, new: impl Fn() -> T)
 /// Takes the place of a quantity until its sample is read.
 const NONE: Uncertain = Uncertain { value: f64::NAN, uncertainty: None };
 
-/// Checks that each workload with a power has all of its quantities.
+/// Checks that each workload with a power value has all power quantities.
 pub(super) fn complete(test: &ImportedTest) -> Result<(), String> {
     for workload in test.exported.iter().flat_map(|exported| &exported.efficiency) {
         let known =

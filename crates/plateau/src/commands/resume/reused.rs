@@ -1,4 +1,4 @@
-//! Determines whether a file was used for another purpose since the run on it was interrupted.
+//! Determines whether a file has been used for another purpose since the run on it was interrupted.
 //!
 //! The confirmation of a run covers only the data that the run itself wrote. The content of a file can be replaced
 //! without replacing the file: `mkfs`, `cp` and `dd` keep its inode.

@@ -79,7 +79,7 @@ fn notes(answers: &WriteAnswers, complete: bool) -> Vec<String> {
 struct Recovered {
     /// Number of bytes written faster than by the settled drive.
     bytes: Option<f64>,
-    /// Throughput of these bytes or, if there are none, of the first chunk, in bytes per second.
+    /// Throughput in bytes per second at which these bytes were written or, if there are none, that of the first chunk.
     rate: Option<f64>,
     /// Why the number of bytes is absent.
     absent: &'static str,
