@@ -1,4 +1,4 @@
-//! Import of files of other tools, with format detection: no input causes a panic, and every imported run is
+//! Import of other tools' files, with format detection. No input causes a panic, and every imported run is
 //! closed and contains only finite numbers.
 
 #![no_main]

@@ -50,7 +50,7 @@ class Package(unittest.TestCase):
             self.assertEqual(plateau.read_annotations(folder), [])
 
     def test_the_index_has_the_figures_that_are_shown(self) -> None:
-        # Names in the index are those of comparisons, which begin with the subject of the test.
+        # The index uses the same names as comparisons. They begin with the subject of the test.
         printed = {("Latency " + figure["name"], figure["value"]) for figure in SHOWN["tests"][0]["key_figures"]}
         with plateau.Index(LIBRARY) as index:
             rows = index.query("SELECT name, value, figure_key FROM figure WHERE key_figure = 1")

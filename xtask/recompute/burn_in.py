@@ -10,13 +10,13 @@ from replay import Script
 from result import Chart, Result
 from spec import COMPOSITE, KIB, MIB, MINUTE, ZONES, whole
 
-#: Verification takes one thread, and tracks so many blocks at a time.
+#: Verification uses one thread, and tracks this many blocks at a time.
 DEMAND, MOST_BLOCKS = (1, 32), 1 << 26
 CELL_MINUTES, CELLS_PER_HOUR = 10, 6
 
 
 def _window(everything: dict[str, int], granule: int, number: int) -> dict[str, int]:
-    """Equal parts of a range that has too many blocks, in turn."""
+    """Divides a range that has too many blocks into equal parts, which are used in turn."""
     length = everything["segment_bytes"]
     windows = -(-length // (MOST_BLOCKS * granule))
     if windows <= 1:
@@ -65,7 +65,7 @@ def burn_in(script: Script) -> Result:
 
 
 def _reasons(script: Script, cells: list[Segment], further: dict[str, str]) -> list[tuple[str, int | None]]:
-    """Kind and offset of each reason against the drive, in their order."""
+    """Kind and offset of each reason to reject the drive, in order."""
     found: list[tuple[str, int | None]] = []
     verified = [cell.verified or {} for cell in cells]
     if any(each.get("wrong_blocks") for each in verified):
@@ -78,7 +78,7 @@ def _reasons(script: Script, cells: list[Segment], further: dict[str, str]) -> l
 
     for name, setting in (("media_errors", "burn-in-media-errors"), ("reallocated_sectors", "burn-in-reallocated")):
         counts = values(name)
-        # A counter that fell was reset, and has grown from zero since.
+        # A counter that fell was reset, and has increased from zero since then.
         growth = sum(now - before if now >= before else now for before, now in zip(counts, counts[1:]))
         if growth > int(further.get(setting, 0)):
             found.append(("grown", None))

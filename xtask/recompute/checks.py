@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-#: Two ways to add the same numbers differ by less than this (PTS 1.9: relative tolerance of 1e-9).
+#: Sums of the same numbers in different orders differ by less than this (PTS 1.9: relative tolerance of 1e-9).
 TOLERANCE = 1e-9
 
 
 def close(ours: float, theirs: float) -> bool:
-    """Whether two computed numbers are the same number."""
+    """Whether two computed numbers are equal within the tolerance."""
     return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
@@ -27,14 +27,14 @@ class Checks:
         self.mismatches.append(what)
 
     def holds(self, what: str, condition: bool) -> bool:
-        """Checks a rule that has no second value."""
+        """Checks a rule for which there is no second value to compare."""
         self.count += 1
         if not condition:
             self.mismatches.append(what)
         return condition
 
     def equal(self, what: str, ours: Any, theirs: Any) -> bool:
-        """Compares values: numbers with the tolerance if one is not whole, sequences item by item."""
+        """Compares values: numbers with the tolerance if either is not an integer, and sequences item by item."""
         if isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)):
             return self._sequence(what, ours, theirs)
         self.count += 1

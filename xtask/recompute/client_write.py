@@ -16,11 +16,11 @@ BLOCK = 128 * KIB
 #: Number of parts of the test range, and the maximum number of intervals of each.
 CHUNKS, INTERVALS = 64, 32
 IDLE = (1, 5, 15, 60)
-#: A fall leaves no more than this, the two parts explain at least this share, and the second has so many intervals.
+#: Maximum ratio of the rates after and before a fall, minimum explained variance, minimum intervals after the fall.
 FALLEN, EXPLAINED, AFTER = 0.8, 0.5, 3
-#: Maximum number of intervals of a slow start, and their share of the highest rate.
+#: Maximum number of intervals in a slow start, and their maximum rate as a fraction of the highest rate.
 SKIPPED, SLOW_START = 10, 0.5
-#: Chunks no faster than this multiple of the sustained rate, and the number of them in a row that ends the writes.
+#: A chunk is slow up to this multiple of the sustained rate, and this many slow chunks in a row end the writes.
 SLOW, SLOW_CHUNKS = 1.2, 3
 
 Interval = tuple[int, float]
@@ -70,7 +70,7 @@ def mean_rate(intervals: list[Interval]) -> float:
 
 
 def median_rate(intervals: list[Interval]) -> float:
-    """The rate of the interval, slowest first, with which half of the time is reached."""
+    """The rate of the interval that reaches half of the total time, if intervals are sorted from slowest to fastest."""
     half, passed = sum(seconds for _, seconds in intervals) / 2, 0.0
     ordered = sorted((amount / seconds, seconds) for amount, seconds in intervals)
     for rate, seconds in ordered:
@@ -132,7 +132,7 @@ def _is_settled(stretch: Stretch) -> bool:
 
 
 def client_write(script: Script) -> Result:
-    """Chunks until the throughput has fallen and is steady, then again after 1, 5, 15 and 60 minutes of idle time."""
+    """Writes chunks until the throughput has fallen and is steady; repeats this after 1, 5, 15 and 60 idle minutes."""
     setup = script.setup
     script.purge()
     demand = setup.sequential_demand

@@ -11,13 +11,13 @@ from replay import Rounds, Script
 from result import ABSENT_SCALED, Chart, Result, Table
 from spec import KIB, MINUTE, SECOND, kib, mix, name_of
 
-#: Beyond this number of figures, only the best cell of each load has one.
+#: If there would be more figures than this, only the best cell of each load has a figure.
 FIGURES = 4
 #: Cells of at least this length are charts over time if a round has at most this number of cells.
 LONG_NS, FEW_CELLS, SAMPLES = 300 * SECOND, 4, 300
 #: A load has no knee if one of its cells has fewer I/Os.
 FEW_IOS = 10
-#: Points that reach this fraction of the best one count as equally good.
+#: Points that reach this fraction of the best point count as equally good.
 AS_GOOD = 0.97
 
 Load = tuple[str, int]
@@ -39,7 +39,7 @@ RATE = Figure("Throughput (MB/s)", "MB/s", lambda segment: segment.megabytes_per
 TIME = Figure("Average Response Time (ms)", "ms", lambda segment: segment.mean_ms, "mean_latency")
 LONGEST = Figure("Maximum Response Time (ms)", "ms", lambda segment: segment.both.max_ns / 1e6, "")
 MAIN = {figure.key: figure for figure in (IOPS, RATE, TIME)}
-#: Figures of the tables, the main one first.
+#: Figures in the tables, starting with the main figure.
 TABLES = {"iops": (IOPS, TIME), "megabytes_per_second": (RATE, TIME), "mean_latency": (TIME, IOPS)}
 
 
@@ -86,7 +86,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Dimension:
-    """What a loop varies: heading, value of a cell, name in rows and columns, name in legends, order."""
+    """A quantity that a loop varies: heading, value of a cell, name in rows and columns, name in legends, order."""
 
     heading: str
     of: Callable[[Mean], Any]
@@ -197,7 +197,7 @@ class Layout:
 
 
 def custom(script: Script) -> Result:
-    """Purge, preconditioning and rounds, as far as the plan has them."""
+    """Purge, preconditioning and rounds, if the plan has them."""
     test = next(test for test in script.run.file["plan"]["custom_tests"] if test["name"] == script.test)
     positions = _possible(script, test)
     cells = [test["cells"][position] for position in positions]
@@ -239,7 +239,7 @@ def custom(script: Script) -> Result:
 
 
 def _possible(script: Script, test: dict[str, Any]) -> list[int]:
-    """Positions of the cells that are whole sectors; a note names each block size that is not."""
+    """Positions of the cells whose block size is a multiple of the sector size; a note names all other block sizes."""
     sizes = dict.fromkeys(cell["block_bytes"] for cell in test["cells"])
     left_out = [size for size in sizes if size % script.setup.sector]
     expected = [f"all {kib(size)}KiB cells" for size in left_out]
@@ -279,7 +279,7 @@ def _value_at(figure: Figure, position: int) -> Callable[[list[Segment]], float]
 
 
 def _means(script: Script, cells: list[dict[str, Any]], average: dict[str, Any], rounds: Rounds) -> list[Mean]:
-    """The rounds from the first steady window on, or the last ones."""
+    """The rounds from the first steady window on, or the last rounds."""
     shown = rounds.complete[-average["rounds"]:]
     if average["from_steady"] and rounds.entered:
         first = next(iter(rounds.entered.values())).first_round - 1
@@ -289,7 +289,7 @@ def _means(script: Script, cells: list[dict[str, Any]], average: dict[str, Any],
 
 
 def _figures(figure: Figure, means: list[Mean]) -> list[tuple[str, float | None, str]]:
-    """Every cell of a short loop, or the best one of each load."""
+    """Every cell of a short loop, or the best cell of each load."""
     if len(means) <= FIGURES:
         return [(f"{cell.name} {demand_name(cell.demand)}", cell.of(figure), figure.unit) for cell in means]
     found: list[tuple[str, float | None, str]] = []
@@ -346,7 +346,7 @@ def _times_by_rate(means: list[Mean]) -> list[Chart]:
 
 
 def _over_time(test: dict[str, Any], cells: list[dict[str, Any]], means: list[Mean], rounds: Rounds) -> list[Chart]:
-    """The cells of the last round, one after another, if there are few and one of them is long."""
+    """The cells of the last round, one after another, if there are few cells and any of them is long."""
     if len(cells) > FEW_CELLS or all(cell["run_ns"] < LONG_NS for cell in cells):
         return []
     is_rate = test["figure"] == RATE.key

@@ -24,7 +24,7 @@ def _zones(script: Script) -> list[dict[str, int]]:
 
 
 def _quantile(values: list[float], share: float) -> float:
-    """Interpolated linearly between the ordered values."""
+    """A quantile, interpolated linearly between the sorted values."""
     ordered, position = sorted(values), share * (len(values) - 1)
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
@@ -68,7 +68,7 @@ def _ends(segments: list[Segment], value: Callable[[Segment], float], unit: str)
 
 
 def hdd_iops(script: Script) -> Result:
-    """In each zone 100, 50 and 0 % reads, each with 64, 16 and 4 KiB."""
+    """In each zone, 100, 50 and 0 % reads, each with 64, 16 and 4 KiB."""
     curves: Curves = {}
     script.loops.append(Rounds())
     mixes, sizes = (100, 50, 0), (64 * KIB, 16 * KIB, 4 * KIB)
@@ -93,7 +93,7 @@ def hdd_iops(script: Script) -> Result:
 
 
 def hdd_tp(script: Script) -> Result:
-    """Reads, then writes of 1024 KiB in each zone; then all zones again with 4 KiB."""
+    """In each zone, reads and then writes of 1024 KiB; then all zones again with 4 KiB."""
     curves: Curves = {}
     script.loops.append(Rounds())
     demand = script.setup.sequential_demand

@@ -1,4 +1,4 @@
-"""The head of a report: what it repeats from `run.json`, and the verdicts of conformance."""
+"""The head of a report: the facts that it repeats from `run.json`, and the conformance verdicts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(run: Run, report: dict[str, Any], checks: Checks) -> None:
 
 
 def _check_conformance(run: Run, report: dict[str, Any], checks: Checks) -> None:
-    """The verdict of a test is the worst of its clauses; what was purged and failed is as in the journal."""
+    """A test's verdict is the worst verdict of its clauses. Purges and failed I/Os agree with the journal."""
     for conformance in report["conformance"]:
         name, clauses = conformance["test"], {clause["clause"]: clause for clause in conformance["clauses"]}
         given = [VERDICTS.index(clause["verdict"]) for clause in clauses.values() if clause["verdict"]]

@@ -32,7 +32,7 @@ class Value:
         return {"value": self.value, "uncertainty": known}
 
     def divides(self, amount: float) -> Value:
-        """`amount` per this value: its relative uncertainty is that of this value."""
+        """Returns `amount` per this value, with the same relative uncertainty."""
         share = amount / self.value
         return Value(share, *(None if part is None else share * part / self.value
                               for part in (self.scatter, self.tolerance)))
@@ -71,7 +71,7 @@ def of_segment(run: Run, segment: Segment) -> tuple[Value, Value, Value] | None:
 
 
 def mean(values: list[Value]) -> Value:
-    """The scatter shrinks with the number of rounds, the tolerance does not."""
+    """The scatter shrinks with the number of rounds; the tolerance does not."""
     count = len(values)
     scatters = [value.scatter for value in values if value.scatter is not None]
     tolerances = [value.tolerance for value in values if value.tolerance is not None]

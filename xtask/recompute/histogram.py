@@ -20,7 +20,7 @@ SLOTS_PER_ROW = 32
 
 
 def slot_bounds(slot: int) -> tuple[int, int]:
-    """First value of a slot and the first one after it: 128 slots for each power of two, exact below 128."""
+    """First value of a slot and of the next slot: 128 slots for each power of two, exact below 128."""
     if slot < 128:
         return slot, slot + 1
     shift = slot // 128 - 1
@@ -46,7 +46,7 @@ class Histogram:
 
     @classmethod
     def read(cls, wire: dict[str, Any]) -> Histogram:
-        """Reads the form in which a journal has it."""
+        """Reads a histogram in its journal format."""
         slots: Counter[int] = Counter(dict(pairs(wire["slots"])))
         return cls(wire["sum_ns"], wire["min_ns"], wire["max_ns"], slots)
 
@@ -90,7 +90,7 @@ class Histogram:
         raise AssertionError("a rank is at most the number of I/Os")
 
     def faults(self) -> list[str]:
-        """What contradicts the format: values outside of their slots, empty slots, a sum that cannot be."""
+        """Violations of the format: values outside their slots, empty slots, an impossible sum."""
         if not self.slots:
             empty = self.sum_ns == self.min_ns == self.max_ns == 0
             return [] if empty else ["an empty histogram has values"]

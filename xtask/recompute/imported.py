@@ -116,7 +116,7 @@ class _Test:
             self.checks.equal(f"{self.name}: {figure['name']}", ours, figure["value"])
 
     def _compare_published(self) -> None:
-        """Figures that the source prints as such."""
+        """Figures that the source itself states."""
         printed = {figure["name"]: figure["value"] for figure in reversed(self.body.get("figures", []))}
         for figure in self.shown["figures"]:
             if figure["name"] in printed:

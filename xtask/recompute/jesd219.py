@@ -9,7 +9,7 @@ from result import Chart, Result, Table, levels_table
 from spec import COMPOSITE, KIB, ZONES, kib
 
 NAME = "JESD219 40/60"
-#: Demand of the public description, unless the tester chose another one.
+#: Demand in the public description, unless the tester chose a different demand.
 DEMAND = (4, 256)
 
 

@@ -32,7 +32,7 @@ class Record:
 
     @property
     def restores(self) -> bool:
-        """Whether it puts back a setting of drive or host."""
+        """Whether the event restores a drive or host setting."""
         return self.event in SETTINGS and bool(self.body.get("restored"))
 
 
@@ -102,7 +102,7 @@ class Segment:
         return (self.both.mean_ns or 0.0) / 1e6
 
     def slices(self, count: int) -> list[Slice]:
-        """Divides the series into `count` parts with equal numbers of intervals; the last one reaches to the end.
+        """Divides the series into `count` parts with equal numbers of intervals; the last part extends to the end.
 
         docs/reference/tests.md, "Time": part i begins at interval floor(i * intervals / count); if there are fewer
         intervals than requested parts, each is a part.
@@ -120,7 +120,7 @@ class Segment:
         return parts
 
     def check(self, checks: Checks) -> None:
-        """The parts of a segment agree with each other."""
+        """Checks that the parts of a segment agree with each other."""
         where = f"record {self.seq}"
         for way, histogram in self.latency.items():
             checks.equal(f"{where}: {way}.ios and its histogram", histogram.ios, self.ways[way]["ios"])

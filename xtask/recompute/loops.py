@@ -258,7 +258,7 @@ def _latency_charts(loop: Loop, blocks: list[int], scaled: bool, variable: str) 
         averages(0, "100 % writes"),
         Chart(page, "Round", y, [(f"{kib(size)}KiB", loop.course((0, size), longest)) for size in blocks]),
         loop.window_chart("Steady State Measurement Window - RND/4KiB", "RND/4KiB", "ms", variable),
-        # Beyond the pages of the specification.
+        # The specification does not define this page.
         averages(100, "100 % reads"),
         averages(65, "65/35 reads and writes"),
     ]

@@ -1,5 +1,5 @@
-//! `cargo xtask pictures`: renders the pictures of the README
-//! from real runs: the demo in a terminal, a report page, and the pages of a run and of the drives in a browser.
+//! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal, a report page, and a
+//! run's page and the drive list in a browser.
 //!
 //! Chromium renders them with the fonts of the host. This chore is therefore run by hand when the content
 //! changes, and the pictures are reviewed.

@@ -53,7 +53,7 @@ pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: S
 struct Surroundings<'a> {
     /// Side by side with it: both axes include their values.
     others: &'a [&'a Lines],
-    /// Above and below it: the horizontal axis and the edges are shared.
+    /// Charts above and below this one share its horizontal axis and edges.
     panels: &'a [&'a Lines],
 }
 

@@ -28,7 +28,7 @@ impl Candidate {
         Ok(Self { name: name.to_owned(), document, figures })
     }
 
-    /// Its name: the one that the operator gave it, its model, or its path.
+    /// The run's name: the name that the operator gave it, the model, or the path.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -107,7 +107,7 @@ fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String
     legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
 }
 
-/// The title of a page often begins with that of its test, which is not repeated.
+/// A page title often begins with the title of the test, which is not repeated.
 fn heading(test: &str, page: &str) -> String {
     if page.starts_with(test) { format!("Comparing {page}") } else { format!("Comparing {test} - {page}") }
 }

@@ -17,7 +17,7 @@ const MOVING_RANGE: f64 = 1.128;
 /// One figure of several runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trend {
-    /// Drive or model, as requested.
+    /// The requested drive or model.
     pub subject: String,
     /// Key of the figure.
     pub figure: String,

@@ -24,7 +24,7 @@ const HEAP_MORE: u64 = 20;
 /// When the next arrival is near, an open loop polls for completions as often as possible.
 const NO_LIMIT: u64 = u64::MAX / MANY;
 
-/// The calls that threads of one name may make, and how many per I/O.
+/// The calls that threads with this name may make, and how many per I/O.
 struct Role {
     name: &'static str,
     own: &'static [i64],
@@ -53,7 +53,7 @@ fn check(what: &str, request: &Workload, roles: &[Role], drive: &(dyn Fn(&Worklo
     }
 }
 
-/// Returns the calls of all threads of a role, by system call number.
+/// Returns the calls by all threads with this role, by system call number.
 fn of_role(role: &Role, calls: &Calls) -> BTreeMap<i64, u64> {
     let mut sums = BTreeMap::new();
     for ((_, call), count) in calls.iter().filter(|((name, _), _)| name.starts_with(role.name)) {

@@ -197,8 +197,8 @@ fn a_device_in_use_by_another_process() {
     refused_while_held(&device.path, &device.path, HOLDS);
 }
 
-/// This test tries only a few ways: the two tests above cover all of them, and each refusal takes two seconds
-/// because Plateau waits for transient users.
+/// This test tries only a few ways, because each refusal takes two seconds while Plateau waits for transient
+/// users. The two tests above cover all ways.
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };

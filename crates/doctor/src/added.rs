@@ -79,7 +79,7 @@ impl AddedProblem {
         }
     }
 
-    /// Its name in documents, which never changes.
+    /// The problem's name in documents, which never changes.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use doctor::{AddedProblem, Caller, Diagnosed, Diagnosis, Problem, Severity, examine};
 use record::{Change, LIBRARY_JOURNAL, Library, LibraryJournalError};
 
-/// A library with the folder `kept`, and a journal with one tag of `kept` and one of the run `lost`.
+/// A library with the folder `kept`, and a journal with one tag for the run `kept` and one for the run `lost`.
 struct Bench {
     folder: tempfile::TempDir,
     library: Library,

@@ -14,7 +14,7 @@ const MIXES: [u8; 3] = [100, 50, 0];
 /// Limits of the random writes, in capacities and minutes, sufficient to saturate the drive.
 const FILLS: u64 = 6;
 const MOST_MINUTES: u32 = 3_000;
-/// Number of bursts of 5 s, each preceded by one of the idle times below.
+/// Number of 5 s bursts, each preceded by one of the idle times below.
 const BURSTS: u32 = 24;
 const BURST_SECONDS: u32 = 5;
 const REST_SECONDS: [u32; 3] = [5, 10, 15];

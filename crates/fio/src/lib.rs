@@ -4,8 +4,8 @@
 //!
 //! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::expanded`] separates the targets of a job,
 //! and [`Job::streams`] converts a job and the size of its target to workloads. Each fio option is one entry of a
-//! table: [`keys`] are accepted, [`REFUSED`] are not, and [`PROGRAM`] are those of the program. The segments that a
-//! target returns are combined into [`result::Part`]s.
+//! table: [`keys`] are accepted, [`REFUSED`] are refused, and [`PROGRAM`] are options of the fio program itself. The
+//! segments that a target returns are combined into [`result::Part`]s.
 #![forbid(unsafe_code)]
 
 mod command_line;

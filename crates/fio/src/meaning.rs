@@ -148,7 +148,7 @@ impl Job {
         }
     }
 
-    /// Returns the number of bytes of this number of I/Os.
+    /// Returns the number of bytes that this number of I/Os transfers.
     fn bytes_of(&self, ios: u64) -> Result<u64, String> {
         let kinds = self.kinds()?;
         if kinds.iter().any(|kind| kind.block_bytes != kinds[0].block_bytes) {

@@ -32,8 +32,8 @@ pub struct Program {
     pub logs: String,
 }
 
-/// Returns the jobs of a campaign on the selected drives. All first repetitions precede the second ones, so that
-/// partial results already compare drives.
+/// Returns the jobs of a campaign on the selected drives. All first repetitions precede all second repetitions, so that
+/// even partial results compare drives.
 #[must_use]
 pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Vec<Job> {
     let mut jobs = Vec::new();

@@ -4,7 +4,7 @@ use compare::{Comparison, Difference};
 
 use crate::facts::Facts;
 
-/// The baseline, and the differences of the run from it.
+/// The baseline, and how the run differs from it.
 #[derive(Debug, Clone)]
 pub struct Baseline {
     pub(crate) facts: Facts,

@@ -17,7 +17,7 @@ pub struct Verdict {
     pub marks: Vec<String>,
     /// Id of the run with which it was compared; null if no rule needs one and none was given.
     pub baseline: Option<String>,
-    /// The rules file, as opened.
+    /// Path with which the rules file was opened.
     pub rules_file: String,
     /// Whether every rule is met.
     pub passed: bool,
@@ -112,7 +112,7 @@ pub struct Reason {
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 impl Verdict {
-    /// The rules that are not met, and those of unknown spread.
+    /// The rules that are not met, and the rules whose spread is unknown.
     pub fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
         self.rules.iter().filter(|rule| rule.outcome != RuleOutcome::Passed)
     }

@@ -162,7 +162,7 @@ fn differs(one: &Value, other: &Value, ignored: &[&str], what: &str) -> Option<S
 fn scenarios() -> Vec<Scenario> {
     let powered = |subject| Scenario { power: Some((subject, 5.0)), ..Scenario::default() };
     let mut all = fixture::scenarios();
-    // No drive is that fast, so an import refuses it.
+    // No drive is that fast, so the import refuses the value.
     all.retain(|scenario| scenario.id != "huge");
     all.extend([
         Scenario { id: "drive", tests: &["iops", "tp-1024"], ..powered(PowerSubject::Drive) },
@@ -387,7 +387,7 @@ fn results_of_other_tools_keep_every_value_through_a_json_document() {
     }
 }
 
-/// The values of a workload are compared as those of its run: the key of a figure is the same, and so is its mean.
+/// The values of a workload are compared as figures of its run: keys and means are equal.
 #[test]
 fn comparisons_use_the_same_figures_of_an_imported_run() {
     let mut problems = Vec::new();

@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// The parsing time is quadratic in the number of attributes of an element, so this number must be limited.
+/// Parsing time is quadratic in the number of attributes per element, so that number must be limited.
 #[test]
 fn attributes_are_bounded_and_checked_quickly() {
     let many: String = (0..200_000).map(|i| format!(" a{i}='{i}'")).collect();

@@ -1,4 +1,4 @@
-//! The server: a thin shell that passes requests through the gate to the functions of the routes.
+//! The server, a thin shell that passes requests through the gate to the route functions.
 
 use std::future::IntoFuture as _;
 use std::net::{IpAddr, SocketAddr, TcpListener};

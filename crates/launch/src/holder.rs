@@ -1,4 +1,4 @@
-//! Finds the process that executes a run: the one that holds the lock of its journal.
+//! Finds the process that executes a run, which is the process that holds the lock on the run's journal.
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -48,7 +48,7 @@ pub struct Start {
     pub plan: Plan,
     /// The target.
     pub target: Target,
-    /// The identity of the target, as typed. A simulated drive has no data to lose, so it needs none.
+    /// The target's identity as typed by the user. A simulated drive has no data to lose, so it needs none.
     pub identity: String,
 }
 

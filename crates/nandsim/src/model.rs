@@ -232,8 +232,8 @@ pub enum VictimPolicy {
     Fifo,
     /// The superblock with the fewest valid map units among the oldest ones.
     Windowed,
-    /// A superblock without valid data if there is one, otherwise the oldest one, with or without garbage: all
-    /// blocks wear evenly, but static data is copied repeatedly.
+    /// A superblock without valid data if there is one; otherwise the oldest superblock, with or without
+    /// garbage. All blocks wear evenly, but static data is copied repeatedly.
     Ring,
 }
 

@@ -18,7 +18,7 @@ impl Timeline {
         Self { now_ns: 0, events: Events::new(dies as usize, 0) }
     }
 
-    /// Discards the events and makes room for those of `commands` commands.
+    /// Discards all events and makes room for the events of `commands` commands.
     pub(crate) fn renew(&mut self, dies: u32, commands: usize) {
         self.events = Events::new(dies as usize, commands);
     }

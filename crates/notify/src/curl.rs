@@ -40,7 +40,7 @@ pub enum CurlError {
     Status(u16),
 }
 
-/// A request: lines of a configuration of curl.
+/// A request, as lines of a curl configuration.
 #[derive(Debug, Default)]
 pub struct Request {
     text: String,

@@ -9,7 +9,7 @@ use crate::render::{subject, text};
 
 /// Bytes of text in an encoded word, which must not be longer than 75 characters (RFC 2047).
 const ENCODED_WORD_BYTES: usize = 42;
-/// Characters of a line of base64 (RFC 2045).
+/// Number of characters per base64 line (RFC 2045).
 const LINE_CHARS: usize = 76;
 
 /// Returns the message with its headers, with CRLF line ends. Addresses were checked when the configuration was read;

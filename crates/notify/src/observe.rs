@@ -1,5 +1,5 @@
-//! Observes the runs of a library, as an untrusted reader: it writes nothing, follows no links, and reads a journal only
-//! after its run has ended, or once the run seems stuck.
+//! Observes the runs in an untrusted library. It writes nothing, follows no links, and reads a journal only after its
+//! run has ended or once the run seems stuck.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

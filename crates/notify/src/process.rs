@@ -41,8 +41,8 @@ pub enum ProcessError {
     Stopped,
 }
 
-/// Runs `command` in a process group of its own, with `input` as its standard input, until it ends, `limit` has passed
-/// or `stop` is set. In the latter cases, the whole group is killed.
+/// Runs `command` in a separate process group with `input` as its standard input, until it ends, `limit` has passed or
+/// `stop` is set. In the latter cases, the whole group is killed.
 pub fn run(
     command: &mut Command,
     input: &[u8],

@@ -27,7 +27,7 @@ impl Preset {
     /// Looks up the preset called `name`.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists all known names.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
             let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();

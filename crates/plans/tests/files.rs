@@ -1,4 +1,4 @@
-//! Plan files: the content of valid ones, and the exact error messages for invalid ones.
+//! Plan files: the content of valid plans, and the exact error messages for invalid plans.
 
 use plans::Plan;
 use plans::settings::RunSettings;

@@ -12,7 +12,7 @@ use support::Bench;
 /// Small, with every test of its profile.
 const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
 
-/// The tests of a profile, one run of all of them, and its JSON document.
+/// A profile's tests, one run of all these tests, and the run's JSON document.
 struct Measured {
     id: String,
     document: Value,
@@ -30,7 +30,7 @@ fn measured(bench: &Bench, profile: &pts::Profile) -> Measured {
     Measured { id, document: read(&file) }
 }
 
-/// The first test of a family: the others differ by block size only.
+/// The first test of a family. The others differ only in block size.
 fn of_family(family: &str) -> Option<&'static str> {
     pts::TESTS.iter().find(|test| test.family == family).map(|test| test.name)
 }

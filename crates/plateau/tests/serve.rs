@@ -216,7 +216,7 @@ fn in_progress(bench: &Bench, run: &str) -> std::fs::File {
     journal
 }
 
-/// Opens the stream of events of a run, and waits for its first byte.
+/// Opens a run's event stream, and waits for its first byte.
 fn open_stream(server: &Server, run: &str, cookie: &str) -> TcpStream {
     let mut stream = TcpStream::connect(&server.address).expect("the server listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");

@@ -22,7 +22,7 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Reports that a fraction of a segment of this length is done.
+    /// Reports that this fraction of a segment with this length is done.
     fn share_done(&mut self, segment_ns: u64, share: f64) -> Flow {
         let done_ns = self.done_ns as f64 + segment_ns as f64 * share;
         self.audience.share_done(done_ns / self.total_ns.max(1) as f64);

@@ -18,7 +18,7 @@ impl<'a> Task<'a> {
     /// Looks up `name` among the tests of `run`.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists all known names.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
         let mut custom = run.plan.iter().flat_map(|plan| &plan.custom_tests);
         custom

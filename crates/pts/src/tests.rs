@@ -46,7 +46,7 @@ impl Test {
     /// Looks up the test called `name`.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists all known names.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         TESTS.iter().find(|test| test.name == name).ok_or_else(|| {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();
@@ -58,7 +58,7 @@ impl Test {
     /// the block sizes and order of the profile.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists all known names.
     pub fn all_named(name: &str, profile: &Profile) -> Result<Vec<&'static Self>, String> {
         if name == "tp" {
             return profile

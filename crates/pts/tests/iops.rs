@@ -93,7 +93,7 @@ fn a_cell_that_is_not_tracked_may_be_unsteady_in_the_window() {
     assert_eq!((outcome.converged, outcome.rounds), (Some(true), 5), "the PTS does not track these cells");
     let (facts, excursions, confidences) = every_cell(&outcome);
     assert_eq!(facts[..2], ["not steady: 2 of 56 cells", "none in 5 rounds"]);
-    // From 1,300 to 2,500 around 1,900: the range is 63.2 % of 20 %, the slope the same of 10 %.
+    // Values from 1,300 to 2,500 around 1,900: the range is 63.2 % (limit: 20 %), and so is the slope (limit: 10 %).
     let Cell::Value(excursion) = excursions.rows[6].cells[6] else { panic!("{excursions:?}") };
     assert!((excursion - 100.0 * 1200.0 / 190.0).abs() < 1e-6, "{excursion}");
     assert_eq!(confidences.rows[6].cells[6], Cell::Value(100.0), "a rise without noise");

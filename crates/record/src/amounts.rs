@@ -67,7 +67,7 @@ struct Numbers {
     slots: u64,
 }
 
-/// Returns the number of pieces of evidence, including those of members.
+/// Returns the number of pieces of evidence, including those about members.
 fn pieces(evidence: &[PurgeEvidence]) -> u64 {
     let of_one = |piece: &PurgeEvidence| match piece {
         PurgeEvidence::Member { evidence, .. } => 1 + pieces(evidence),

@@ -101,7 +101,7 @@ mod tests {
     }
     const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
 
-    /// Returns a hash of a thousand accesses of one of three threads.
+    /// Returns a hash of a thousand accesses by one of three threads.
     fn print(seed: u64, thread: u16, pattern: &Pattern) -> u64 {
         let mut stream = Stream::new(seed, thread, 3, pattern);
         (0..1000).fold(0xcbf2_9ce4_8422_2325, |print: u64, _| {

@@ -1,4 +1,4 @@
-//! The columns of a list of runs, for people and for programs.
+//! The columns of a run list, for people and for programs.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

@@ -78,7 +78,7 @@ impl Index {
         Ok(rows.iter().filter_map(|row| figure_of(row, &mut rounds)).collect())
     }
 
-    /// Returns the keys of all figures of the store, each once.
+    /// Returns the keys of all figures in the store, without duplicates.
     ///
     /// # Errors
     /// If the database fails.

@@ -1,4 +1,4 @@
-//! Names of the states of runs in the store.
+//! Names of run states in the store.
 
 use pts::Standing;
 

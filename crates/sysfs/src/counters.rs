@@ -8,7 +8,7 @@ use crate::below::{attribute, whole};
 
 const SECTOR_BYTES: u64 = 512;
 
-/// The counters of all devices of a file system.
+/// The counters of all devices below a file system.
 #[derive(Debug, Clone)]
 pub struct Counters {
     /// Their folders in sysfs.

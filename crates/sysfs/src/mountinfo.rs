@@ -9,7 +9,7 @@ use crate::number::{DeviceNumber, parse_number};
 pub struct Mount {
     /// ID of the mount.
     pub id: u64,
-    /// Number of the device; major 0 if the file system has none of its own, as with btrfs.
+    /// Device number. Its major number is 0 if the file system has no device number of its own, as with btrfs.
     pub number: DeviceNumber,
     /// The part of the file system that is mounted: a folder, a file, or the name of a namespace such as
     /// `net:[4026532201]`.

@@ -1,5 +1,5 @@
 //! Transfers over a link that loses, repeats, delays, cuts and corrupts requests and responses: the journals at both
-//! ends become identical, and nothing is accepted that does not verify.
+//! ends become identical, and only data that can be verified is accepted.
 
 use std::ops::ControlFlow;
 use std::path::Path;

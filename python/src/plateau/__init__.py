@@ -1,4 +1,4 @@
-"""Reads the runs, exports and index of Plateau. Nothing is ever written.
+"""Reads Plateau's runs, exports and index. Nothing is ever written.
 
 The journals are authoritative: `read_run` checks the hash chain of a run. `Index` answers SQL queries from the index of
 a library, and `read_export` reads the tables of `plateau export --csv`. Data frames need pandas; everything else needs

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Union
 
 
 def _value(text: str) -> Any:
-    """Numbers as numbers, yes and no as booleans, and an empty field as None."""
+    """Returns numbers as numbers, yes and no as booleans, and empty fields as None."""
     if text in ("", "true", "false"):
         return {"": None, "true": True, "false": False}[text]
     for kind in (int, float):

@@ -33,13 +33,13 @@ class Index:
         self._connection.close()
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> List[Dict[str, Any]]:
-        """Answers an SQL query; one dictionary per row."""
+        """Runs an SQL query. Returns one dictionary per row."""
         cursor = self._connection.execute(sql, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row)) for row in cursor]
 
     def figures(self, key: str) -> List[Dict[str, Any]]:
-        """One figure of all runs, such as `iops.rnd4k.w`, the oldest run first."""
+        """Returns one figure, such as `iops.rnd4k.w`, of all runs, oldest run first."""
         return self.query(
             "SELECT run.run_id, run.name, run.started_utc, run.state, run.simulated, drive.identity, drive.model,"
             " drive.firmware, figure.value, figure.unit, figure.spread_share, figure.host_limited"

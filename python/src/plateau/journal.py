@@ -21,7 +21,7 @@ PathLike = Union[str, Path]
 
 
 class Damaged(ValueError):
-    """A file is not as Plateau wrote it."""
+    """A file differs from what Plateau wrote."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _read(path: Path, limit: int) -> bytes:
 
 
 def _lines(path: Path, magic: bytes) -> Tuple[List[Dict[str, Any]], str, bool]:
-    """Returns the records, the hash of the last one, and whether there is an incomplete one after it."""
+    """Returns the records, the hash of the last record, and whether an incomplete record follows it."""
     lines = _read(path, _MOST_JOURNAL_BYTES).splitlines(keepends=True)
     header = lines[0] if lines else b""
     if not header.startswith(magic) or not header.endswith(b"\n"):
@@ -96,7 +96,7 @@ def _lines(path: Path, magic: bytes) -> Tuple[List[Dict[str, Any]], str, bool]:
         body = line[65:-1]
         next_link = hashlib.sha256(link.encode() + body).hexdigest()
         if not line.endswith(b"\n") or line[:65] != f"{next_link} ".encode():
-            # Only the last line can be incomplete; complete ones contain no zero bytes.
+            # Only the last line can be incomplete. Complete lines contain no zero bytes.
             if number == len(lines) - 2 and (not line.endswith(b"\n") or b"\0" in line):
                 return records, link, True
             raise Damaged(f"{path} is damaged at record {number}")
@@ -134,14 +134,14 @@ def read_run(folder: PathLike) -> Run:
 
 
 def runs(library: PathLike) -> Iterator[Run]:
-    """Reads all runs of a library, in the order of their folders. Folders without a run are skipped."""
+    """Reads all runs in a library, in the order of their folders. Folders without a run are skipped."""
     for folder in sorted(Path(library).iterdir()):
         if not folder.name.startswith(".") and (folder / "run.json").is_file():
             yield read_run(folder)
 
 
 def read_annotations(library: PathLike) -> List[Annotation]:
-    """Reads all annotations of the runs of a library, oldest first."""
+    """Reads all annotations of runs in a library, oldest first."""
     path = Path(library) / "library.journal"
     if not path.exists():
         return []

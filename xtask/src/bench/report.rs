@@ -1,7 +1,7 @@
 //! `cargo xtask bench report`: CPU time, memory and file sizes of reports on full-size runs.
 //!
-//! The runs are synthetic: every test with its real cells, and response times similar to those of a drive. The
-//! CPU time of the release binary is measured, because the host is shared.
+//! The runs are synthetic: every test has its real cells, and response times are similar to those of a drive.
+//! The CPU time of the release binary is measured, because the host is shared.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

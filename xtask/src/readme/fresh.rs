@@ -146,7 +146,7 @@ mod tests {
         let is_kept = |name: &str| fs::metadata(folder.join(name)).unwrap().modified().unwrap() == time;
         assert!(!is_kept("same/a"));
 
-        // The clone itself is new: it contains nothing that was left in the old one.
+        // The clone itself is new: it contains nothing that was left in the old clone.
         fs::write(folder.join("left-behind"), "").unwrap();
         fs::write(folder.join("same/a"), "changed by a command").unwrap();
         age(&folder, time);

@@ -3,7 +3,7 @@
 use crate::source::Source;
 use crate::tidy::tree::Tree;
 
-/// Minimum number of words of a sentence; shorter strings are names, units and headings.
+/// Minimum number of words in a sentence; shorter strings are names, units and headings.
 const FEWEST_WORDS: usize = 4;
 /// String literals of up to this length are rarely sentences.
 const SHORT_MESSAGE: usize = 30;

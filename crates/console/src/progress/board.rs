@@ -1,8 +1,8 @@
 //! Displays one or more runs: rewrites lines on a terminal, and appends lines elsewhere.
 //!
-//! The thread that drives a load reports its progress about once a second, which causes a redraw. For rows
-//! without reports, such as during a purge that takes minutes, a thread of the board redraws them. Redraws are
-//! limited to ten per second.
+//! The thread that drives a load reports progress about once a second, and each report causes a redraw. For
+//! rows without reports, such as during a purge that takes minutes, a thread of the board redraws them. Redraws
+//! are limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -13,7 +13,7 @@ use super::view::{Left, View};
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Writes the file until it is dropped, which removes the file.
+/// Writes the file `live`. Dropping this value removes the file.
 #[derive(Debug)]
 pub struct LiveThread {
     over: Arc<(Mutex<bool>, Condvar)>,

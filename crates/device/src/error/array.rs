@@ -276,7 +276,7 @@ pub enum ControllerStep {
     /// Report the status of a background operation.
     #[error("querying {operation} of {path}")]
     QueryOperation {
-        /// The operation, as named by the program.
+        /// The operation, under the name that the program uses.
         operation: &'static str,
         /// Address of the volume.
         path: String,

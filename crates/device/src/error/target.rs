@@ -130,7 +130,7 @@ pub enum TargetError {
         /// Why not.
         why: DataProblem,
     },
-    /// The workload writes, but the target was opened for reading.
+    /// The workload contains writes, but the target was opened for reading.
     #[error("workload {0} writes, but the target was opened for reading only")]
     ReadOnly(Box<Workload>),
     /// An array was specified where only drives can be used.

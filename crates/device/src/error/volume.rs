@@ -135,7 +135,7 @@ pub enum VolumeError {
     OperationUnreported {
         /// Address of the volume.
         path: String,
-        /// The operation, as named by the program.
+        /// The operation, under the name that the program uses.
         operation: &'static str,
     },
 }

@@ -11,7 +11,7 @@ use crate::error::{DriveError, PurgeError};
 struct Method {
     /// Name on the command line. Label and PTS acceptance are taken from the real method with this name.
     name: &'static str,
-    /// Label in reports, if it differs from that of the real method.
+    /// Label in reports, if it differs from the label of the real method.
     label: Option<&'static str>,
     effect: Effect,
 }

@@ -35,10 +35,11 @@ impl Namespace {
     }
 }
 
-/// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Others are included if
-/// the kernel shows them: those of processes, those that a mount keeps alive and, with `of_descriptors`, which takes
-/// longer, those that a descriptor keeps alive. The mounts of a namespace that cannot be entered are not listed.
-/// `pause` passes the time until other threads have left the namespaces that they inspect.
+/// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Other namespaces are
+/// included if the kernel shows them: namespaces of processes, and namespaces that a mount keeps alive. With
+/// `of_descriptors`, which takes longer, namespaces that a descriptor keeps alive are included as well. The mounts of a
+/// namespace that cannot be entered are not listed. `pause` passes the time until other threads have left the
+/// namespaces that they inspect.
 pub(super) fn namespaces(
     roots: &Roots,
     of_descriptors: bool,

@@ -127,7 +127,7 @@ impl<'a> Overlays<'a> {
     }
 }
 
-/// Opens a file with `O_PATH`, which leaves no trace.
+/// Opens a file with `O_PATH`, which has no side effects.
 fn open_nothing(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }

@@ -183,7 +183,7 @@ fn a_device_reached_around_another_counts() {
     facts.used(device(2), "", mounted());
     assert!(users(&facts, device(3)).iter().any(is_mounted));
 
-    // Found by the property test below: a loop device over both of them.
+    // A case that the property test below found: a loop device over both of them.
     let mut facts = host();
     put(&mut facts, device(1), device(0), Span::ALL, Kind::Loop);
     put(&mut facts, device(4), device(1), Span::ALL, Kind::Loop);

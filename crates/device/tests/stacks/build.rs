@@ -100,7 +100,7 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            // If a lower node is missing, skip this one: a failure here would provide no information.
+            // If a lower node is missing, skip this node, because a failure here would provide no information.
             let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
                 let made = stack.make(index, node, templates, &mut rng);
                 made.map_err(|error| stack.failures.push((node.what, error.to_string())))

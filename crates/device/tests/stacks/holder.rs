@@ -19,7 +19,7 @@ pub enum Hold {
     Writing,
     Mapped,
     Claimed,
-    /// Open for reading, which conflicts with nothing.
+    /// Open for reading, because that conflicts with nothing.
     Reading,
     /// Mounted in a private mount namespace.
     Mounted,

@@ -21,7 +21,7 @@ const DATA_STREAM: u64 = 1 << 32;
 /// State of all lanes; each of its four words is one vector.
 type State = [[u64; LANES]; 4];
 
-/// Granularity of compressible data: each chunk starts with random data, as in fio.
+/// Granularity of compressible data. As in fio, each chunk starts with random data.
 const COMPRESSED_CHUNK_BYTES: usize = 512;
 
 /// Write data of one worker.

@@ -50,7 +50,7 @@ struct Refused {
 
 /// The application's side of the SQ.
 struct Submissions<S> {
-    /// The SQ tail: the published value of `next`.
+    /// The SQ tail, which is the published value of `next`.
     tail: NonNull<AtomicU32>,
     flags: NonNull<AtomicU32>,
     entries: NonNull<S>,
@@ -90,7 +90,7 @@ const GRANTS: &[Setup] = &[
     Setup::COOP_TASKRUN,
     Setup::empty(),
 ];
-/// The same with a kernel thread for submission (`SQPOLL`), which is compatible with fewer flags.
+/// Setup flags with a kernel thread for submission (`SQPOLL`), which is compatible with fewer flags.
 const SUBMITTING_GRANTS: &[Setup] = &[
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER).union(Setup::NO_SQARRAY),
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER),

@@ -17,7 +17,7 @@ const NAME: Form = Form::Word("NAME");
 /// A switch for which fio requires a value.
 const BIT: Form = Form::Word("0|1");
 
-/// The options with an effect, and those that request behaviour that is always enabled.
+/// The options that have an effect, and options that request behaviour that is always enabled.
 pub(super) const EFFECTIVE: &[Key] = &[
     key("name", &[], NAME, "name of the job in the results", |_, _| Ok(())),
     key("description", &[], Form::Word("TEXT"), "a comment", |_, _| Ok(())),

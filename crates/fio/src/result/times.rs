@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn no_row_lies_beyond_the_maximum_or_before_the_minimum() {
-        // The middle of the slot of 999,859.5 us is above one second.
+        // The middle of the slot that contains 999,859.5 us is above one second.
         let rows = rows_of(&[100_000, 999_859_500]);
         assert_eq!(rows.last().map(|row| row.1), Some(1_000_000_000));
         // The slot of 200.1 us begins below 200.

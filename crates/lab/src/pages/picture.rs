@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
 use stdx::units::grouped;
 
-/// All exhibits of a page of a test, with its title.
+/// All exhibits on a test's page, with the title of the page.
 pub fn page(page: &Page) -> Markup {
     html! {
         section.exhibits {

@@ -22,7 +22,7 @@ const AHEAD: u32 = 3;
 /// Maximum number of points in a per-second line.
 const MOST_POINTS: usize = 600;
 
-/// The plot area of a chart, which maps values to coordinates.
+/// The plot area of a chart. It maps values to coordinates.
 struct Area {
     x: (f64, f64),
     top: f64,

@@ -143,7 +143,7 @@ fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" \u{b7} ")
 }
 
-/// The test that the page is about: the current one, or the last one.
+/// The test that the page is about: the current test, or the last test.
 fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
     let outcomes = &snapshot.replayed.outcomes;
     let by_phase = outcomes.iter().find(|outcome| Some(outcome.test.as_str()) == live.phase.test());

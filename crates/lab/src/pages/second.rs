@@ -34,7 +34,7 @@ pub fn content(snapshot: &Snapshot) -> Markup {
     }
 }
 
-/// The seconds of the current load: the latest ones in ascending order of time.
+/// The latest seconds of the current load, in ascending order of time.
 fn current(live: &Live) -> &[LiveSecond] {
     let seconds = &live.seconds[..];
     let restart =

@@ -11,7 +11,7 @@ pub enum Until {
     /// After this number of nanoseconds of virtual time.
     ForNs(u64),
     /// After this number of bytes, rounded down to whole blocks. With several block sizes, each thread stops
-    /// after the block with which it reaches its share.
+    /// after the block that completes its share.
     Bytes(u64),
 }
 

@@ -1,4 +1,4 @@
-//! The measurements of a drive, and the parameters with which they were made.
+//! Measurements of a drive, and the test parameters that were used for them.
 
 /// Read percentage of each column in a table of measured IOPS.
 pub(super) const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];

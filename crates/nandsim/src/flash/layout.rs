@@ -112,7 +112,7 @@ impl Layout {
         self.superblocks
     }
 
-    /// Number of superblocks of the cache, which follow the others.
+    /// Number of cache superblocks. They follow all other superblocks.
     #[inline]
     pub(crate) fn cache_superblocks(&self) -> u32 {
         self.cache_superblocks
@@ -129,7 +129,7 @@ impl Layout {
         self.cache_start
     }
 
-    /// Returns the number of slots of a row.
+    /// Returns the number of slots per row.
     pub(crate) fn row_slots(&self) -> u32 {
         self.dies << self.unit_shift
     }

@@ -267,7 +267,7 @@ impl Map {
     }
 
     /// Updates the bits and counts after [`move_entry`](Self::move_entry). The slots in the bitmap `moved`, which
-    /// starts at `first`, are in the superblock `from`; the slots from `to` to `end` are in another one.
+    /// starts at `first`, are in the superblock `from`; the slots from `to` to `end` are in another superblock.
     #[inline]
     pub(crate) fn commit_moves(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;

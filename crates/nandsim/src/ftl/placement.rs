@@ -28,8 +28,8 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
     }
 }
 
-/// Frees superblocks until more than one is free. The last free one is reserved for the collector, which could not free
-/// any others without it.
+/// Frees superblocks until more than one is free. The last free superblock is reserved for the collector, which could
+/// not free any other superblock without it.
 pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut BlockManager<D>) {
     // A ring may make one full turn without finding garbage, and another before the copies fill a superblock.
     for _ in 0..4 * blocks.layout.superblocks() {
@@ -46,8 +46,8 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
     panic!("space is short although garbage is left");
 }
 
-/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first
-/// one and all of them are available.
+/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first of
+/// them is available and at which all of them are.
 #[inline]
 pub(super) fn read<D, L: Ftl<D>>(
     layer: &L,

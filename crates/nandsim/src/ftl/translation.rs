@@ -25,7 +25,7 @@ pub(crate) struct Translation<D> {
     layer: Layer,
 }
 
-/// Evaluates an expression on the layer, whatever its kind.
+/// Evaluates an expression on the layer, whichever kind it is.
 macro_rules! each {
     ($layer:expr, $it:ident => $call:expr) => {
         match $layer {
@@ -97,8 +97,8 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
     }
 
-    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the
-    /// first one and all of them are available.
+    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first
+    /// of them is available and at which all of them are.
     #[inline]
     pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
@@ -206,7 +206,7 @@ impl<D: Defects> Translation<D> {
         u64::from(self.blocks.layout.all_superblocks()) * self.blocks.flash.superblock_erase_ns()
     }
 
-    /// Returns the number of slots of the write buffer.
+    /// Returns the number of slots in the write buffer.
     pub(crate) fn buffer_slots(&self) -> u32 {
         self.blocks.policy.buffer_slots
     }

@@ -58,7 +58,7 @@ pub enum Scope {
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plans, and options of `resume`, which replace the values with which the run was
+    /// Options of `run`, plan keys, and options of `resume`, which override the values with which the run was
     /// started.
     Resume,
     /// Options of `run` and `resume` only, because the author of a plan must not set them.
@@ -168,7 +168,7 @@ pub struct RunSettings {
     pub size_bytes: Option<u64>,
     /// Scale of a simulated drive, as written.
     pub scale: Option<String>,
-    /// Faults of a simulated drive that replace those of its model.
+    /// Faults of a simulated drive that replace the faults in its model.
     pub sim_faults: Option<Vec<String>>,
     /// Statements about the tester and the test platform.
     pub stated: Stated,

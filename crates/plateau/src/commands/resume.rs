@@ -205,9 +205,9 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
-/// Returns the identities that confirm the members of an array before it is opened: the typed ones, or those of the
-/// run if no other user can have written the run. If others can write to the run's directory, the run confirms
-/// nothing.
+/// Returns the identities that confirm the members of an array before it is opened: the typed identities, or the
+/// identities in the run if no other user can have written the run. If others can write to the run's directory, the run
+/// confirms nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {

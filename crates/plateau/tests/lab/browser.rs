@@ -1,5 +1,5 @@
-//! `plateau serve` in a browser: a run is started with the keyboard, watched and found again. Skipped if Chromium is not
-//! installed.
+//! `plateau serve` in a browser: a run is started with the keyboard, watched, and found again afterwards. Skipped if
+//! Chromium is not installed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};

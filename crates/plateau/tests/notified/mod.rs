@@ -1,4 +1,4 @@
-//! What notices are sent to: a program, a web server and a mail server.
+//! The recipients of notices: a program, a web server and a mail server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

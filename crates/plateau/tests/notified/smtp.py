@@ -1,4 +1,4 @@
-"""A mail server: prints its port, and appends each mail to a file as one JSON document.
+"""A mail server that prints its port and appends each mail to a file as one JSON document.
 
 Arguments: the file, and optionally a certificate with its key; then the server requires STARTTLS, the user "lab" and the
 password "pass word".

@@ -127,7 +127,7 @@ impl Rules {
     }
 
     /// Returns writes of twice the capacity, at the thread count and queue depth of the test. Before Latency,
-    /// those of the run's other tests are used.
+    /// the values of the run's other tests are used.
     fn precondition(&self, block: u32, demand: (u16, u16)) -> Step {
         let writes = self.random(block, 0, demand, 0).unmeasured();
         Step::Load(Want { sequential: true, length: Length::Fills(2), ..writes })

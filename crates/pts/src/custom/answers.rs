@@ -97,7 +97,8 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Returns the rounds to average, from 0, half-open: those from the first steady window on, or the last ones.
+    /// Returns the rounds to average as a half-open range from 0: the rounds from the first steady window on, or the
+    /// last rounds.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

@@ -37,7 +37,7 @@ impl Profile {
     /// Looks up the profile called `name`.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists all known names.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();

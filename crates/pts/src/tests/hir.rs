@@ -15,7 +15,7 @@ use answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, W
 
 /// Number of bursts in a wait state.
 const BURSTS: u32 = 360;
-/// Number of samples of access C: one per burst.
+/// Number of access C samples, one per burst.
 const RETURN_SAMPLES: usize = 360;
 
 /// The HIR test.

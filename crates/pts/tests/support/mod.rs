@@ -19,7 +19,7 @@ pub struct Fake {
     iops: Of,
     /// Response time of all I/Os in ns.
     pub latency_ns: Of,
-    /// CPU time of the workload as a fraction of that of four processors; `None` for an unknown host.
+    /// CPU time of the workload as a fraction of the available time of four processors; `None` for an unknown host.
     pub processor_share: Option<fn(&Workload) -> f64>,
     /// IOPS in each second of a workload; `None` if they are constant.
     pub iops_of_second: Option<OfSecond>,

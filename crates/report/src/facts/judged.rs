@@ -14,7 +14,7 @@ pub(crate) struct JudgedRun<'a> {
     pub entries: &'a [Entry],
 }
 
-/// Returns whether the round of `answer` is in the measurement window of its loop of rounds.
+/// Returns whether the round of `answer` is in the measurement window of its round loop.
 pub(crate) fn in_window(outcomes: &[Outcome], answer: &Answer<'_>) -> bool {
     let window = loop_of(outcomes, answer).and_then(|judged| judged.window.as_ref());
     window.zip(answer.round).is_some_and(|(s, round)| (s.first_round..=s.last_round).contains(&round))

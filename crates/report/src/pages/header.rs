@@ -1,4 +1,4 @@
-//! The header of a report page, in the style of the edition of the specification.
+//! The header of a report page, in the style that the edition of the specification prescribes.
 
 use pts::Outcome;
 use pts::profile::Edition;

@@ -47,8 +47,7 @@ impl Mix {
     }
 }
 
-/// Returns a table of a hundred entries in which the number of occurrences of each index is its share in
-/// percent.
+/// Returns a table with a hundred entries. Each index occurs as often as its share in percent.
 fn lottery(shares: impl Iterator<Item = u8>) -> [u8; 100] {
     let mut lots = [0; 100];
     let mut next = lots.iter_mut();

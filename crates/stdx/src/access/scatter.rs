@@ -225,7 +225,7 @@ mod tests {
         (0..count).map(|_| scatter.next(&mut rng)).collect()
     }
 
-    /// Returns the number of draws of each block, the most frequent first.
+    /// Returns how often each block was drawn, the most frequent first.
     fn popularity(offsets: Offsets, blocks: u64, count: usize) -> Vec<u64> {
         let mut counts = vec![0; blocks as usize];
         draws(offsets, blocks, count).into_iter().for_each(|block| counts[block as usize] += 1);

@@ -79,7 +79,7 @@ pub(crate) struct Volume {
     pub(crate) drives: Vec<(String, String)>,
     /// World-wide name, hexadecimal in lower case.
     pub(crate) naa: Option<String>,
-    /// Kernel name of the volume, as reported by the program.
+    /// Kernel name of the volume as reported by the program.
     pub(crate) node: Option<String>,
 }
 

@@ -147,8 +147,8 @@ fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
         let (queue, counted) = run(&request(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
-        // A buffer is filled late only if more I/Os complete at once than there are spare slots, and then
-        // only the last one.
+        // A buffer is filled late only if more I/Os complete at once than there are spare slots, and then only
+        // the last buffer is.
         assert!(queue.taken_late <= 12, "{} of {}, {read_percent} % reads", queue.taken_late, queue.taken);
         // All generated data is written, except at the end.
         assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.taken));

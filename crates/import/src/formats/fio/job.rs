@@ -258,7 +258,7 @@ fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
 
 fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     let of = |way: &&Way| way.times().and_then(|(spread, unit)| Some(spread.max? * unit));
-    // Without the maximum of one direction, that of both is not known.
+    // If the maximum of one direction is missing, the maximum of both is not known.
     let all: Option<Vec<f64>> = ways.iter().map(of).collect();
     measured(all.and_then(|all| all.into_iter().reduce(f64::max)), "a maximum response time")
 }

@@ -18,7 +18,7 @@ use crate::output::summary::Summary;
 
 /// Bytes simulated per trial; larger drives would only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
-/// Number of rounds of a trial, and of the final score.
+/// Number of rounds in each trial, and for the final score.
 const ROUNDS: (u32, u32) = (4, 6);
 
 pub fn run(cli: &Cli, options: &SimFit) -> Done {
@@ -104,7 +104,7 @@ fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     }
 }
 
-/// Returns the initial model: the specified one, or the built-in one with the smallest error.
+/// Returns the initial model: the specified model, or the built-in model with the smallest error.
 fn start(
     options: &SimFit,
     file: &RunFile,

@@ -27,14 +27,14 @@ pub struct DemandAnswers {
     pub incidents: Incidents,
 }
 
-/// The histogram run of one of the chosen points.
+/// The histogram run for one of the chosen points.
 pub struct Drawn {
     pub pre_writes: Vec<Sample>,
     pub segment: Option<Segment>,
 }
 
 impl DemandAnswers {
-    /// Returns the rounds on which results are based: the five of the window, or the last ones available.
+    /// Returns the rounds on which results are based: the five rounds of the window, or the last available rounds.
     pub fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]

@@ -1,4 +1,4 @@
-//! Cells of the demand variation, and the selection of three of them for histograms.
+//! The cells of a demand variation, and the selection of three cells for histograms.
 
 use record::Segment;
 

@@ -13,7 +13,7 @@ pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 /// Number of chunks in the test range. Five of them, 8 % of the range, show whether the throughput has settled.
 pub const CHUNKS: u32 = 64;
-/// Maximum number of intervals of a chunk.
+/// Maximum number of intervals per chunk.
 pub const INTERVALS: usize = 32;
 /// Idle times, in minutes.
 pub const IDLE_MINUTES: [u32; 4] = [1, 5, 15, 60];

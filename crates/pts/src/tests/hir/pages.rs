@@ -245,7 +245,8 @@ fn first_minute(state: &State) -> Option<f64> {
     mean(state.baseline.iter().take(samples_of_a_minute(&state.baseline)).map(|sample| sample.iops))
 }
 
-/// Returns the length of a sample of the return. Short cells have fewer samples than there are bursts.
+/// Returns the length of one sample of the return to the baseline. Short cells have fewer samples than there are
+/// bursts.
 fn sample_seconds(baseline: &[Sample]) -> f64 {
     f64::from(RETURN_MINUTES) * 60.0 / baseline.len() as f64
 }

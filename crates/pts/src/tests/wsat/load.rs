@@ -53,7 +53,7 @@ impl Load {
         if self.block_bytes.is_none() { Composite::of(context).check(context) } else { Ok(()) }
     }
 
-    /// Returns the deviations from the profile, and those of the composite from its table.
+    /// Returns the deviations from the profile, and the composite's deviations from its table.
     pub fn deviations(self, context: &Context<'_>) -> Vec<Deviation> {
         let is_offered = self == STIMULUS || context.profile.edition >= Edition::V2_0;
         let other = (!is_offered).then(|| Deviation::Workload {

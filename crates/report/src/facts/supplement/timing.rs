@@ -33,7 +33,7 @@ struct ClockTiming<'a> {
     interruptions: Vec<u64>,
 }
 
-/// The target's clock, made continuous: the clock of a real drive restarts when the drive is reopened.
+/// The target's clock, made continuous, because the clock of a real drive restarts when the drive is reopened.
 #[derive(Default)]
 struct Clock {
     offset_ns: u64,

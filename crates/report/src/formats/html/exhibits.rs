@@ -1,4 +1,4 @@
-//! The report pages: the PTS page header, then the exhibits of the test.
+//! The report pages, each with the PTS page header followed by the test's exhibits.
 
 use pts::Outcome;
 use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};

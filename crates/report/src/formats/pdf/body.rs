@@ -25,7 +25,7 @@ use charts::Size;
 const LEAST_CHART: f64 = 170.0;
 /// Minimum height of a response-time chart, which needs space for labels above and axes below the plot.
 const LEAST_RESPONSE_TIMES: f64 = 230.0;
-/// Relative widths of the header columns; those of platform and test contain the longest texts.
+/// Relative widths of the header columns. The platform and test columns contain the longest texts.
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
