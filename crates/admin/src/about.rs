@@ -10,7 +10,7 @@ use crate::wire::scsi::Rotation;
 pub struct Fact {
     /// Name of the fact, such as `max_transfer_bytes`.
     pub name: &'static str,
-    /// Value of the fact, in the unit of its name.
+    /// Value of the fact, in the unit stated in the name.
     pub value: Value,
 }
 

@@ -1,4 +1,4 @@
-//! Describes what a chart shows in one sentence, derived only from its values. Whether a drive is steady or a result
+//! Describes what a chart shows in one sentence, derived only from its values. Whether a drive is steady or a result is
 //! valid is decided elsewhere.
 
 mod amounts;

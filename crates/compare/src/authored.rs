@@ -3,7 +3,7 @@
 /// Notes, key points, a watermark, and links to the reports of the runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authored {
-    /// Conclusions of the author, shown before the figures.
+    /// The author's conclusions, shown before the figures.
     pub key_points: Vec<String>,
     /// Notes, shown after the figures.
     pub notes: Vec<String>,

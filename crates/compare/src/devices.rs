@@ -55,7 +55,7 @@ fn interface(run: &Candidate) -> String {
     }
 }
 
-/// A fact, or the placeholder for one that the host or the file does not provide.
+/// A fact, or the placeholder if the host or the file does not provide it.
 fn known(run: &Candidate, fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| absent(&run.document).into())
 }

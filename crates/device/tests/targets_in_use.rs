@@ -83,7 +83,7 @@ fn nodes_of_a_device_under_other_names() {
     let dir = tempfile::tempdir().expect("a folder");
     let Some(lower) = Loop::new(SIZE, &[]) else { return };
     let Some(node) = mknod(dir.path(), &lower.path) else { return };
-    // Attach by the second name and target the first one, then vice versa.
+    // Attach by the second name and use the first name as the target, then vice versa.
     for (attached, target) in [(text(&node), lower.path.as_str()), (lower.path.as_str(), text(&node))] {
         let Some(upper) = Loop::over(Path::new(attached), &["--offset", "16M"]) else { return };
         if command("mkfs.ext4", &["-q", &upper.path]).map_err(|why| skip(&why)).is_err() {

@@ -36,7 +36,7 @@ pub struct Examined {
 pub struct Caller<'a> {
     /// Its effective user.
     pub uid: u32,
-    /// Name of the file in a run from which it was imported.
+    /// Name of the file in a run directory from which the run was imported.
     pub imported_file: &'a str,
     /// Size limit of that file.
     pub most_imported_bytes: u64,

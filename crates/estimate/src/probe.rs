@@ -53,8 +53,8 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Puts the drive in the state of IOPS, Throughput and Latency: filled by sequential writes, then by
-    /// random ones.
+    /// Puts the drive in the state of IOPS, Throughput and Latency: filled by sequential writes, then by random
+    /// writes.
     fn preconditioned(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         self.bench.write(&self.context.precondition())?;

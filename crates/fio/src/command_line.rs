@@ -62,8 +62,8 @@ pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
     Ok(jobs.into_iter().filter(|job| names.is_empty() || names.contains(&job.name)).collect())
 }
 
-/// Returns the arguments with a second dash added to each fio option that has only one: fio accepts both. Only long
-/// names after `load` are changed.
+/// Returns the arguments. Adds a second dash to each fio option that has only one, because fio accepts both forms. Only
+/// long names after `load` are changed.
 pub fn with_two_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let Some(command) = arguments.iter().position(|argument| argument == "load") else { return arguments };

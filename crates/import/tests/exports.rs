@@ -245,7 +245,7 @@ fn a_table_keeps_every_column_through_an_import() {
     let mut problems = Vec::new();
     for scenario in scenarios() {
         let own = measured(&scenario).files("csv");
-        // What a file does not have, as rows of another table do not, is not filled in.
+        // Values that a file does not contain, such as those in rows of other tables, are not filled in.
         for name in ["cells.csv", "figures.csv", "steady_state.csv", "tables.csv"] {
             let table = &own[name];
             if rows(table, &[]).is_empty() {

@@ -233,7 +233,7 @@ fn words_in_one_pair_of_quotes_and_the_newest_run_in_capitals_are_understood() {
     assert!(bench.ok(&["runs", "latest"]).contains("`plateau show latest` shows that run"));
 }
 
-/// Every command takes the same names of models, and rejects others with the same exit code.
+/// Every command accepts the same model names, and rejects all others with the same exit code.
 #[test]
 fn models_have_the_same_names_in_all_commands() {
     let bench = Bench::new();

@@ -77,8 +77,8 @@ fn hir_compares_wait_states_with_steady_state() {
 
 #[test]
 fn hir_has_recovered_only_if_it_stays_recovered() {
-    // The drive is steady at first, a fifth slower from the third minute of each return on, and in the last ten
-    // minutes either steady again or not.
+    // The drive is steady at first, and a fifth slower from the third minute of each return. In the last ten
+    // minutes, it may or may not be steady again.
     let returns = |last: u64| {
         let mut bench = Fake::new(|_, _| 1_000);
         bench.iops_of_second = Some(Box::new(move |_, w, second| match w.until {

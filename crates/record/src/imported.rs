@@ -108,7 +108,7 @@ pub struct Origin {
     /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
-    /// The run that the file is an export of, if Plateau wrote the file.
+    /// The exported run, if Plateau wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported_run: Option<String>,
     /// Revision of the specification stated in the file: `PTS-E 1.0`.

@@ -60,7 +60,7 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Returns `word` as a shell reads it, in quotes only if it needs them.
+/// Returns `word` as it must be typed in a shell, in quotes only if necessary.
 #[must_use]
 pub fn shell_word(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@".contains(c);

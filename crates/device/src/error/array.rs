@@ -316,7 +316,7 @@ pub enum ControllerStep {
 pub struct ControllerFailure {
     /// The attempted operation.
     pub step: ControllerStep,
-    /// The report of the controller.
+    /// The controller's report.
     pub reported: String,
     /// The usual cause of such a report.
     pub cause: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Errors of a target or of the way in which it is used.
+//! Errors concerning a target or the way in which it is used.
 
 use std::io;
 use std::path::PathBuf;

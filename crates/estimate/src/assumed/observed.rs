@@ -157,7 +157,7 @@ impl Observed {
         assumed
     }
 
-    /// Scales unmeasured block sizes by the same factor as the nearest measured one.
+    /// Scales unmeasured block sizes by the same factor as the nearest measured size.
     fn apply_random(&self, assumed: &mut Assumed) {
         let [saturated, preconditioned] = &self.random;
         let mut seen: BTreeMap<u32, Rates> = BTreeMap::new();

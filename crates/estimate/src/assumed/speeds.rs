@@ -173,7 +173,7 @@ impl Assumed {
         }
     }
 
-    /// Returns the response time of an I/O of the workload if no others are outstanding.
+    /// Returns the response time of an I/O of the workload if no other I/Os are outstanding.
     fn alone_seconds(&self, workload: &Workload, block: f64) -> f64 {
         let reads = f64::from(workload.read_percent) / 100.0;
         let (alone, further) = if workload.kinds.is_empty() {

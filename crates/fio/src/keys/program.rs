@@ -10,7 +10,7 @@ pub struct ProgramOption {
     pub value: Option<&'static str>,
     /// How its meaning compares with fio's; `None` if it is refused.
     pub standing: Option<Standing>,
-    /// Its meaning, or the reason why it has no effect or is refused.
+    /// The option's meaning, or the reason why it has no effect or is refused.
     pub about: &'static str,
 }
 

@@ -31,7 +31,7 @@ impl Group {
     }
 }
 
-/// The comparisons of drives whose runs are ordered from the newest; a drive alone is not compared.
+/// Compares drives whose runs are ordered from newest to oldest. A single drive is not compared.
 pub fn groups(drives: &[Drive]) -> Vec<Group> {
     let mut groups: BTreeMap<String, Vec<Arc<Row>>> = BTreeMap::new();
     for drive in drives {

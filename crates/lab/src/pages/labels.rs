@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 /// Length limit of a tag or a note, as on the command line.
 const MOST_CHARACTERS: usize = 200;
 
-/// The tags and notes of a run with who added them, and the forms that change them.
+/// The tags and notes of a run with the users who added them, and the forms to change them.
 pub fn forms(app: &App, call: &Call, snapshot: &Snapshot) -> Markup {
     let file = &snapshot.run.file;
     let (id, added) = (file.id.as_str(), app.catalogue.added());

@@ -81,7 +81,7 @@ impl Folder {
     /// therefore cannot be redirected by replacing the folder at the path.
     ///
     /// # Errors
-    /// Returns an error if the folder is missing or is a different one, or if a system call fails.
+    /// Returns an error if the folder is missing or has been replaced, or if a system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

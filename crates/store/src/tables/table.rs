@@ -54,7 +54,7 @@ pub struct Folded<'a> {
     pub loaded: &'a Loaded,
     /// The report.
     pub document: &'a Document,
-    /// The figures, those per watt included. The first ones of each test are its key figures, in their order.
+    /// The figures, those per watt included. The first figures of each test are its key figures, in order.
     pub figures: &'a [Figure],
     /// State.
     pub state: Standing,

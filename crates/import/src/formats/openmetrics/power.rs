@@ -160,7 +160,7 @@ fn quantity(metric: &str) -> Option<Quantity> {
     Some(Quantity { of, is_uncertainty })
 }
 
-/// A metric about the file system: the ratio, and its factor to the one in [`FileShare`].
+/// A metric about the file system: the ratio, and the factor that converts it to the ratio in [`FileShare`].
 struct Ratio {
     of: fn(&mut FileShare) -> &mut Option<f64>,
     factor: f64,

@@ -65,7 +65,7 @@ pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
 /// The labels of a sample.
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
-/// Returns a metric for the values and one for their uncertainties, if known; omits a metric without samples.
+/// Returns a metric for the values and, if known, a metric for their uncertainties. Omits metrics without samples.
 fn pair<'a>(
     names: [&'a str; 2],
     unit: &'a str,
