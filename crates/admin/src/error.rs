@@ -33,7 +33,7 @@ pub enum AdminError {
     Unavailable {
         /// Name of the method.
         method: &'static str,
-        /// Why not.
+        /// Why the device does not support it.
         why: WhyNot,
     },
     /// The method would also erase other data, which was not confirmed.
@@ -52,7 +52,7 @@ pub enum AdminError {
     Command {
         /// The attempted step.
         step: Step,
-        /// Why it failed.
+        /// Why the command failed.
         fault: Fault,
     },
     /// Plateau stopped waiting for a step that the device completes on its own.

@@ -62,7 +62,7 @@ const PURGE_METHODS: &[Method] = &[
 /// Options of a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
-    /// Name of the method; `None` for the best one that is known to work.
+    /// Name of the method; `None` for the best method that is known to work.
     pub method: Option<String>,
     /// Whether to write samples before the purge and read them afterwards. The PTS forbids reads between
     /// purge and test.

@@ -24,7 +24,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Opens tracefs, removes instances of processes that no longer exist, and creates one.
+    /// Opens tracefs, removes instances left by processes that no longer exist, and creates an instance.
     pub fn create() -> Result<Self, CaptureError> {
         let root = tracefs()?;
         let instances = folder(&root, "instances")?;

@@ -40,7 +40,7 @@ impl Candidate {
         &self.document
     }
 
-    /// Its figures.
+    /// The figures of the run.
     #[must_use]
     pub fn figures(&self) -> &[Figure] {
         &self.figures

@@ -130,7 +130,7 @@ fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, 
     Some((title, svg, size))
 }
 
-/// The runs as bars: all, or the best ones and the baseline.
+/// The runs as bars: all runs, or the best runs and the baseline.
 fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
     // A baseline that is not among the best is shown last.

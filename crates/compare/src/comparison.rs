@@ -43,7 +43,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares runs, with the first one as the baseline.
+    /// Compares runs, with the first run as the baseline.
     ///
     /// # Errors
     /// Returns an error if there are too few runs, or no figure is common to two of them.

@@ -39,7 +39,7 @@ impl GroupBy {
 pub struct Group {
     /// The value that they share.
     pub name: String,
-    /// Their indices.
+    /// Indices of the runs.
     pub runs: Vec<usize>,
 }
 

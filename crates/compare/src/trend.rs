@@ -23,7 +23,7 @@ pub struct Trend {
     pub figure: String,
     /// Name of the figure, as printed.
     pub name: String,
-    /// Its unit.
+    /// Unit of the figure.
     pub unit: String,
     /// Which direction is better.
     pub better: Better,
@@ -67,7 +67,7 @@ impl Point {
 /// Straight line through the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Its value at the first and at the last run.
+    /// Value of the line at the first and at the last run.
     pub ends: (f64, f64),
     /// Change from the first to the last run, in percent of the mean.
     pub percent: f64,

@@ -44,7 +44,7 @@ pub trait Audience {
     fn share_done(&mut self, share: f64);
     /// Reports the expected length of a step without ticks.
     fn expected(&mut self, length: Duration);
-    /// Reports the start of a load: a measured one, or preconditioning.
+    /// Reports the start of a load: a measurement, or preconditioning.
     fn begin(&mut self, workload: &Workload, measured: bool);
     /// Reports progress of a load.
     fn tick(&mut self, tick: &Tick);

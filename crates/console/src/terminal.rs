@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use stdx::text::on_one_line;
 
-/// Size that is assumed for a terminal that does not report one.
+/// Size that is assumed for a terminal that does not report its size.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
 /// First versions of terminals that support OSC 9;4; older versions of iTerm2 and Ghostty show it as a
 /// notification.
@@ -125,8 +125,8 @@ pub fn clean(text: &str, unicode: bool) -> String {
     if unicode { text.into_owned() } else { in_ascii(&text) }
 }
 
-/// Converts text for a terminal without Unicode: our own symbols to similar ones, and other characters to
-/// escapes.
+/// Converts text for a terminal without Unicode: replaces our own symbols by similar symbols, and other
+/// characters by escapes.
 pub fn in_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -51,7 +51,7 @@ pub(crate) const PREFIX: &str = "array:";
 /// Poll intervals while members are synchronised by the kernel, and by a RAID controller, whose utility is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
-/// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic numbering.
+/// Highest md number. Free numbers are searched downwards from this number, as in the kernel's automatic numbering.
 const HIGHEST_NUMBER: u32 = 127;
 /// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;

@@ -54,7 +54,7 @@ pub enum DriveError {
     Workload {
         /// The workload.
         workload: Box<Workload>,
-        /// Why not.
+        /// Why the workload is not supported.
         problem: WorkloadProblem,
     },
     /// Several workloads together have more I/Os in flight than a simulated drive supports.
@@ -82,7 +82,7 @@ pub enum DriveError {
     /// An array left by an earlier run could not be dismantled.
     #[error("an array left by an earlier run cannot be dismantled: {error}; it is described in {}", .note.display())]
     LeftOver {
-        /// Why not.
+        /// Why the array could not be dismantled.
         error: Box<DriveError>,
         /// The record of the array.
         note: PathBuf,
@@ -92,7 +92,7 @@ pub enum DriveError {
     Member {
         /// The member.
         path: String,
-        /// Its error.
+        /// The error of the member's purge.
         error: Box<DriveError>,
     },
     /// A host setting could not be changed or restored.
@@ -103,7 +103,7 @@ pub enum DriveError {
     CameIntoUse {
         /// Target as given on the command line.
         target: String,
-        /// Its user.
+        /// The new user of the target.
         user: Refusal,
     },
     /// After a format, the device no longer responds, or its device node now refers to a different device.
@@ -111,7 +111,7 @@ pub enum DriveError {
     Gone {
         /// Target as given on the command line.
         target: String,
-        /// What failed.
+        /// The error of the system call that failed.
         source: io::Error,
     },
     /// Information from the operating system could not be read.
@@ -119,7 +119,7 @@ pub enum DriveError {
     System {
         /// The file or interface.
         path: &'static str,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The users of the block devices of this host could not be determined.
@@ -174,7 +174,7 @@ pub enum PurgeError {
     Hole {
         /// The file.
         file: String,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A simulated drive stores no data to search for.

@@ -81,7 +81,7 @@ pub enum Refusal {
     },
     /// The target has partitions.
     Partitions {
-        /// Their kernel names.
+        /// Kernel names of the partitions.
         names: String,
     },
     /// The target is a partition, not a drive.

@@ -124,7 +124,7 @@ keeps = True
 thread = elsewhere(lambda: None)
 link = f'/proc/self/task/{thread.native_id}/ns/mnt'
 if libc.mount(link.encode(), b'namespace', None, 0x1000, None): sys.exit(print('skip: no mount of a namespace'))";
-    // A namespace can be mounted only in an older one.
+    // A namespace can be mounted only in an older namespace.
     let code = format!("{MOUNT}\nos.chdir(os.path.dirname(sys.argv[1]))\n{code}");
     let Some(device) = Loop::over(&image.path, &["--offset", "32M"]) else { return };
     let Some(holder) = Holder::new(&code, text(&image.path)) else { return };

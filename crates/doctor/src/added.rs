@@ -45,7 +45,7 @@ pub enum AddedProblem {
     /// Its permissions allow other users to change it.
     #[error("others can change the tags, notes and names in it (mode {mode:04o})")]
     OthersCanWrite {
-        /// Its permissions.
+        /// Permissions of the file.
         mode: u32,
     },
     /// It refers to runs that are not in the library.
@@ -69,7 +69,7 @@ fn some(runs: &[String]) -> String {
 }
 
 impl AddedProblem {
-    /// Its severity.
+    /// Severity of the problem.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {

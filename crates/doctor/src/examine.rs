@@ -34,7 +34,7 @@ pub struct Examined {
 /// Facts about the caller that the examination needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
-    /// Its effective user.
+    /// Effective user of the caller.
     pub uid: u32,
     /// Name of the file in a run directory from which the run was imported.
     pub imported_file: &'a str,

@@ -69,13 +69,13 @@ pub enum Problem {
     DuplicateId {
         /// Number of folders.
         count: usize,
-        /// Their names.
+        /// Names of the folders.
         folders: Vec<String>,
     },
     /// The name of the folder differs from the id of the run.
     #[error("the folder is named {folder}: it was renamed or is a copy")]
     Renamed {
-        /// Its name.
+        /// Name of the folder.
         folder: String,
     },
     /// The run belongs to another user.
@@ -109,7 +109,7 @@ pub enum Problem {
     /// Other users can write to the folder of restore records.
     #[error("restore records are not used: {why}")]
     UntrustedState {
-        /// Why not.
+        /// Why the records are not used.
         why: String,
     },
     /// The index lacks runs.
@@ -124,7 +124,7 @@ pub enum Problem {
     /// The index cannot be used.
     #[error("the index cannot be used: {why}; lists read the files of all runs instead")]
     UnusableIndex {
-        /// Why not.
+        /// Why the index cannot be used.
         why: String,
     },
     /// The annotations of runs have a problem.
@@ -139,7 +139,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Its severity.
+    /// Severity of the problem.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {

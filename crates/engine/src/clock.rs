@@ -22,7 +22,7 @@ const CALIBRATION: Duration = Duration::from_millis(25);
 const STABLE_WITHIN: f64 = 30e-6;
 /// Fixed-point scale: the rate is in nanoseconds per count times two to this power.
 const SCALE_BITS: u32 = 32;
-/// Number of readings from which the best one is chosen.
+/// Number of readings from which the best is chosen.
 const BRACKETS: u32 = 16;
 /// Number of readings over which the cost of one reading is averaged.
 const COST_READINGS: u32 = 100_000;

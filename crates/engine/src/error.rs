@@ -75,9 +75,9 @@ pub enum EngineError {
         target: String,
         /// Whether it is a read.
         read: bool,
-        /// Its offset.
+        /// Offset of the I/O.
         offset_bytes: u64,
-        /// Its length.
+        /// Length of the I/O.
         length_bytes: u32,
     },
     /// The host disturbed a replay.
@@ -139,11 +139,11 @@ pub struct IoFailure {
     pub target: String,
     /// Whether it was a read.
     pub read: bool,
-    /// Its length.
+    /// Length of the I/O.
     pub length_bytes: u64,
-    /// Its offset.
+    /// Offset of the I/O.
     pub offset_bytes: u64,
-    /// Why it failed.
+    /// Why the I/O failed.
     pub cause: FailureCause,
     /// Whether it failed while the written data was read back.
     pub in_read_back: bool,

@@ -1,7 +1,8 @@
 //! Replays individual I/Os: each has its own offset, length and due time, unlike those of a workload.
 //!
-//! In an open loop, each I/O starts when it is due, whether or not earlier ones have completed; how late it really started is recorded
-//! for each. In a closed loop, due times are ignored, and a fixed number of I/Os is kept outstanding.
+//! In an open loop, each I/O starts when it is due, whether or not earlier I/Os have completed. How late each I/O
+//! actually started is recorded. In a closed loop, due times are ignored, and a fixed number of I/Os is kept
+//! outstanding.
 
 mod feed;
 mod fitting;

@@ -1,5 +1,5 @@
-//! Runs a test without a drive to estimate its duration and bytes written. The test code is the real one; only the
-//! drive is replaced ([`Assumed`]).
+//! Runs a test without a drive to estimate its duration and bytes written. The real test code runs; only the drive is
+//! replaced ([`Assumed`]).
 
 use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
@@ -119,7 +119,7 @@ struct Conditions {
 /// Effect of the writes since the last purge on the drive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Condition {
-    /// Filled by sequential writes before the random ones.
+    /// Filled by sequential writes before the random writes.
     preconditioned: bool,
     /// Number of bytes that the drive still accepts at the fresh rate.
     fresh_bytes: f64,

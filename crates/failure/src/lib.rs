@@ -109,7 +109,7 @@ impl Exit {
 /// An error with its exit code, and the run to which it belongs if one was started.
 #[derive(Debug)]
 pub struct Failure {
-    /// Its exit code.
+    /// Exit code of the program.
     pub exit: Exit,
     /// The run to which it belongs.
     pub run: Option<String>,

@@ -19,8 +19,8 @@ pub fn conflict(job: &[(&'static str, String)]) -> Option<[&'static str; 2]> {
     ONE_OF.iter().find(|[one, other]| has(one) && has(other)).copied()
 }
 
-/// Returns the jobs of a command line. As in fio, each name starts a job, and options before the first one apply to all.
-/// `target` is the target of jobs that specify none.
+/// Returns the jobs of a command line. As in fio, each name starts a job, and options before the first name apply to
+/// all jobs. `target` is the target of jobs that specify none.
 ///
 /// # Errors
 /// Returns all problems, each on a line with its option.

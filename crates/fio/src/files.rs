@@ -1,4 +1,4 @@
-//! The files of a job: one job with several targets becomes several, each with one.
+//! The files of a job. A job with several targets is split into several jobs with one target each.
 
 use super::Job;
 use super::values::Size;

@@ -1,5 +1,5 @@
-//! fio's options, one entry each: those with an effect, those that are accepted without one, and those that are
-//! refused, each with the reason.
+//! fio's options, one entry each: options with an effect, options that are accepted without an effect, and
+//! options that are refused, with the reason.
 
 mod effective;
 mod entry;

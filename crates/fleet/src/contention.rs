@@ -16,7 +16,7 @@ const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 pub struct Target {
     /// The target.
     pub facts: TargetFacts,
-    /// Its position in the topology.
+    /// Position of the target in the topology.
     pub attached: Attached,
     /// Resolved path; `None` for a simulated drive.
     pub file: Option<PathBuf>,

@@ -20,7 +20,7 @@ pub enum FleetError {
         one: String,
         /// The other drive.
         other: String,
-        /// Their identity.
+        /// Common identity of the drives.
         identity: String,
     },
     /// A campaign selects drives that are not in the inventory.

@@ -38,7 +38,7 @@ pub struct Listed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
-    /// Its host.
+    /// Host of the drive.
     pub host: String,
     /// Device node on that host, or a simulated drive.
     pub path: String,
@@ -91,13 +91,13 @@ impl Drive {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unusable {
-    /// Its host.
+    /// Host of the device.
     pub host: String,
     /// Device node on that host.
     pub path: String,
     /// Identity, if it could be read.
     pub identity: Option<String>,
-    /// Why it cannot be tested.
+    /// Why the device cannot be tested.
     pub reason: String,
 }
 

@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 /// A part of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its name.
+    /// Name of the part.
     pub name: String,
     /// The position of the run relative to it.
     pub place: Place,
@@ -36,7 +36,7 @@ pub enum Place {
 /// A tracking variable of the current test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
     /// Round and value, since the window last restarted.
     pub values: Vec<(u32, f64)>,

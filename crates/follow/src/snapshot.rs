@@ -16,11 +16,11 @@ const MOST_SNAPSHOTS: usize = 24;
 pub struct Snapshot {
     /// The run.
     pub run: Run,
-    /// Its records.
+    /// Records of the journal.
     pub loaded: Loaded,
-    /// Its evaluated tests.
+    /// Evaluated tests of the run.
     pub replayed: Replayed,
-    /// Its state.
+    /// State of the run.
     pub standing: Standing,
     stamp: Option<Stamp>,
 }

@@ -14,7 +14,7 @@ use crate::words::{self, Word};
 pub struct Rules {
     /// Path as opened.
     pub file: String,
-    /// The run to compare with, unless the command line names one.
+    /// The run to compare with, unless the command line names a run.
     pub baseline: Option<String>,
     /// How to treat a difference of unknown spread.
     pub spread_unknown: SpreadUnknown,

@@ -26,7 +26,7 @@ pub enum Refused {
     /// The baseline has no figures.
     #[error("the baseline {run} has no figures to compare with; choose a complete run")]
     EmptyBaseline {
-        /// Its id.
+        /// Id of the baseline run.
         run: String,
     },
 }

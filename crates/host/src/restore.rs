@@ -53,7 +53,7 @@ impl Note {
         if !old.try_lock().map_err(failed)? || !is_current(&*folder, &name, &*old) {
             return Err(busy());
         }
-        // The old record may contain the original settings, so it remains until the new one is on disk.
+        // The old record may contain the original settings, so it remains until the new record is on disk.
         let file = state::replace(&*folder, &name, content.to_string().as_bytes());
         let file = file.map_err(|error| match error {
             Unowned::System { source, .. } if source.kind() == ErrorKind::WouldBlock => busy(),

@@ -10,7 +10,7 @@ use crate::imported::{Device, Imported};
 pub struct Source<'a> {
     /// Name of the file.
     pub file: &'a str,
-    /// Its content.
+    /// Content of the imported file.
     pub bytes: &'a [u8],
     /// Id of the run.
     pub id: String,
@@ -24,7 +24,7 @@ pub struct Source<'a> {
     pub command: Vec<String>,
 }
 
-/// Converts an imported file into a run: its `run.json`, and the events of its journal after the first one.
+/// Converts an imported file into a run: its `run.json`, and the events of its journal after the first event.
 #[must_use]
 pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
     let tests = imported.tests.iter().map(|test| test.test.clone()).collect();

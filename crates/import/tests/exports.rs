@@ -291,7 +291,7 @@ fn metrics_keep_every_sample_through_an_import() {
         }
         let again = imported(own.as_bytes()).text("openmetrics");
         let (mut first, mut second) = (samples(&own), samples(&again));
-        // An import states that the file states no limit only if one of them is.
+        // Imports state which figures are not host-limited only if at least one figure is.
         if !again.contains("plateau_host_limited{") {
             first.retain(|(name, value)| !name.starts_with("plateau_host_limited") || *value > 0.0);
         }

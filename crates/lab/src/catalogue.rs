@@ -276,7 +276,8 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether a folder that cannot be opened as a run may be one. Other entries, such as `lost+found` and files, are not.
+/// Whether a folder that cannot be opened as a run may nevertheless be a run. Other entries, such as `lost+found` and
+/// files, are not.
 fn may_be_a_run(dir: &Path) -> bool {
     let is_named = dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id);
     let has_no_journal = || match std::fs::symlink_metadata(dir.join("journal")) {

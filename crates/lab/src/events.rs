@@ -21,7 +21,7 @@ use follow::Stamp;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Interval of comments that keep proxies from closing an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Number of records sent per poll; the rest are sent after the next one.
+/// Number of records sent per poll; the rest are sent after the next poll.
 const MOST_RECORDS: usize = 500;
 
 /// Position of a reader in a journal.

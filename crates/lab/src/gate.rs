@@ -16,8 +16,7 @@ use crate::secrets::{same, secret};
 use crate::sessions::Sessions;
 use crate::users::{Account, Role, Users};
 
-/// Number of logins within [`LOGINS_WITHIN`] that failed or are still being checked, after which further ones are
-/// refused.
+/// If this many logins within [`LOGINS_WITHIN`] have failed or are still being checked, further logins are refused.
 const MOST_FAILED_LOGINS: usize = 10;
 const LOGINS_WITHIN: Duration = Duration::from_secs(60);
 

@@ -40,7 +40,7 @@ pub struct Publication {
 /// A run, report or comparison that is not part of the site.
 #[derive(Debug, Clone)]
 pub struct LeftOut {
-    /// Its name.
+    /// Name of the run, report or comparison.
     pub what: String,
     /// The reason.
     pub why: String,

@@ -104,7 +104,7 @@ impl Users {
         self.read().map_or(true, |users| !users.is_empty())
     }
 
-    /// Adds a user, or changes the password and role of an existing one, whose sessions end.
+    /// Adds a user, or changes the password and role of an existing user and ends that user's sessions.
     ///
     /// # Errors
     /// If the name or the password is not usable, or the file cannot be written.
@@ -128,7 +128,7 @@ impl Users {
         self.write(&users)
     }
 
-    /// Removes a user; returns whether there was one.
+    /// Removes a user. Returns whether the user existed.
     ///
     /// # Errors
     /// If the file cannot be read or written.

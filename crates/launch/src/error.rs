@@ -16,7 +16,7 @@ pub enum LaunchError {
     Ended {
         /// Exit code; None if a signal ended it.
         code: Option<i32>,
-        /// Its output.
+        /// Output of the process.
         text: String,
     },
     /// The library does not contain the run.

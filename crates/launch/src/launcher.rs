@@ -47,7 +47,7 @@ pub struct Launcher {
 pub struct Launched {
     /// The run.
     pub run: String,
-    /// The process, if this one is its parent and must reap it.
+    /// The process, if the current process is its parent and must reap it.
     pub child: Option<Child>,
 }
 

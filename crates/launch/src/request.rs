@@ -19,12 +19,12 @@ pub enum Request {
     Start(Start),
     /// Stops a run, like Ctrl-C.
     Stop {
-        /// Its id.
+        /// Id of the run.
         run: String,
     },
     /// Continues an interrupted run after its last complete cell.
     Resume {
-        /// Its id.
+        /// Id of the run.
         run: String,
         /// The identity of the target, if it must be typed again.
         #[serde(default)]
@@ -32,7 +32,7 @@ pub enum Request {
     },
     /// Continues an interrupted run with the purge of its interrupted test.
     Restart {
-        /// Its id.
+        /// Id of the run.
         run: String,
         /// The identity of the target, if it must be typed again.
         #[serde(default)]
@@ -58,7 +58,7 @@ pub struct Start {
 pub enum Plan {
     /// Tests of a profile.
     Tests {
-        /// Their names.
+        /// Names of the tests.
         tests: Vec<String>,
         /// Version of the specification.
         profile: String,
@@ -94,7 +94,7 @@ pub enum Invalid {
     TooLong {
         /// The value.
         what: &'static str,
-        /// Its limit.
+        /// Length limit of the value.
         limit_bytes: usize,
     },
     /// A value contains a control character.

@@ -210,7 +210,7 @@ impl Fifo {
         Self { ring, first: 0, end: 0, front: NO_EVENT, last: NO_EVENT }
     }
 
-    /// Appends an event. Returns false if the event is earlier than the last one, or is [`NO_EVENT`].
+    /// Appends an event. Returns false if the event is earlier than the last event, or is [`NO_EVENT`].
     #[inline]
     fn append(&mut self, key: Key) -> bool {
         let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;

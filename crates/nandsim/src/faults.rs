@@ -110,7 +110,7 @@ pub enum Cause {
 /// A failed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// Why it failed.
+    /// Why the command failed.
     pub cause: Cause,
     /// True for a read, false for a write.
     pub read: bool,

@@ -99,7 +99,7 @@ fn percent(error: f64) -> f64 {
 }
 
 impl Score {
-    /// Returns the score of simulated cells, which must be in the order of the measured ones.
+    /// Returns the score of simulated cells, which must be in the same order as the measured cells.
     #[must_use]
     pub fn of(measured: &Measured, iops: &[f64], scale_divisor: u32) -> Self {
         let all = errors(measured, iops, |_| true);

@@ -55,7 +55,7 @@ impl Link {
         self.book_on(start, need_ns).max(at_ns + need_ns)
     }
 
-    /// Reserves `need_ns` in the bucket that starts at `first` and the following ones. Returns the end.
+    /// Reserves `need_ns` in the bucket that starts at `first` and in the following buckets. Returns the end.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
         let known = self.full.iter().position(|full| full.contains(&first) || first == full.end);
         let mut start = known.map_or(first, |known| self.full[known].end);

@@ -228,9 +228,9 @@ pub enum VictimPolicy {
     /// The superblock with the fewest valid map units.
     #[default]
     Greedy,
-    /// The oldest one.
+    /// The oldest superblock.
     Fifo,
-    /// The superblock with the fewest valid map units among the oldest ones.
+    /// Among the oldest superblocks, the superblock with the fewest valid map units.
     Windowed,
     /// A superblock without valid data if there is one; otherwise the oldest superblock, with or without
     /// garbage. All blocks wear evenly, but static data is copied repeatedly.

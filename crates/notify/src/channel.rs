@@ -68,7 +68,7 @@ impl Channel {
         Self { entry, folder: folder.into() }
     }
 
-    /// Its name.
+    /// Name of the channel.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.entry.name

@@ -58,7 +58,7 @@ pub struct Observed {
     pub run: Subject,
     /// Length of its journal.
     pub journal_bytes: u64,
-    /// Its state.
+    /// State of the run.
     pub state: State,
 }
 

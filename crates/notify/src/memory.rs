@@ -42,7 +42,7 @@ pub enum MemoryError {
         /// The underlying error.
         source: std::io::Error,
     },
-    /// A line other than an incomplete last one is not valid.
+    /// A line is not valid, and is not an incomplete last line.
     #[error(
         "{} is damaged at line {line}; remove it to begin anew: runs that have ended until then are not reported",
         path.display()
@@ -227,7 +227,7 @@ impl Memory {
     /// Rewrites a long file without what is no longer needed. `runs` are the runs in the library.
     ///
     /// # Errors
-    /// Returns an error if the new file cannot be written; the old one is then still in use.
+    /// Returns an error if the new file cannot be written. The old file then remains in use.
     pub fn compact(&mut self, runs: &[String]) -> Result<(), MemoryError> {
         if self.bytes < LONG_BYTES {
             return Ok(());
@@ -294,7 +294,7 @@ fn encode(lines: &[Line]) -> Result<Vec<u8>, std::io::Error> {
     Ok(bytes)
 }
 
-/// Reads the complete lines, and removes an incomplete last one.
+/// Reads the complete lines, and removes an incomplete last line.
 fn read(file: &mut File, folder: &OwnedFolder) -> Result<(State, u64, usize), MemoryError> {
     let mut bytes = Vec::new();
     let limited = std::io::Read::by_ref(file).take(MOST_BYTES + 1).read_to_end(&mut bytes);

@@ -1,5 +1,5 @@
 //! Every command in an adverse environment: a full standard output, no working directory, no space for files, a
-//! wrong clock, an unreadable target. Exit codes are the documented ones, and nothing panics.
+//! wrong clock, an unreadable target. Exit codes are as documented, and nothing panics.
 
 mod support;
 

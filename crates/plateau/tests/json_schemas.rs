@@ -1,4 +1,4 @@
-//! The documents that commands print with `--json` match the published schema, and every command has one.
+//! The documents that commands print with `--json` match the published schema, which covers every command.
 
 mod support;
 

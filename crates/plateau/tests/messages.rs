@@ -335,7 +335,7 @@ fn an_empty_library_variable_counts_as_unset() {
     };
     let empty = listed(Some(""));
     assert_eq!(empty, listed(None));
-    // A library that is given explicitly is independent of the default one.
+    // A library that is given explicitly is independent of the default library.
     let own = bench.library();
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));

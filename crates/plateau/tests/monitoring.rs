@@ -44,7 +44,7 @@ fn every_alert_fires_when_it_is_provoked() {
         let (out, err) = support::texts(&output);
         assert!(output.status.success(), "{out}{err}");
     }
-    // The test names every alert, so that a new one is tested, too.
+    // The test names every alert, so that new alerts cannot remain untested.
     let (rules, tests) = (text(&shipped("alerts.yml")), text(&shipped("alerts_test.yml")));
     let names = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
     assert_eq!(

@@ -131,7 +131,7 @@ fn a_program_in_a_run_that_others_can_write_is_not_started() {
     std::fs::write(bench.path("plan.toml"), PLAN).expect("a plan");
     let (plan, target) = (text(bench.path("plan.toml")), text(bench.path("target")));
     let source = format!("command:{}", meter(&bench).display());
-    // Five cells of 2 s each, killed after the first one.
+    // Five cells of 2 s each; the run is killed after the first cell.
     let mut arguments = arguments(&plan, &target, &source);
     let seconds = arguments.iter().position(|argument| *argument == "0.3").expect("the length of a cell");
     arguments[seconds] = "2";

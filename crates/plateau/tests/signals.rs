@@ -1,5 +1,5 @@
-//! Signals, a closed terminal and a device that hangs: the settings are restored, the journal states what happened,
-//! and the exit code is the documented one.
+//! Signals, a closed terminal and a device that hangs: the settings are restored, the journal states what happened, and
+//! the exit code is as documented.
 
 mod support;
 

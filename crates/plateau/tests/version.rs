@@ -18,8 +18,8 @@ fn git(folder: &Path, words: &[&str]) {
     assert!(status.expect("git starts").success(), "git {words:?}");
 }
 
-/// Creates a repository with the layout of this one and a single commit; returns it and the folder of its
-/// package.
+/// Creates a repository with the same layout as this repository and a single commit. Returns the repository and
+/// the folder of its package.
 fn repository() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let package = folder.path().join("crates/plateau");

@@ -216,7 +216,7 @@ fn xsr_with_short_cells_counts_minutes_and_not_samples() {
     bench.iops_of_second = Some(Box::new(move |_, _, second| {
         groups.set(groups.get() + u32::from(second == 0));
         match groups.get() {
-            // The last two hours are faster, but only the last one counts.
+            // The last two hours are faster, but only the last hour counts.
             1 if (180..210).contains(&second) => 900,
             3 if second < 5 => 100,
             _ => 300,

@@ -66,7 +66,7 @@ pub enum Change {
         /// Id of the run.
         run: String,
     },
-    /// A run became a baseline, replacing any earlier one of the same name.
+    /// A run became a baseline, replacing any earlier baseline with the same name.
     BaselineSet {
         /// Name of the baseline.
         baseline: String,

@@ -51,7 +51,7 @@ impl HostVerdict {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handling {
-    /// Name of the purge method; `None` for the best one that is known to work on the drive.
+    /// Name of the purge method; `None` for the best method that is known to work on the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge_method: Option<String>,
     /// Write samples before each purge and check for them afterwards.
@@ -63,7 +63,7 @@ pub struct Handling {
     /// Change host settings for the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tune: bool,
-    /// LBA format of the NVMe namespace during the run; `None` for the current one.
+    /// LBA format of the NVMe namespace during the run; `None` for the current format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lba_format: Option<u8>,
 }

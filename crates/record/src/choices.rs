@@ -42,7 +42,7 @@ pub struct SaturationChoice {
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Marks that replace the computed ones. They are specified each time the run is evaluated, and are never
+    /// Marks that replace the computed marks. They are specified each time the run is evaluated, and are never
     /// stored.
     #[serde(skip)]
     pub marks: SaturationMarks,

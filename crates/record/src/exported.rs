@@ -71,7 +71,7 @@ pub struct ExportedVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedReason {
-    /// Its kind.
+    /// Kind of the reason.
     pub reason: String,
     /// Description of the reason.
     pub text: String,
@@ -93,7 +93,7 @@ pub struct ExportedWindow {
     pub mean: f64,
     /// Largest minus smallest value.
     pub data_excursion: f64,
-    /// Its limit.
+    /// Limit on the data excursion.
     pub data_excursion_allowed: f64,
     /// Slope of the fitted line.
     pub slope_per_round: f64,
@@ -101,7 +101,7 @@ pub struct ExportedWindow {
     pub intercept: f64,
     /// Excursion of the fitted line.
     pub slope_excursion: f64,
-    /// Its limit.
+    /// Limit on the slope excursion.
     pub slope_excursion_allowed: f64,
     /// Correlation between value and round.
     pub correlation: Option<f64>,
@@ -117,7 +117,7 @@ pub struct ExportedWindow {
 pub struct ExportedMark {
     /// Its key: `peak-drop`.
     pub mark: String,
-    /// Its name.
+    /// Name of the mark.
     pub name: String,
     /// `IOPS`, or `min` since the start of the test.
     pub unit: String,

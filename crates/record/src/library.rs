@@ -283,7 +283,7 @@ impl Library {
         run
     }
 
-    /// Replaces the initial labels of the runs with their current ones.
+    /// Replaces the initial labels of the runs with their current labels.
     fn label(&self, runs: &mut [Run]) -> Result<(), LibraryError> {
         let annotations = self.annotations()?;
         for run in runs {
@@ -376,7 +376,7 @@ impl Library {
         let (mut runs, unreadable) = self.started(|_| true)?;
         let unlabelled = self.label(&mut runs).err();
         if let Some(back) = runs_back(name) {
-            // Any unreadable run might be the requested one.
+            // Any unreadable run might be the requested run.
             return match unreadable.into_iter().next() {
                 Some(error) => Err(error),
                 None if back < runs.len() => Ok(runs.swap_remove(back)),

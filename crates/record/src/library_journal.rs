@@ -37,7 +37,7 @@ pub enum LibraryJournalError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the journal.
         found: u32,
     },
     /// A change contains a string that cannot be stored.

@@ -105,7 +105,7 @@ pub struct Live {
     /// Bytes written by the current load, which are not in the journal yet. Computed from the share of writes in the
     /// I/Os, which is not exact for loads with several block sizes.
     pub load_written_bytes: Option<u64>,
-    /// The most recent seconds of loads, oldest first; the last one is the current second if a load is running.
+    /// The most recent seconds of loads, oldest first. If a load is running, the last entry is the current second.
     pub seconds: Vec<LiveSecond>,
 }
 

@@ -32,7 +32,7 @@ pub struct Stated {
 pub struct Link {
     /// Subject of the page, such as `Chassis`; empty if not stated.
     pub name: String,
-    /// Its address.
+    /// Address of the page.
     pub address: String,
 }
 

@@ -35,7 +35,7 @@ pub struct WrongPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrongData {
-    /// Its data was changed.
+    /// The data of the block was changed.
     Corrupt,
     /// It contains data written for another offset.
     Misdirected,
@@ -54,9 +54,9 @@ pub struct FailedIo {
     /// Whether the I/O was a read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read: bool,
-    /// Its offset.
+    /// Offset of the I/O.
     pub offset_bytes: u64,
-    /// Its length.
+    /// Length of the I/O.
     pub length_bytes: u64,
 }
 

@@ -348,8 +348,8 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
 
-/// In PTS 2.0, a 20-minute workload for a histogram follows the rounds; it has the name of a cell but is not
-/// one.
+/// In PTS 2.0, a 20-minute workload for a histogram follows the rounds; it has the name of a cell but is not a
+/// cell.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {

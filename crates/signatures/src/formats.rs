@@ -163,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
     row(UDF, &[Start(32_769)], b"BEA01"),
     row(UDF, &[Start(32_769)], b"NSR02"),
     row(UDF, &[Start(32_769)], b"NSR03"),
-    // The remaining descriptors of the sequence; wipefs erases only the first one.
+    // The remaining descriptors of the sequence; wipefs erases only the first.
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR02"),
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR03"),
     row(SQUASHFS, &[Start(0)], b"hsqs"),

@@ -59,7 +59,7 @@ pub trait StateFolder: Debug + Send {
     /// Returns whether other processes hold locks on these files.
     fn standings(&self, names: &[&str]) -> Vec<Standing>;
 
-    /// Renames a file, replacing an existing one.
+    /// Renames a file, replacing any existing file.
     ///
     /// # Errors
     /// Returns an error if a system call fails.
@@ -203,8 +203,8 @@ pub fn unfinished(name: &str) -> String {
     format!("{name}{UNFINISHED}")
 }
 
-/// Replaces a file as a whole: after a crash or a power cut, `name` has either its old content or the new one. Returns
-/// the new file, which this process has locked, when it is on disk under its name.
+/// Replaces a file as a whole: after a crash or a power cut, `name` has either its old content or the new content.
+/// Returns the new file, which this process has locked, when it is on disk under its name.
 ///
 /// # Errors
 /// Returns an error of kind `WouldBlock` if another process is replacing the same file, and an error if the file is not

@@ -35,7 +35,7 @@ pub struct Histogram {
 /// The slots that are not empty, in ascending order.
 #[derive(Clone, Default)]
 struct Filled {
-    /// The distance of each from the previous one; for the first, its number.
+    /// The distance of each slot from the previous slot; for the first slot, its number.
     distances: Packed,
     counts: Packed,
 }
@@ -266,7 +266,7 @@ impl Histogram {
 /// Returns the first and the last of these slots; `None` if there are none.
 ///
 /// # Errors
-/// Returns an error if a slot is not one, is empty, or does not follow the one before it.
+/// Returns an error if a slot number is not valid, or if a slot is empty or does not follow its predecessor.
 fn ends(filled: &[(usize, u64)]) -> Result<Option<(usize, usize)>, &'static str> {
     let (Some((first, _)), Some((last, _))) = (filled.first(), filled.last()) else { return Ok(None) };
     if filled.iter().any(|(slot, _)| *slot >= SLOTS) {

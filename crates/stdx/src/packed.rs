@@ -21,7 +21,7 @@ impl std::fmt::Debug for Packed {
 
 impl From<&[u64]> for Packed {
     fn from(numbers: &[u64]) -> Self {
-        // The highest bit set in any number is that of the largest one.
+        // The highest bit set in any number is that of the largest number.
         let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
         let zeros = numbers.iter().filter(|number| **number == 0).count();
         let has_many_zeros = zeros * bits as usize > numbers.len();
@@ -93,7 +93,7 @@ impl Packed {
         self.length == 0
     }
 
-    /// Returns a number by its position; `None` beyond the last one. To read many of them, [`range`](Self::range) is
+    /// Returns a number by its position; `None` beyond the last number. To read many of them, [`range`](Self::range) is
     /// faster.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<u64> {

@@ -7,7 +7,7 @@ use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 const ROUNDS_TO_FORECAST: usize = 4;
 /// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
-/// Ratios of successive steps to try, in percent: from a curve that levels off immediately to a nearly straight one.
+/// Ratios of successive steps to try, in percent: from a curve that levels off immediately to a nearly straight line.
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
 /// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;
@@ -89,7 +89,8 @@ impl Forecast {
     }
 }
 
-/// Continues the values of consecutive rounds along the curve of the forecast; empty if there are too few rounds for one.
+/// Continues the values of consecutive rounds along the curve of the forecast; empty if there are too few rounds for a
+/// forecast.
 #[must_use]
 pub fn continued(rounds: &[(u32, f64)], ahead: u32) -> Vec<(u32, f64)> {
     let values: Vec<f64> = rounds.iter().map(|round| round.1).collect();

@@ -23,7 +23,7 @@ pub struct RunRow<'a> {
 pub struct RunColumn {
     /// Name on the command line and in documents.
     pub name: &'static str,
-    /// Its content.
+    /// Content of the column.
     pub about: &'static str,
     value: fn(&RunRow<'_>) -> Value,
 }

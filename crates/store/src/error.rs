@@ -8,10 +8,10 @@ use stdx::files::Unowned;
 /// Error of the store. None of them concerns a run or its journal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Its schema is newer than this build.
+    /// The schema of the store is newer than this build.
     #[error("the store has schema version {found}; this version of Plateau supports versions up to {known}")]
     Newer {
-        /// Its version.
+        /// Version of the schema.
         found: i64,
         /// The newest version that this build knows.
         known: i64,

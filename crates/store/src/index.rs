@@ -78,7 +78,7 @@ impl Index {
     }
 
     /// Opens the index in a library for writing and uses it. If it turns out to be damaged, it is removed and `body` is
-    /// called again with a new one.
+    /// called again with a new index.
     ///
     /// # Errors
     /// Same as [`open`](Self::open) and `body`.
@@ -101,7 +101,7 @@ impl Index {
         }
     }
 
-    /// Creates an empty index in memory, for a library that cannot have one.
+    /// Creates an empty index in memory, for a library that cannot have an index file.
     ///
     /// # Errors
     /// If the database fails.

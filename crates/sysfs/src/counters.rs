@@ -11,7 +11,7 @@ const SECTOR_BYTES: u64 = 512;
 /// The counters of all devices below a file system.
 #[derive(Debug, Clone)]
 pub struct Counters {
-    /// Their folders in sysfs.
+    /// sysfs folders of the devices.
     folders: Vec<PathBuf>,
 }
 

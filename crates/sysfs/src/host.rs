@@ -134,7 +134,7 @@ impl SysDevice {
         reported.or_else(|| number.split('p').next()?.parse().ok())
     }
 
-    /// Returns the kernel names of the devices that are built on this one.
+    /// Returns the kernel names of the devices that are built on this device.
     ///
     /// # Errors
     /// Returns an error if sysfs cannot be read.

@@ -8,7 +8,7 @@ use crate::pairs::Pairs;
 use crate::ring::{Event, Role};
 use crate::{Io, TraceError};
 
-/// Writes I/Os with times relative to the first one.
+/// Writes I/Os with times relative to the first I/O.
 pub struct Timed<W> {
     pub writer: Writer<W>,
     pub first_ns: Option<u64>,

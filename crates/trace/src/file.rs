@@ -46,7 +46,7 @@ pub struct Summary {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The byte after the last one that was accessed: the smallest volume on which the trace fits.
+    /// The offset after the last accessed byte, which is the size of the smallest volume on which the trace fits.
     pub end_bytes: u64,
     /// The largest read or write.
     pub largest_bytes: u64,

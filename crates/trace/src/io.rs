@@ -51,7 +51,7 @@ pub struct Io {
 }
 
 impl Io {
-    /// The byte after the last one.
+    /// The offset after the last byte.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.length_bytes as u64)

@@ -7,17 +7,17 @@ use crate::Io;
 /// Number of I/Os that are held back.
 const WINDOW: usize = 4096;
 
-/// I/Os that are held back until no earlier one is expected.
+/// I/Os that are held back until no earlier I/O is expected.
 #[derive(Default)]
 pub struct Order {
     waiting: VecDeque<Io>,
     last_ns: u64,
-    /// I/Os that arrived after a later one had left the window. They get the time of that I/O.
+    /// I/Os that arrived after a later I/O had left the window. They get the time of that I/O.
     pub moved: u64,
 }
 
 impl Order {
-    /// Adds an I/O, and returns the one that leaves the window.
+    /// Adds an I/O, and returns the I/O that leaves the window.
     #[inline]
     pub fn push(&mut self, io: Io) -> Option<Io> {
         if self.waiting.back().is_none_or(|last| last.issue_ns <= io.issue_ns) {

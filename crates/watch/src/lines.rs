@@ -15,7 +15,7 @@ use self::wrap::wrapped;
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
-/// Number of lines that the description of the target may take; the last one is cut.
+/// Number of lines that the description of the target may take. The last line is cut.
 const TARGET_LINES: usize = 2;
 
 /// The sections of a run, in order of importance.

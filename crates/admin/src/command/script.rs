@@ -42,7 +42,7 @@ pub(crate) struct Script {
     now_ns: u64,
     /// The `all_namespaces` argument of each [`Admin::recheck`].
     pub(crate) rechecks: Vec<bool>,
-    /// Number of rechecks that succeed; all later ones report that the device is in use.
+    /// Number of rechecks that succeed. All later rechecks report that the device is in use.
     pub(crate) in_use_from: usize,
     /// Duration of the next long NVMe command.
     pub(crate) long_seconds: u64,

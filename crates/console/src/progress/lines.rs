@@ -232,7 +232,7 @@ fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
         texts + GAP.len() * pieces.len().saturating_sub(1)
     };
     while pieces.len() > 1 && wide(&pieces) > shape.width {
-        // Among pieces of equal rank, the last one is omitted.
+        // Among pieces of equal rank, the last piece is omitted.
         let (index, _) = pieces.iter().enumerate().max_by_key(|(_, piece)| piece.rank).expect("not empty");
         drop(pieces.remove(index));
     }

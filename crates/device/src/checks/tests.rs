@@ -1,4 +1,4 @@
-//! Tests every check on mock `/sys` and `/proc` trees of a well-configured host and of a misconfigured one.
+//! Tests every check on mock `/sys` and `/proc` trees of a well-configured host and a misconfigured host.
 
 use std::fs;
 use std::os::unix::fs::symlink;

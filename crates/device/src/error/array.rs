@@ -16,9 +16,9 @@ pub enum ArrayError {
     /// A program cannot be run.
     #[error("{program} cannot be run: {}", reason(.source))]
     Program {
-        /// Its name.
+        /// Name of the program.
         program: &'static str,
-        /// Why not.
+        /// Why the program cannot be run.
         source: io::Error,
     },
     /// No program for RAID controllers is installed.
@@ -29,7 +29,7 @@ pub enum ArrayError {
     Response {
         /// The program.
         program: &'static str,
-        /// Its arguments.
+        /// Arguments of the program.
         arguments: String,
         /// What is wrong with the output.
         problem: String,
@@ -72,9 +72,9 @@ pub enum ArrayError {
         .path.display(), reason(.source)
     )]
     Note {
-        /// Its path.
+        /// Path of the record.
         path: PathBuf,
-        /// Why not.
+        /// Why the record cannot be written.
         source: io::Error,
     },
     /// The array does not exist.
@@ -105,10 +105,10 @@ pub enum ArrayError {
         /// The defect.
         defect: Defect,
     },
-    /// The array consists of devices other than the planned ones.
+    /// The array consists of devices other than the planned devices.
     #[error("{node} consists of {} instead of {}", .found.join(", "), .planned.join(", "))]
     Composition {
-        /// Its node.
+        /// Device node of the array.
         node: String,
         /// Kernel names of the actual members.
         found: Vec<String>,
@@ -118,9 +118,9 @@ pub enum ArrayError {
     /// A member still contains metadata of the array.
     #[error("{path} ({identity}): {refusal}")]
     NotClear {
-        /// Its path.
+        /// Path of the member.
         path: String,
-        /// Its identity.
+        /// Identity of the member.
         identity: String,
         /// Description of the remaining metadata.
         refusal: Box<Refusal>,
@@ -134,7 +134,7 @@ pub enum ArrayError {
         .was.0, .was.1, .is.0, .is.1
     )]
     MemberChanged {
-        /// Its path.
+        /// Path of the member.
         path: String,
         /// Previous identity and capacity.
         was: (String, u64),
@@ -147,7 +147,7 @@ pub enum ArrayError {
     /// The controller reports too little about a drive.
     #[error("{address}: the controller does not report state, size and sectors of this drive")]
     DriveUnreported {
-        /// Its address.
+        /// Address of the drive.
         address: String,
         /// The program of the controller.
         program: &'static str,
@@ -168,15 +168,15 @@ pub enum ArrayError {
     /// A drive does not support cryptographic erase.
     #[error("the controller reports that the drive {address} ({serial}) has no cryptographic erase")]
     NoCryptoErase {
-        /// Its address.
+        /// Address of the drive.
         address: String,
-        /// Its serial number.
+        /// Serial number of the drive.
         serial: String,
     },
     /// The erase of a drive failed.
     #[error("the erase of {address} is '{status}'")]
     EraseFailed {
-        /// Its address.
+        /// Address of the drive.
         address: String,
         /// Status as reported.
         status: String,
@@ -215,7 +215,7 @@ pub enum Defect {
         /// Number of failed members, as reported by the kernel.
         missing: String,
     },
-    /// Its volume no longer exists.
+    /// The volume of the array no longer exists.
     #[error("the volume no longer exists")]
     VolumeGone,
     /// The controller reports the volume in this state.
@@ -226,7 +226,7 @@ pub enum Defect {
     DriveState {
         /// Slot of the drive.
         slot: String,
-        /// Its state.
+        /// State of the drive.
         state: String,
     },
     /// Drives are missing.
@@ -293,17 +293,17 @@ pub enum ControllerStep {
     /// Delete a volume.
     #[error("deleting the volume {name} ({path})")]
     Delete {
-        /// Its name.
+        /// Name of the volume.
         name: String,
-        /// Its address.
+        /// Address of the volume.
         path: String,
     },
     /// Erase a drive.
     #[error("erasing the drive {address} ({serial})")]
     Erase {
-        /// Its address.
+        /// Address of the drive.
         address: String,
-        /// Its serial number.
+        /// Serial number of the drive.
         serial: String,
     },
     /// Report the progress of an erase.

@@ -37,7 +37,7 @@ pub enum DescriptionError {
     Chunk {
         /// Name of the key.
         key: &'static str,
-        /// Its value.
+        /// Chunk size in the description.
         kib: u32,
         /// Least value.
         least: u32,

@@ -10,11 +10,11 @@ use record::{Cut, ErrorCount};
 pub struct SimulatedFailure {
     /// Whether the command was a read.
     pub read: bool,
-    /// Its length.
+    /// Length of the command.
     pub length_bytes: u32,
-    /// Its offset.
+    /// Offset of the command.
     pub offset_bytes: u64,
-    /// Why it failed.
+    /// Why the command failed.
     pub cause: Cause,
     /// All failed commands by kind, including those after the first.
     pub errors: Vec<ErrorCount>,

@@ -45,7 +45,7 @@ pub enum TargetError {
     /// The file has become shorter.
     #[error("it has {length_bytes} B, not {capacity_bytes}")]
     Shorter {
-        /// Its length.
+        /// Length of the file.
         length_bytes: u64,
         /// The expected capacity.
         capacity_bytes: u64,
@@ -59,7 +59,7 @@ pub enum TargetError {
     /// The target is smaller than the minimum.
     #[error("{} is too small; the smallest target is {}", amount_base2(*.bytes), amount_base2(*.least_bytes))]
     TooSmall {
-        /// Its capacity.
+        /// Capacity of the target.
         bytes: u64,
         /// Capacity of the smallest target.
         least_bytes: u64,
@@ -67,7 +67,7 @@ pub enum TargetError {
     /// The file has less than one block.
     #[error("the file has {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
     NoBlock {
-        /// Its length.
+        /// Length of the file.
         bytes: u64,
         /// Capacity of the smallest target.
         least_bytes: u64,
@@ -127,7 +127,7 @@ pub enum TargetError {
     Data {
         /// The workload.
         workload: Box<Workload>,
-        /// Why not.
+        /// Why the data cannot be verified or makes no difference.
         why: DataProblem,
     },
     /// The workload contains writes, but the target was opened for reading.
@@ -139,9 +139,9 @@ pub enum TargetError {
     /// The description of an array cannot be read.
     #[error("{file}: {}", reason(.source))]
     Description {
-        /// Its path.
+        /// Path of the description.
         file: String,
-        /// Why not.
+        /// Why the description cannot be read.
         source: io::Error,
     },
     /// The description of an array is not valid.
@@ -153,9 +153,9 @@ pub enum TargetError {
     /// Two members of an array are the same device.
     #[error("{path} and {twin} are the same device")]
     SameMember {
-        /// Path of the second one.
+        /// Path of the second member.
         path: String,
-        /// Path of the first one.
+        /// Path of the first member.
         twin: String,
     },
     /// Members of an array have different sector sizes.
@@ -166,7 +166,7 @@ pub enum TargetError {
     DifferentSectors {
         /// Address of the drive that differs.
         address: String,
-        /// Its sector size.
+        /// Sector size of that drive.
         bytes: u32,
         /// Sector size of the drives before it.
         before_bytes: u32,
@@ -191,7 +191,7 @@ pub enum WrongKind {
     /// The character device of an NVMe controller.
     #[error("an NVMe controller")]
     NvmeController {
-        /// Its path.
+        /// Path of the character device.
         path: String,
     },
     /// The character device of an NVMe namespace.

@@ -17,7 +17,7 @@ pub enum TuningError {
         path: PathBuf,
         /// The requested value.
         value: String,
-        /// Why not.
+        /// Why the setting could not be changed.
         source: io::Error,
     },
     /// The kernel ignored the value.
@@ -42,7 +42,7 @@ pub enum TuningError {
         setting: String,
         /// Path of the attribute in `/sys`.
         path: PathBuf,
-        /// Why not.
+        /// Why the setting must not be restored.
         why: NotRestored,
     },
 }

@@ -12,7 +12,7 @@ pub enum VolumeError {
     /// Two volumes have the same name.
     #[error("there are two volumes {name} on {controller}")]
     Two {
-        /// Its name.
+        /// Name of the volumes.
         name: String,
         /// Address of the controller.
         controller: String,
@@ -28,19 +28,19 @@ pub enum VolumeError {
         "the volume {name} contains the drive in slot {slot}, which was not one of its members, so it is left alone"
     )]
     StrangeDrive {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// Slot of the drive.
         slot: String,
     },
-    /// Creating the volume changed another one.
+    /// Creating the volume changed another volume.
     #[error("the volume {number} of {size} ('{name}') changed while {created} was created")]
     OtherChanged {
         /// Number of the other volume.
         number: u32,
         /// Size of the other volume, as reported.
         size: String,
-        /// Its name.
+        /// Name of the other volume.
         name: String,
         /// Name of the created volume.
         created: String,
@@ -49,10 +49,10 @@ pub enum VolumeError {
         /// Number of the controller.
         adapter: u32,
     },
-    /// The volume consists of drives other than the planned ones.
+    /// The volume consists of drives other than the planned drives.
     #[error("{name} was created from {} instead of {}", .found.join(", "), .planned.join(", "))]
     Drives {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// Slots of the actual drives.
         found: Vec<String>,
@@ -62,7 +62,7 @@ pub enum VolumeError {
     /// The volume has the wrong RAID level.
     #[error("{name} was created as {found} instead of RAID{planned}")]
     Level {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// RAID level as reported.
         found: String,
@@ -72,7 +72,7 @@ pub enum VolumeError {
     /// The volume has the wrong cache policy.
     #[error("{name} has the cache policy {found} instead of {planned}")]
     Cache {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// Cache policy as reported.
         found: String,
@@ -88,7 +88,7 @@ pub enum VolumeError {
     /// Several block devices have the world-wide name of the volume.
     #[error("{} all claim to be the volume {name} ({wwid}), so it has several paths", .devices.join(" and "))]
     SeveralPaths {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// Its world-wide name.
         wwid: String,
@@ -98,7 +98,7 @@ pub enum VolumeError {
     /// The volume has no block device.
     #[error("the volume {name} (naa.{naa}) did not appear as a block device within 30 s")]
     NotAppeared {
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// Its world-wide name.
         naa: String,
@@ -110,7 +110,7 @@ pub enum VolumeError {
     ReportedElsewhere {
         /// The block device that has the world-wide name of the volume.
         node: String,
-        /// Its name.
+        /// Name of the volume.
         name: String,
         /// The block device that the program names.
         reported: String,

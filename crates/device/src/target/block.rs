@@ -428,8 +428,9 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     facts.identity = identity.unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
 }
 
-/// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide name).
-/// The namespaces of an NVMe controller share its serial number, so all but the first one append their number.
+/// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide name). The
+/// namespaces of an NVMe controller share its serial number, so the identities of all but the first include the
+/// namespace number.
 fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     let serial = sys
         .attribute("device/serial")

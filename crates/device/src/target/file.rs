@@ -51,7 +51,7 @@ struct Identity {
 /// State of a file, which reveals whether it was changed by others since a run was interrupted.
 #[derive(Debug, Clone)]
 pub struct FileState {
-    /// Its length.
+    /// Length of the file.
     pub length_bytes: u64,
     /// Time of the last change to content or attributes, by the clock of the file system. Unlike the
     /// modification time, it cannot be set back.

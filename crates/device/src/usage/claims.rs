@@ -1,5 +1,5 @@
-//! Exclusive claims on the devices below a target. Loop devices make no claims, so the kernel would allow a second
-//! user of a device below one. The external log of a mounted XFS, for example, appears in no list, but is claimed.
+//! Exclusive claims on the devices below a target. Loop devices make no claims, so the kernel would allow a second user
+//! of a device below a loop device. The external log of a mounted XFS, for example, appears in no list, but is claimed.
 
 use rustix::fs::OFlags;
 

@@ -155,7 +155,7 @@ impl Facts {
         self.unseen.first().map(|unseen| unseen.what.as_str())
     }
 
-    /// Returns whether the content of a file is stored in another one, below an overlay.
+    /// Returns whether the content of a file is stored in another file, below an overlay.
     pub(crate) fn is_stored_elsewhere(&self, thing: Thing) -> bool {
         let node = self.place_of(thing);
         self.layers.iter().any(|layer| layer.kind == Kind::Overlay && Some(layer.upper) == node)

@@ -133,7 +133,7 @@ impl Found {
         });
     }
 
-    /// Enters the namespaces that mounts keep alive, including those that are visible only inside another one.
+    /// Enters the namespaces that mounts keep alive, including those that are visible only inside another namespace.
     fn visit_kept(&mut self, roots: &Roots) {
         while let Some((name, place, kept_by)) = self.kept.pop_front() {
             self.visit(roots, &name, &place, kept_by);

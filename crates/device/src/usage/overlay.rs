@@ -48,7 +48,7 @@ pub(super) enum Stored {
 
 /// The overlays in all visible mount namespaces.
 pub(super) struct Overlays<'a> {
-    /// Our own namespace is the first one.
+    /// Our own namespace is the first.
     namespaces: &'a [Namespace],
     /// For each mounted volume, whether its file system is an overlay. The map does not contain all volumes of
     /// files: btrfs and overlayfs may report others, and an overlay may be unmounted while its files are open.
@@ -69,7 +69,7 @@ impl<'a> Overlays<'a> {
         volume.major == 0 && self.volumes.get(&volume).copied().unwrap_or(true)
     }
 
-    /// Returns where the content of a file is stored. `path` is valid in our namespace or in another one.
+    /// Returns where the content of a file is stored. `path` is valid in our namespace or in another namespace.
     pub(super) fn stored(&self, thing: Thing, path: &Path) -> Stored {
         if !self.may_hold(thing) {
             return Stored::Here;

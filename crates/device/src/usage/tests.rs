@@ -70,7 +70,7 @@ fn parts_that_do_not_overlap_do_not_count() {
     facts.used(device(1), "", mounted());
     assert_eq!(users(&facts, device(0)), []);
     assert!(!users(&facts, file(0)).is_empty());
-    // A loop device over the second half of the first one, which covers only part of the file.
+    // A loop device over the second half of the first loop device, which covers only part of the file.
     put(&mut facts, device(2), device(0), Span::of(50, 0), Kind::Loop);
     put(&mut facts, device(3), file(0), Span::of(10, 20), Kind::Loop);
     let shared = |found: &[Refusal], by: &str| {

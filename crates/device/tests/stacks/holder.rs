@@ -1,5 +1,5 @@
 //! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready`
-//! when it uses the object.
+//! as soon as it uses the file or device.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};

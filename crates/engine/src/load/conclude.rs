@@ -79,7 +79,7 @@ pub(super) fn conclude(
     }))
 }
 
-/// Describes the first failed I/O, and counts all failed ones.
+/// Describes the first failed I/O, and counts all failed I/Os.
 fn failed(
     target: &Target<'_>,
     (workload, start_ns): (&Workload, u64),

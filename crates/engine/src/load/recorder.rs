@@ -203,7 +203,7 @@ impl Recorder {
     }
 
     /// Records one completed I/O. Completion times of different helpers may be slightly out of order. An I/O
-    /// that is recorded after its interval was closed counts in the next one.
+    /// that is recorded after its interval was closed counts in the next interval.
     #[inline(always)]
     pub fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
         let mut took = Took::NoTime;

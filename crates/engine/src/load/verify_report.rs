@@ -23,7 +23,7 @@ pub enum Wrong {
         /// Sequence number of the last write.
         written: u32,
     },
-    /// The block has no stamp, and it is unknown whether it ever had one.
+    /// The block has no stamp, and it is unknown whether it ever had a stamp.
     Unstamped,
 }
 

@@ -26,7 +26,7 @@ const READ: u8 = 0x02;
 /// Namespace addressed by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its number.
+    /// Number of the namespace.
     pub number: u32,
     /// Logarithm to base 2 of the logical block size in bytes.
     pub block_shift: u32,

@@ -309,8 +309,7 @@ impl<S: Submission> Ring<S> {
         Ok(())
     }
 
-    /// Publishes the CQ head, which frees the consumed CQEs, and reads the CQ tail to find the available
-    /// ones.
+    /// Publishes the CQ head, which frees the consumed CQEs, and reads the CQ tail to find the available CQEs.
     #[inline]
     pub(crate) fn peek(&mut self) {
         let Completions { head, tail, next, end, .. } = &mut self.completions;

@@ -176,8 +176,8 @@ impl<E: Operation> Queue for Uring<E> {
             if self.ring.has_unsubmitted() || self.ring.ready() == 0 {
                 self.ring.enter(self.wait_batch.count(self.ring.in_flight()))?;
             }
-            // Only CQEs that are available now get this time stamp, because later ones may belong to I/Os
-            // that start after it.
+            // Only CQEs that are available now get this time stamp, because later CQEs may belong to I/Os that
+            // start after it.
             let before_ns = std::mem::replace(&mut self.seen_ns, self.stamps.now_ns());
             self.ring.peek();
             if self.ring.ready() > 0 || self.ring.in_flight() == 0 {

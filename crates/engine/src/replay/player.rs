@@ -22,7 +22,7 @@ const LEAD_NS: u64 = 1_000_000;
 /// Maximum number of times that an I/O is resubmitted if the kernel requests a retry.
 const MOST_REPEATS: u32 = 10_000;
 
-/// The first failed I/O, and the number of failed ones.
+/// The first failed I/O, and the number of all failed I/Os.
 pub struct Failed {
     pub access: Access,
     /// 0 for a short transfer.

@@ -18,7 +18,7 @@ pub struct Due {
 pub enum Pace {
     /// When they are due.
     Open,
-    /// As soon as an earlier one has completed.
+    /// As soon as an earlier I/O has completed.
     Closed,
 }
 

@@ -136,7 +136,7 @@ impl Observed {
         }
     }
 
-    /// Replaces values in `assumed` by measured ones.
+    /// Replaces values in `assumed` by measured values.
     #[must_use]
     pub fn applied_to(&self, mut assumed: Assumed) -> Assumed {
         let sequential = &mut assumed.sequential;
@@ -216,7 +216,7 @@ impl Observed {
     }
 }
 
-/// Replaces the assumed rates of writes, reads and mixes by measured ones.
+/// Replaces the assumed rates of writes, reads and mixes by measured rates.
 fn apply_mixes(rates: &mut Rates, mixes: &Mixes) {
     rates.write = mean(mixes, 0).unwrap_or(rates.write);
     rates.read = mean(mixes, 100).unwrap_or(rates.read);

@@ -67,7 +67,7 @@ pub(crate) enum State {
     Fresh,
     /// Filled by random writes only.
     Saturated,
-    /// Filled by sequential writes before the random ones.
+    /// Filled by sequential writes before the random writes.
     Preconditioned,
 }
 

@@ -73,8 +73,8 @@ impl Part {
     }
 }
 
-/// Returns the I/Os per second of each interval; the last one is omitted if there are others, because it may be
-/// shorter.
+/// Returns the I/Os per second of each interval. The last interval is omitted if there are others, because it
+/// may be shorter.
 fn complete(segment: &Segment, reads: bool) -> Vec<f64> {
     let series = &segment.series;
     let counts = if reads { &series.read_ios } else { &series.write_ios };

@@ -15,7 +15,7 @@ pub const BOUNDS_US: &[u64] = &[
     2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2_000, 4_000, 10_000, 20_000, 50_000, 100_000, 250_000,
     500_000, 750_000, 1_000_000, 2_000_000,
 ];
-/// Upper bounds of the queue depths; the last field is for all larger ones.
+/// Upper bounds of the queue depths; the last field is for all larger depths.
 const DEPTHS: &[u16] = &[1, 2, 4, 8, 16, 32];
 
 impl Part {

@@ -16,7 +16,7 @@ pub(super) fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     undone.is_ok()
 }
 
-/// Returns the settings of a record that still exist; prints a warning for each invalid one.
+/// Returns the settings in a record that still exist. Prints a warning for each invalid setting.
 pub(super) fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> Vec<Tuning> {
     let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),

@@ -10,7 +10,7 @@ use crate::snapshot::Snapshot;
 pub enum Unopened {
     /// The library does not contain it.
     Unknown,
-    /// Its journal cannot be read or evaluated.
+    /// The journal of the run cannot be read or evaluated.
     Unreadable(String),
 }
 

@@ -17,7 +17,7 @@ const BOTTOM: f64 = 26.0;
 const MOST_ROUNDS: usize = 16;
 /// Maximum number of rounds for which each value is printed next to its point.
 const MOST_LABELS: usize = 8;
-/// Number of rounds shown after the latest one.
+/// Number of rounds shown after the latest round.
 const AHEAD: u32 = 3;
 /// Maximum number of points in a per-second line.
 const MOST_POINTS: usize = 600;

@@ -29,7 +29,7 @@ use crate::snapshot::Snapshot;
 
 /// Number of rounds before the current one shown as separate segments.
 const MOST_ROUNDS: u32 = 10;
-/// Number of expected rounds shown after the current one.
+/// Number of expected rounds shown after the current round.
 const MOST_AHEAD: u32 = 6;
 /// Number of most recent cells in the sparkline.
 const TEMPERATURES: usize = 60;

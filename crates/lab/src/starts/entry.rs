@@ -9,11 +9,11 @@ use serde_json::Value;
 pub enum Stage {
     /// It was estimated; the target's identity has not been typed yet.
     Planned,
-    /// Its drive may be in use.
+    /// The drive may be in use, so the run waits.
     Waiting,
-    /// Its process has been started.
+    /// The process of the run has been started.
     Starting,
-    /// Its run has started or continues.
+    /// The run has started or continues.
     Begun(String),
     /// The run was not started, for this reason.
     Failed(String),

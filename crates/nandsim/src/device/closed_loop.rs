@@ -45,7 +45,7 @@ impl Thread {
         self.stream.draw(AHEAD, take);
     }
 
-    /// The half of the buffer that is due, followed by the other one.
+    /// The half of the buffer that is due, followed by the other half.
     fn halves(&self) -> [&[Access]; 2] {
         let (first, second) = self.ahead.split_at(AHEAD);
         if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }
@@ -104,7 +104,7 @@ impl<D: Defects> Ssd<D> {
             self.submit_next(&mut run, slot);
         }
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { now_ns + load.tick_ns };
-        // After the deadline, the host waits for the commands that are going to fail, without submitting new ones.
+        // After the deadline, the host waits for the commands that are going to fail, without submitting new commands.
         let mut awaits_failure = false;
         while self.in_flight > 0 {
             let bound = run.completions >= load.min_completions && !awaits_failure;
@@ -163,7 +163,7 @@ impl<D: Defects> Ssd<D> {
         Tally { times: run.times.finish(), ..run.tally }
     }
 
-    /// Handles a completion: counts the command and submits the next one.
+    /// Handles a completion: counts the command and submits the next command.
     #[inline]
     fn complete(&mut self, run: &mut Run, index: usize, cause: Option<Cause>) {
         let time_ns = self.ftl.timeline().now_ns;

@@ -87,7 +87,7 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Returns one tick that covers this one and the `next`.
+    /// Returns a single tick that covers this tick and `next`.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl Failed {
 
 impl Tally {
     /// Merges the ticks of a short run that was extended until there are at most 64, or at most one more than were
-    /// requested. Returns the new length of a tick; the last one may be shorter.
+    /// requested. Returns the new length of a tick; the last tick may be shorter.
     pub fn limit_ticks(&mut self, load: &Load) -> u64 {
         let requested = match load.until {
             Until::ForNs(ns) => ns.div_ceil(load.tick_ns.max(1)),

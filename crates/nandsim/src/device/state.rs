@@ -149,7 +149,7 @@ impl<D: Defects> Ssd<D> {
         self.recorder.as_deref()
     }
 
-    /// Starts a new recording of the load, or stops the current one.
+    /// Starts a new recording of the load, or stops the current recording.
     pub fn record_load(&mut self, on: bool) {
         self.recorder = on.then(|| Box::new(LoadRecorder::new()));
         self.update_inspection();

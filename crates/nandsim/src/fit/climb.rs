@@ -5,8 +5,8 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, and smaller ones count less: there is little to gain in a cell that already
-/// fits well.
+/// An error of this size counts half, and smaller errors count less, because there is little to gain in a cell that
+/// already fits well.
 const CLOSE: f64 = 0.15;
 /// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima depend on chance, and
 /// times were read off a printed curve.
@@ -67,7 +67,7 @@ pub fn fit(
     best
 }
 
-/// Returns the mean loss of a model over the scales, and its score at the first one. Returns `None` if the loss at
+/// Returns the mean loss of a model over the scales, and its score at the first scale. Returns `None` if the loss at
 /// the first scale already exceeds `most`.
 fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option<(f64, Score)> {
     let (first, others) = how.scales.split_first().expect("a scale to fit at");
@@ -109,8 +109,8 @@ fn counted(error: f64) -> f64 {
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// Relative size of changes to keys, used in rotation: large steps find other optima, small ones refine the
-/// current one.
+/// Relative size of changes to keys, used in rotation: large steps find other optima, and small steps refine
+/// the current optimum.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
 /// A key that a fit may change.

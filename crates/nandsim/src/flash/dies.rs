@@ -2,7 +2,7 @@
 //!
 //! A read is scheduled on its die after all operations already scheduled there. Program and erase operations
 //! are queued instead: each is scheduled only when the previous one completes, so reads that have arrived by
-//! then go first, but later ones do not. By default, a die is busy until its transfer ends, so reads and
+//! then go first, but later reads do not. By default, a die is busy until its transfer ends, so reads and
 //! writes share one bottleneck, as on real drives.
 
 use std::collections::VecDeque;

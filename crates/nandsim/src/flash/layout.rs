@@ -3,8 +3,8 @@
 use super::divisor::Divisor;
 use crate::{Model, Scale};
 
-/// Number of superblocks that never contain data for long: the two open ones, and a pool that keeps the collector
-/// running. They are not part of the effective over-provisioning.
+/// Number of superblocks that never contain data for long: the two open superblocks, and a pool that keeps the
+/// collector running. They are not part of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
 /// Below this number of superblocks, write amplification depends on their number. Scaling down first reduces the

@@ -119,7 +119,7 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// Returns the first superblock with the fewest valid slots among the eligible ones, and that number of
+    /// Among the eligible superblocks, returns the first with the fewest valid slots, and its number of valid
     /// slots. Groups that cannot contain it are skipped.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {

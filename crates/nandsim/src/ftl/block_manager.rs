@@ -163,7 +163,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Adds a superblock without valid slots to the free ones, and erases it.
+    /// Adds a superblock without valid slots to the free superblocks, and erases it.
     pub(super) fn free_superblock(&mut self, superblock: u32) {
         self.superblocks.set(superblock, SuperblockState::Free);
         self.superblocks.free.push_back(superblock);

@@ -91,9 +91,9 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// Returns a superblock without valid slots, as left by sequential overwrites, because freeing it takes
-    /// no copies; otherwise the oldest one. A share of the superblocks without garbage is skipped, and moved
-    /// to the end of the queue.
+    /// Returns a superblock without valid slots, as left by sequential overwrites, because freeing it takes no
+    /// copies; otherwise, returns the oldest superblock. A share of the superblocks without garbage is skipped,
+    /// and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         if let Some(empty) = self.empty_one() {
             let place = self.superblocks.sealed.iter().position(|&sealed| sealed == empty);

@@ -15,7 +15,7 @@ pub(super) trait Ftl<D> {
     /// buffer hit.
     fn is_buffered(&self, blocks: &BlockManager<D>, slot: u32) -> bool;
 
-    /// Seals the host's open superblock and opens another one.
+    /// Seals the host's open superblock and opens another superblock.
     fn open_host_superblock(&mut self, blocks: &mut BlockManager<D>);
 
     /// Frees superblocks that the collector cannot free. Returns false if there are none.

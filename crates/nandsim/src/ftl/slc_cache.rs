@@ -8,7 +8,7 @@ use super::victim::Victim;
 use crate::Model;
 use crate::flash::Layout;
 
-/// The superblocks of the cache; empty for a drive without one.
+/// The superblocks of the cache; empty for a drive without a cache.
 pub(super) struct SlcCache {
     pub(super) free: VecDeque<u32>,
     /// Full superblocks, oldest first.

@@ -29,7 +29,7 @@ pub struct Config {
     pub rules: Rules,
     /// Number of attempts to deliver a notice through a channel.
     pub attempts: u32,
-    /// Time before the second attempt; it doubles with each further one.
+    /// Time before the second attempt. It doubles with each further attempt.
     pub first_retry: Duration,
     /// The channels, in the order of the file.
     pub channels: Vec<Entry>,
@@ -53,7 +53,7 @@ pub struct Entry {
 pub enum Means {
     /// Starts a program, without a shell.
     Program {
-        /// Its absolute path and arguments.
+        /// Absolute path of the program, and its arguments.
         run: Vec<String>,
     },
     /// Sends an HTTP request.
@@ -89,7 +89,7 @@ pub struct Mail {
     pub from: String,
     /// Recipients.
     pub to: Vec<String>,
-    /// Name of the user, if the server requires one.
+    /// User name, if the server requires authentication.
     pub user: Option<String>,
     /// File that contains the user's password.
     pub password_file: Option<PathBuf>,

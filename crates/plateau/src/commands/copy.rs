@@ -18,7 +18,7 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
     let is_same = |dir: &std::path::Path| {
         std::fs::canonicalize(dir).is_ok_and(|dir| std::fs::canonicalize(&dest).is_ok_and(|dest| dest == dir))
     };
-    // All runs are checked before the first one is copied.
+    // All runs are checked before the first run is copied.
     let runs = places::chosen(&library, &options.runs, options.all)?;
     for run in &runs {
         if run.dir.parent().is_some_and(is_same) {

@@ -17,7 +17,7 @@ use crate::output::summary;
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    // All runs are looked up before the first one is removed, so that `latest` always refers to the same run.
+    // All runs are looked up before the first run is removed, so that `latest` always refers to the same run.
     let found = options.runs.iter().map(|name| library.find(name)).collect::<Result<Vec<Run>, _>>()?;
     let mut known = HashSet::new();
     let mut runs = Vec::new();

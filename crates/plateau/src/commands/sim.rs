@@ -133,7 +133,7 @@ fn calibration(known: &Calibration) -> String {
     out + &points(&known.notes)
 }
 
-/// Formats all measured figures next to the simulated ones, however large the error.
+/// Formats all measured figures next to the simulated figures, however large the errors are.
 fn figures(known: &Calibration) -> String {
     let mut out = String::new();
     if !(known.rows.is_empty() && known.figures.is_empty()) {

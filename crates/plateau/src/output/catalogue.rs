@@ -23,7 +23,7 @@ pub struct Known {
 pub enum Found {
     /// From the index.
     Indexed(Standing),
-    /// Its journal has to be read.
+    /// The journal of the run has to be read.
     Unread(Box<Run>),
 }
 

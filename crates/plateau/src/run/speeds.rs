@@ -41,7 +41,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
         known = Known { assumed: seen.0.applied_to(known.assumed), source: seen.1 };
     }
     let Known { mut assumed, source } = known;
-    // Specified values take precedence over measured ones.
+    // Specified values take precedence over measured values.
     assumed.sequential.write = write.unwrap_or(assumed.sequential.write);
     assumed.sequential.read = read.unwrap_or(assumed.sequential.read);
     let mut assumed = assumed.with_random_iops(typed.assume_random_write, typed.assume_random_read);

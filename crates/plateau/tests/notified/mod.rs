@@ -87,7 +87,7 @@ impl Request {
     }
 }
 
-/// A web server that answers each request with the next status, and then with the last one again.
+/// A web server that answers each request with the next status. After the last status, it repeats that status.
 pub struct Web {
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,

@@ -122,7 +122,7 @@ impl Cluster {
         });
     }
 
-    /// Kills the controller, and starts another one.
+    /// Kills the controller, and starts a new controller.
     pub fn kill_controller(&mut self) {
         let at = self.daemons.iter().position(|(name, _)| *name == "slurmctld").expect("it runs");
         let (_, mut child) = self.daemons.swap_remove(at);

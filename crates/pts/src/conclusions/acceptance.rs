@@ -29,7 +29,7 @@ pub enum Reason {
     Grown {
         /// Name of the value.
         what: &'static str,
-        /// Its growth.
+        /// How much the value has grown.
         by: u64,
         /// Allowed growth.
         allowed: u64,

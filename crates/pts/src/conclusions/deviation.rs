@@ -17,9 +17,9 @@ pub enum Deviation {
     Setting {
         /// Name of the setting, such as `cell time`.
         name: String,
-        /// Its value.
+        /// Value of the setting.
         is: String,
-        /// Its value in the profile.
+        /// Value of the setting in the profile.
         standard: String,
     },
     /// The workload of a test differs from that of the profile.
@@ -66,7 +66,7 @@ pub enum Deviation {
         /// The largest factor, in tenths.
         up_to_tenths: u64,
     },
-    /// Concurrent runs share resources with this one.
+    /// Concurrent runs share resources with this run.
     Shared {
         /// The shared resources.
         what: String,
@@ -118,14 +118,14 @@ pub enum Deviation {
     },
     /// The test is meant for hard disks.
     ForHardDisks,
-    /// The test is meant for hard disks, and the target is not known to be one.
+    /// The test is meant for hard disks, and the target is not known to be a hard disk.
     NotAHardDisk {
         /// Title of the test.
         title: String,
     },
     /// A custom test.
     Custom {
-        /// Its title.
+        /// Title of the test.
         title: String,
     },
     /// The run was interrupted during the test.

@@ -65,7 +65,7 @@ pub struct TestHeader {
     pub phases: Phases,
 }
 
-/// Phases of a test in the page header of PTS-E 1.1 and 2.0; missing ones are printed as `None` and `N/A`.
+/// Phases of a test in the page header of PTS-E 1.1 and 2.0; missing phases are printed as `None` and `N/A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phases {
     /// Pre Condition 1: workload, TC/QD, duration.

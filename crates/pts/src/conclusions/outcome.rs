@@ -45,7 +45,7 @@ pub struct Outcome {
     pub window: Vec<(String, WindowStats)>,
     /// Unit of the tracking variables; None if the test has none.
     pub tracked_unit: Option<Unit>,
-    /// The evaluated loops of rounds, in order; results come from the last one.
+    /// The evaluated round loops, in order. Results come from the last loop.
     pub loops: Vec<JudgedLoop>,
     /// Status of each tracking variable, with the reason if it is not steady.
     pub explained: Vec<Explanation>,

@@ -419,7 +419,7 @@ fn knee_page(means: &[Mean]) -> Page {
     Page { remarks, ..Page::of("knee", "Demand Intensity - Knee", Exhibit::Facts(facts)) }
 }
 
-/// Returns one figure per cell for a short loop, the best cell per workload for a long one, and the knees for a map.
+/// Returns one figure per cell for a short loop, the best cell per workload for a long loop, and the knees for a map.
 fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     if answers.test.finds_knee {
         let knees = knees(means);

@@ -97,7 +97,7 @@ pub(super) fn maximum(reading: &Reading) -> Option<f64> {
     reading.latency_max_ns.map(|ns| ns / 1e6)
 }
 
-/// Reduces the values of several rounds to one.
+/// Reduces the values of several rounds to a single value.
 #[derive(Clone, Copy)]
 enum Over {
     Mean,

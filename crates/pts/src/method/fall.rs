@@ -78,7 +78,8 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
 }
 
-/// Returns the first interval that is not slow compared with the fastest one; 0 if there is none among the first.
+/// Returns the first interval that is not slow compared with the fastest interval; 0 if there is no such interval among
+/// the first.
 fn start(series: &[Interval]) -> usize {
     let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
     let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;
@@ -92,7 +93,7 @@ fn fall_of(series: &[Interval]) -> Option<Fall> {
     if low > FALLEN_SHARE * high {
         return None;
     }
-    // A series with several falls is divided at the largest one, so search for an earlier one before it.
+    // A series with several falls is divided at the largest fall, so search for an earlier fall before it.
     fall_of(before).or_else(|| {
         let share = |interval: Interval| ((interval.rate() - low) / (high - low)).clamp(0.0, 1.0);
         let until_fall = |interval: Interval| {

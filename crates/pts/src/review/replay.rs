@@ -23,7 +23,7 @@ pub struct Replay<'a> {
     answers: VecDeque<Cow<'a, Event>>,
     /// Notes recorded after the last result. A note emitted before that result must already be in the journal.
     notes: VecDeque<Note>,
-    /// Readings from the start of the test up to the next one.
+    /// Readings from the start of the test to the start of the next test.
     health: Vec<Health>,
 }
 

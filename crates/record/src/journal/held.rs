@@ -42,9 +42,9 @@ pub(super) struct Held {
 pub(super) enum Change {
     /// The journal is no longer at its path.
     Gone,
-    /// Its length differs.
+    /// The length of the journal differs.
     Length { found: u64, written: u64 },
-    /// Its content differs.
+    /// The content of the journal differs.
     Bytes,
 }
 
@@ -88,7 +88,8 @@ impl Held {
 
     /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Once a record has been omitted, omit all later ones too: the copy must be a valid prefix of the journal.
+        // Once a record has been omitted, omit all later records too, because the copy must be a valid prefix of the
+        // journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }

@@ -33,7 +33,7 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     serde_json::from_str(json)
 }
 
-/// Rejects a record that would take far more memory than any real one.
+/// Rejects a record that would take far more memory than any real record.
 pub(super) fn check_size(json: &str) -> Result<(), String> {
     if json.len() > MOST_RECORD_BYTES {
         let bytes = json.len();

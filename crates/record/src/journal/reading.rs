@@ -105,13 +105,13 @@ struct Batch {
     is_last: bool,
 }
 
-/// The records of a batch up to the first damaged one.
+/// The records of a batch up to the first damaged record.
 struct Parsed {
     batch: Batch,
     entries: Vec<Entry>,
     /// The last link.
     digest: Digest,
-    /// The problem with the record after `entries`, if there is one.
+    /// The problem with the record after `entries`, if any.
     problem: Option<String>,
 }
 

@@ -17,7 +17,7 @@ pub enum Unverified {
         /// Version of the journal.
         found: u32,
     },
-    /// A record is damaged, or is not the next one.
+    /// A record is damaged, or is not the next record.
     #[error("record {seq}: {problem}")]
     Record {
         /// Number of the record.
@@ -40,7 +40,7 @@ impl Verifier {
     /// Checks the next line, including its newline; returns its record, or `None` for the first line of the journal.
     ///
     /// # Errors
-    /// Returns an error if the line is not the next one; the journal's state is then unchanged.
+    /// Returns an error if the line is not the next record. The journal's state is then unchanged.
     pub fn take(&mut self, line: &[u8]) -> Result<Option<Entry>, Unverified> {
         let Some(digest) = self.digest else {
             let found = version_in(line, MAGIC).ok_or(Unverified::NotAJournal)?;

@@ -51,7 +51,7 @@ pub struct Document {
     pub meter: Option<ExportedMeter>,
     /// Describes the power source and the idle power.
     pub(crate) power: String,
-    /// The file system of the target and its share in the I/O; None if the target is not a file on a known one.
+    /// The file system of the target and its share in the I/O; None if the target is not a file on a known file system.
     pub file_system: Option<ExportedFileSystem>,
     /// Describes the file system and its share.
     pub(crate) on_file: Option<String>,

@@ -10,7 +10,7 @@ use super::dates;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interruption {
     pub at: Timestamp,
-    /// Reason for the interruption; None if the host stopped without recording one.
+    /// Reason for the interruption; None if the host stopped without recording a reason.
     pub reason: Option<String>,
     /// Time until the run continued; None if it did not continue.
     pub gap_ns: Option<u64>,

@@ -61,7 +61,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     stdx::parallel::mapped(judged.outcomes, of)
 }
 
-/// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last one; `None`
+/// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last test; `None`
 /// before its first workload.
 #[must_use]
 pub fn latest_response_times(run: &RunFile, entries: &[Entry], most_minutes: f64) -> Option<TimeLine> {

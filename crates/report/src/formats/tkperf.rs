@@ -130,7 +130,7 @@ fn by_round<'a>(measured: &[&Answer<'a>]) -> Vec<Vec<&'a Segment>> {
     rounds.into_iter().map(|(_, cells)| cells).collect()
 }
 
-/// The rounds before the first incomplete one.
+/// The rounds before the first incomplete round.
 fn complete(rounds: impl Iterator<Item = Option<Value>>) -> Value {
     Value::Array(rounds.map_while(|round| round).collect())
 }

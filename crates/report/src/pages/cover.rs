@@ -168,8 +168,8 @@ fn conformity(document: &Document) -> Headline {
     Headline { tone, text }
 }
 
-/// The first figures of each test, then the second ones, up to [`MOST_FIGURES`], in the order of tests. Figures
-/// without a value are only included if there are not enough others.
+/// The first figure of each test, then the second figures, up to [`MOST_FIGURES`], in the order of the tests.
+/// Figures without a value are only included if there are not enough others.
 fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let outcomes = &document.outcomes;
     let most = outcomes.iter().map(|outcome| outcome.key_figures.len()).max().unwrap_or(0);

@@ -17,7 +17,7 @@ pub(crate) struct NoteRow {
 }
 
 /// Estimated characters per line of a comment: over the whole width, and in one of the two columns of a list.
-/// The estimates are low, because a half-empty page is better than an overflowing one.
+/// The estimates are low, because a half-empty page is better than an overflowing page.
 const WIDE: usize = 100;
 const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;

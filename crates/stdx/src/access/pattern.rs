@@ -39,7 +39,7 @@ pub struct Pattern {
     /// several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
     /// Block at which each thread begins sequential I/O, counted from 0 within the thread's part of the span
-    /// and wrapping at its end. With this, a stream can continue where an earlier one ended.
+    /// and wrapping at its end. With this, a stream can continue where an earlier stream ended.
     pub from_block: u64,
     /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,

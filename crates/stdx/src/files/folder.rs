@@ -31,10 +31,10 @@ pub enum WriteError {
     InTheWay {
         /// The path.
         path: PathBuf,
-        /// Its type.
+        /// What is at the path.
         kind: FileKind,
     },
-    /// Another folder has replaced the expected one.
+    /// Another folder has replaced the expected folder.
     #[error("{} has been replaced by another directory", path.display())]
     Replaced {
         /// The path.

@@ -52,7 +52,7 @@ pub enum Unowned {
     Writable {
         /// The path.
         path: PathBuf,
-        /// Its permissions.
+        /// Permissions of the file or folder.
         mode: u32,
     },
     /// A link in `/proc` along the path does not refer to the path that it shows.
@@ -68,7 +68,7 @@ pub enum Unowned {
     Kind {
         /// The path.
         path: PathBuf,
-        /// Its type.
+        /// Type of the file or folder.
         kind: FileKind,
     },
 }

@@ -35,7 +35,7 @@ pub const fn row_bounds(row: usize) -> (u64, u64) {
 /// Adds the counts of consecutive slots, starting at slot `first`, to their rows.
 ///
 /// # Panics
-/// Panics if the slots extend beyond the last one.
+/// Panics if the slots extend beyond the last slot.
 pub fn add_slots(first: usize, slots: &[u64], rows: &mut Rows) {
     let (row, in_row) = (first / SLOTS_IN_ROW, first % SLOTS_IN_ROW);
     let (head, rest) = slots.split_at(slots.len().min(SLOTS_IN_ROW - in_row));
@@ -55,7 +55,7 @@ impl Histogram {
     }
 }
 
-/// Coarse histograms of consecutive periods of equal length, except for the last one, which may be shorter.
+/// Coarse histograms of consecutive periods of equal length, except that the last period may be shorter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Columns {
     /// Intervals per column; a power of two.
@@ -177,7 +177,7 @@ impl Columns {
         self.ends.truncate(columns);
     }
 
-    /// Treats every `count` intervals, a power of two, as one.
+    /// Combines every `count` intervals into one; `count` is a power of two.
     pub fn merge_intervals(&mut self, count: u64) {
         while self.length < count {
             self.fold();

@@ -9,7 +9,7 @@ use crate::Io;
 pub struct Idle {
     /// Sum of all idle times.
     pub total_ns: u64,
-    /// Their lengths.
+    /// Lengths of these times.
     pub times: Histogram,
 }
 

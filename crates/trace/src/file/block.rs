@@ -10,7 +10,7 @@ pub const BLOCK_IOS: usize = 16_384;
 const OP: u8 = 0b11;
 /// The I/O starts where the previous one ended.
 const CONTINUES: u8 = 1 << 2;
-/// The I/O has the length of the previous one.
+/// The I/O has the same length as the previous I/O.
 const SAME_LENGTH: u8 = 1 << 3;
 const HAS_RESPONSE: u8 = 1 << 4;
 const KNOWN: u8 = OP | CONTINUES | SAME_LENGTH | HAS_RESPONSE;

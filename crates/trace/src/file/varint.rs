@@ -28,7 +28,7 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Maps numbers that are close to zero, modulo 2^64, to small ones.
+/// Maps numbers that are close to zero, modulo 2^64, to small numbers.
 #[inline]
 pub const fn folded(difference: u64) -> u64 {
     let signed = difference.cast_signed();

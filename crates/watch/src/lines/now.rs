@@ -1,4 +1,4 @@
-//! The current activity of the run, or the last one.
+//! The current activity of the run, or its last activity.
 
 use follow::live::Live;
 use ratatui::text::{Line, Span};

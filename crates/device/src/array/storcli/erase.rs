@@ -95,7 +95,7 @@ fn erase<O: Outside>(
             Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
         }
     };
-    // Verify all drives before the first one is erased.
+    // Verify all drives before the first drive is erased.
     for (address, serial) in members.iter().zip(&hardware.serials) {
         free(controller, address, serial)?;
     }

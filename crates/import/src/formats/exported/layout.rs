@@ -1,4 +1,4 @@
-//! The parts of the JSON document that are read. Other keys are ignored, as the schema allows new ones.
+//! The parts of the JSON document that are read. Other keys are ignored, because the schema allows new keys.
 
 use record::{
     Access, CellPower, Driven, ExportedCell, ExportedReason, ExportedRow, ExportedSeries, ExportedTable,

@@ -18,7 +18,7 @@ struct JudgedCell {
 }
 
 impl JudgedCell {
-    /// Evaluates `cell` in `rounds`; None if these are not five, or if one of them lacks the cell.
+    /// Evaluates `cell` in `rounds`; None if there are not five of these rounds, or if any of them lacks the cell.
     fn of(rounds: &[Round], cell: Cell) -> Option<Self> {
         let values: Option<Vec<f64>> = rounds.iter().map(|round| iops_of(&round.segments, cell)).collect();
         let values = <[f64; WINDOW_ROUNDS]>::try_from(values?).ok()?;

@@ -12,7 +12,7 @@ use crate::method::history::History;
 use crate::method::profile::Edition;
 use crate::method::timeline::Sample;
 
-/// Minutes from one steady-state sample to the next: 30, plus the tracked one.
+/// Minutes from one steady-state sample to the next: 30, plus the tracked minute.
 pub const CYCLE_MINUTES: u32 = 31;
 /// Length of the histogram run.
 pub const HISTOGRAM_MINUTES: u32 = 20;

@@ -28,7 +28,7 @@ impl Load {
             Some(SaturationLoad::Oltp) => load(Access::Random, Some(8 * KIB as u32), 65),
             Some(SaturationLoad::Video) => load(Access::Sequential, Some(128 * KIB as u32), 90),
             Some(SaturationLoad::Metadata) => load(Access::Sequential, Some(512), 50),
-            // The mix of the composite in CBW; no source states a different one.
+            // The mix of the composite in CBW; no source states a different mix.
             Some(SaturationLoad::Composite) => load(Access::Random, None, 40),
         }
     }

@@ -8,7 +8,7 @@ use charts::{Curves, Strand};
 
 /// Maximum points of a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;
-/// If the ratio of the fastest to the slowest value exceeds this, a linear axis would hide the slow ones.
+/// If the ratio of the fastest to the slowest value exceeds this, a linear axis would hide the slow values.
 const WIDE: f64 = 20.0;
 
 /// A time interval with its I/Os.
@@ -36,7 +36,7 @@ fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
         let to_ns = from_ns.saturating_add(each_ns).min(whole_ns);
         let seconds = (to_ns - from_ns) as f64 / 1e9;
         match all.last_mut().filter(|_| to_ns - from_ns < each_ns / 2) {
-            // The remainder of a workload may be too short for a separate interval, so merge it into the last one.
+            // The remainder of a workload may be too short for a separate interval, so merge it into the last interval.
             Some(last) => {
                 last.to = at(to_ns);
                 last.seconds += seconds;

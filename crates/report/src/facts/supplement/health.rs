@@ -14,7 +14,7 @@ const POINTS: usize = 400;
 /// accuracy of a few percent.
 const WRITTEN_BYTES: u64 = 51_200_000;
 
-/// Panels of the available quantities, and names of the unavailable ones.
+/// Panels of the available quantities, and names of the unavailable quantities.
 pub(super) fn panels(timing: &Timing<'_>) -> (Vec<Panel>, Vec<&'static str>) {
     let all = [
         ("temperature", temperature(timing)),

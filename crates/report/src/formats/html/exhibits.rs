@@ -90,7 +90,7 @@ fn other_scale(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 
-/// The picture that narrow screens show instead of the first one.
+/// The picture that narrow screens show instead of the first picture.
 pub(super) fn narrow(svg: Option<String>) -> String {
     svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }

@@ -133,7 +133,7 @@ fn rows(cover: &Cover<'_>) -> Vec<Vec<TableCell>> {
 fn details_height(sheet: &Sheet<'_, '_>, cover: &Cover<'_>) -> f64 {
     let rows = rows(cover);
     let table: f64 = rows.iter().map(|row| super::grid::height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
-    // Facts are in two columns; a fact that is too long for one line continues on a second one.
+    // Facts are in two columns. A fact that is too long for one line continues on a second line.
     table + GAP + (cover.facts.len().div_ceil(2) as f64 + 1.0) * leading(ink(FACT_SIZE))
 }
 

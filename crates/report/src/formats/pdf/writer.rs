@@ -63,7 +63,7 @@ impl PdfWriter {
         self.bookmarks.push(Bookmark { title, page, inner: Vec::new() });
     }
 
-    /// Adds a bookmark below the last one.
+    /// Adds a bookmark under the last bookmark.
     pub fn inner_bookmark(&mut self, title: String, page: usize) {
         match self.bookmarks.last_mut() {
             Some(outer) => outer.inner.push((title, page)),
