@@ -19,7 +19,7 @@ use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
-/// Number of random surviving disks per event, for the first life, the first resumption, and later ones.
+/// Number of random surviving disks per event, for the first life, the first resumption, and later resumptions.
 const DRAWN: [u64; 3] = [60, 24, 12];
 /// A crash is simulated after one out of this many events: in the first life, in the first resumption, and in later
 /// resumptions.

@@ -45,7 +45,7 @@ pub struct Script {
     pub seed: u64,
     /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// The lives. The last one has neither a power cut nor faults.
+    /// The lives. The last life has neither a power cut nor faults.
     pub lives: Vec<Life>,
 }
 

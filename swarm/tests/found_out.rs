@@ -17,7 +17,7 @@ enum Flaw {
     NoSync,
     /// Does not sync directories, so file names may be lost.
     NoFolderSync,
-    /// Displays a record first, and syncs it with the next one.
+    /// Displays a record before it is synced together with the next record.
     ShowsBeforeSync,
     /// Restarts every test, whatever the user requested.
     Restarts,

@@ -174,7 +174,7 @@ fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
                 println!("not ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64());
                 format!("{error:#}").lines().for_each(|line| println!("#   {line}"));
                 lab.last_words().lines().for_each(|line| println!("#   kernel: {line}"));
-                // Reset the machine, so that a failed check does not affect the next one.
+                // Reset the machine, so that a failed check does not affect the next check.
                 lab.power_cut();
                 if lab.is_over() {
                     println!("Bail out! the time limit of all checks has passed");

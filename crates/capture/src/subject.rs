@@ -21,7 +21,7 @@ pub struct Subject {
     pub name: String,
     /// Device number in the events.
     pub number: u64,
-    /// How it receives its I/Os.
+    /// How the device receives its I/Os.
     pub kind: Kind,
 }
 

@@ -216,11 +216,11 @@ impl Table {
 /// Units of the numbers in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Units {
-    /// The same everywhere.
+    /// All numbers have the same unit.
     All(String),
-    /// One for each row.
+    /// One unit for each row.
     OfRows(Vec<String>),
-    /// One for each column.
+    /// One unit for each column.
     OfColumns(Vec<String>),
 }
 

@@ -109,7 +109,7 @@ pub fn timeline(line: &TimeLine, title: &str) -> String {
     drawn(line, title, line.size())
 }
 
-/// The same for a narrow screen.
+/// The timeline for a narrow screen.
 #[must_use]
 pub fn narrow_timeline(line: &TimeLine, title: &str) -> String {
     drawn(line, title, Size { width: NARROW_WIDTH, ..line.size() })

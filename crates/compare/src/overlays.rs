@@ -21,7 +21,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Whether it is drawn as one small chart per run.
+    /// Whether the overlay is drawn as one small chart per run.
     pub fn is_split(&self) -> bool {
         self.runs.len() > IN_ONE_CHART
     }

@@ -52,7 +52,7 @@ pub struct Point {
     pub value: f64,
     /// The values that it averages.
     pub rounds: Vec<f64>,
-    /// Whether it may reflect the host instead of the drive.
+    /// Whether the value may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Errors of targets, as data; callers act on their [`kind`](DriveError::kind).
 //!
-//! Messages say what happened and why. They do not say what to type next, because that depends on the program.
+//! Messages say what happened and why, but not what to type next, because that depends on the program.
 
 pub(crate) mod array;
 pub(crate) mod confirm;

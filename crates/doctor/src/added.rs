@@ -42,7 +42,7 @@ pub enum AddedProblem {
         /// The owner.
         uid: u32,
     },
-    /// Its permissions allow other users to change it.
+    /// The permissions of the file allow other users to change it.
     #[error("others can change the tags, notes and names in it (mode {mode:04o})")]
     OthersCanWrite {
         /// Permissions of the file.

@@ -73,7 +73,7 @@ pub enum EngineError {
     Misfit {
         /// Name of the target.
         target: String,
-        /// Whether it is a read.
+        /// Whether the I/O is a read.
         read: bool,
         /// Offset of the I/O.
         offset_bytes: u64,
@@ -137,7 +137,7 @@ pub enum FailureCause {
 pub struct IoFailure {
     /// Name of the target.
     pub target: String,
-    /// Whether it was a read.
+    /// Whether the I/O was a read.
     pub read: bool,
     /// Length of the I/O.
     pub length_bytes: u64,
@@ -145,7 +145,7 @@ pub struct IoFailure {
     pub offset_bytes: u64,
     /// Why the I/O failed.
     pub cause: FailureCause,
-    /// Whether it failed while the written data was read back.
+    /// Whether the I/O failed while the written data was read back.
     pub in_read_back: bool,
     /// Number of retries that the kernel requested.
     pub repeats: u64,

@@ -13,7 +13,7 @@ const MOST_JOBS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Campaign {
-    /// Its name, the prefix of each run's id.
+    /// Name of the campaign, which is the prefix of each run's id.
     pub name: String,
     /// Number of times that each plan is run on each drive.
     #[serde(default = "one")]
@@ -61,7 +61,7 @@ pub struct Selection {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Work {
-    /// Its name, part of the id of each run.
+    /// Name of the plan, which is part of each run's id.
     pub name: String,
     /// Tests.
     pub tests: Option<String>,

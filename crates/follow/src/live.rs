@@ -42,7 +42,7 @@ pub struct Variable {
     pub values: Vec<(u32, f64)>,
     /// Range and slope of the last window as fractions of its mean; None until there are five rounds.
     pub shares: Option<(f64, f64)>,
-    /// Whether it is steady.
+    /// Whether the variable is steady.
     pub steady: bool,
     /// Why it is not steady, or when steady state is expected.
     pub text: String,

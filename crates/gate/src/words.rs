@@ -9,7 +9,7 @@ use stdx::nearest;
 pub(crate) struct Word {
     /// As written in a rules file.
     pub name: &'static str,
-    /// Whether it holds for a run.
+    /// Whether the condition holds for a run.
     pub check: fn(&Document) -> Check,
 }
 

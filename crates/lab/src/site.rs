@@ -44,7 +44,7 @@ pub struct LeftOut {
     pub what: String,
     /// The reason.
     pub why: String,
-    /// Whether it should have been part of the site.
+    /// Whether the run, report or comparison should have been part of the site.
     pub is_failure: bool,
 }
 

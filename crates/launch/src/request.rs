@@ -183,7 +183,7 @@ impl Plan {
 }
 
 impl Target {
-    /// Whether it is a simulated drive.
+    /// Whether the target is a simulated drive.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.path.starts_with("sim:")

@@ -74,7 +74,7 @@ impl Channel {
         &self.entry.name
     }
 
-    /// Whether it is for an event.
+    /// Whether the channel receives notices about an event.
     #[must_use]
     pub fn is_for(&self, event: Event) -> bool {
         self.entry.events.contains(&event) || event == Event::Test

@@ -44,7 +44,7 @@ pub enum State {
     },
     /// No process is working on it.
     Ended {
-        /// How it ended; `None` if nobody waits for it, as for an imported run.
+        /// How the run ended; `None` if nobody waits for it, as for an imported run.
         about: Option<About>,
         /// Time since its journal was written.
         since: Duration,

@@ -42,7 +42,7 @@ pub fn message(mail: &Mail, notice: &Notice) -> Vec<u8> {
     message.into_bytes()
 }
 
-/// Encodes a text as encoded words, each on a line of its own.
+/// Encodes a text as encoded words, each on a separate line.
 fn header_text(text: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -224,7 +224,7 @@ impl Memory {
         self.append(&[Line::Abandoned { id: id.into(), channel: channel.into() }])
     }
 
-    /// Rewrites a long file without what is no longer needed. `runs` are the runs in the library.
+    /// Rewrites a long file without the lines that are no longer needed. `runs` are the runs in the library.
     ///
     /// # Errors
     /// Returns an error if the new file cannot be written. The old file then remains in use.

@@ -84,7 +84,7 @@ impl Observer {
         Self { root: root.into(), active: BTreeMap::new() }
     }
 
-    /// Looks at all runs, oldest first.
+    /// Examines all runs, oldest first.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.

@@ -12,7 +12,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Longest time without a look at the process.
+/// Maximum time between two checks of the process.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Time to wait for a killed process, which may be blocked in the kernel, before it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
@@ -116,7 +116,7 @@ impl<'a> Pipes<'a> {
         Ok(Self { input, stdin, stdout, stderr, kept_out: Vec::new(), kept_err: Vec::new() })
     }
 
-    /// Transfers what is possible without waiting.
+    /// Transfers as much as possible without waiting.
     fn turn(&mut self) -> io::Result<()> {
         if let Some(stdin) = &mut self.stdin {
             match stdin.write(self.input) {

@@ -22,7 +22,7 @@ use crate::observe::{ObserveError, Observer};
 const MOST_WAITING: usize = 1_000;
 /// Longest time before the next attempt.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);
-/// Longest time without a look at whether this process is asked to end.
+/// Maximum time between two checks of whether this process has been asked to end.
 const STEP: Duration = Duration::from_millis(100);
 
 /// Why the service cannot work.
@@ -143,7 +143,7 @@ impl Service {
     }
 }
 
-/// What is needed to look at the library.
+/// Everything that is needed to read the library.
 #[derive(Debug)]
 struct Looking {
     rules: Rules,

@@ -203,7 +203,7 @@ fn a_kill_repeats_at_most_the_delivery_in_progress() {
     wait_for("the other one to begin", || slow.begun() == 1);
     notifier.child.kill().expect("killed");
     notifier.child.wait().expect("ended");
-    // The process of the killed service goes on, so the notice arrives twice: with the same id.
+    // The process started by the killed service continues, so the notice arrives twice, with the same id.
     std::fs::remove_file(slow.dir.join("wait")).expect("removed");
     wait_for("the first one", || slow.notices().len() == 1);
     let document = once(&bench, &config);

@@ -42,7 +42,7 @@ pub enum PowerError {
     Line {
         /// The source.
         what: String,
-        /// What it sent.
+        /// What the meter sent.
         line: String,
     },
     /// A meter stopped sending.

@@ -1,5 +1,5 @@
-//! The conclusions of a test or a run: outcome, page header, deviations from the profile. They are data, each formatted
-//! in one place; nothing here runs a test.
+//! The conclusions of a test or a run: outcome, page header, deviations from the profile. Conclusions are data, and
+//! each kind is formatted in one place. Nothing here runs a test.
 
 pub(crate) mod acceptance;
 pub(crate) mod deviation;

@@ -65,7 +65,7 @@ pub struct ExportedCell {
 pub struct Uncertain {
     /// The value.
     pub value: f64,
-    /// Its uncertainty; `None` if it is not known.
+    /// Uncertainty of the value; `None` if it is not known.
     #[serde(default)]
     pub uncertainty: Option<f64>,
 }

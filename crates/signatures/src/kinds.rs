@@ -41,7 +41,7 @@ pub enum Signature {
     Copies {
         /// The format to which they belong.
         of: Format,
-        /// Their offsets in bytes, in the order in which to clear them.
+        /// Offsets of the copies in bytes, in the order in which to clear them.
         at_bytes: Vec<u64>,
         /// Number of bytes to overwrite at each offset to clear it.
         length_bytes: u64,

@@ -10,9 +10,9 @@ use crate::listing::ListedRun;
 pub struct RunRow<'a> {
     /// The run.
     pub run: &'a ListedRun,
-    /// Its state, in one word.
+    /// State of the run, in one word.
     pub state: &'a str,
-    /// Its state in words: what it is doing, or why it cannot be read.
+    /// State of the run in words: what it is doing, or why it cannot be read.
     pub verdict: &'a str,
     /// Path of its directory.
     pub path: &'a str,
@@ -163,7 +163,7 @@ impl RunColumn {
 /// A part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Its number, from 1.
+    /// Number of the page, from 1.
     pub number: usize,
     /// Number of entries of a page; `None` if the list is one page.
     pub size: Option<usize>,

@@ -19,7 +19,7 @@ pub struct Drive {
     pub model: Option<String>,
     /// Serial number, if known.
     pub serial: Option<String>,
-    /// Its distinct firmware revisions, starting with the one of the oldest run.
+    /// Distinct firmware revisions of the drive, starting with that of the oldest run.
     pub firmware: Vec<String>,
     /// User capacity in its last run.
     pub capacity_bytes: u64,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stdx::files::Unowned;
 
-/// Error of the store. None of them concerns a run or its journal.
+/// Errors of the store. None of them concerns a run or its journal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The schema of the store is newer than this build.
@@ -25,7 +25,7 @@ pub enum StoreError {
     /// Others can write to the store, so its content cannot be trusted.
     #[error("the store is not used, because others can write to it")]
     Untrusted(#[source] Unowned),
-    /// Its file is not a store, or is damaged.
+    /// The file is not a store, or is damaged.
     #[error("{} is not a store, or is damaged", path.display())]
     Damaged {
         /// The file.

@@ -43,7 +43,7 @@ pub struct FigureOfRun {
     pub unit: String,
     /// Whether smaller values are better.
     pub smaller_is_better: bool,
-    /// Whether it may reflect the host instead of the drive.
+    /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
     /// The values of which it is the mean.
     pub rounds: Vec<f64>,

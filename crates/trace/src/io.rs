@@ -38,7 +38,7 @@ impl Op {
 /// One I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Io {
-    /// When it was issued, in nanoseconds. In a trace file, the first I/O is issued at 0.
+    /// When the I/O was issued, in nanoseconds. In a trace file, the first I/O is issued at 0.
     pub issue_ns: u64,
     /// Time from issue to completion; None if the source does not contain it.
     pub response_ns: Option<u64>,

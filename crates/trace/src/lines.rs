@@ -8,7 +8,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// A line of the input.
 pub enum Line<'a> {
-    /// Its bytes, without the end of the line.
+    /// Bytes of the line, without the line end.
     Text(&'a [u8]),
     /// A line of more than [`LONGEST_LINE`] bytes, which was skipped.
     TooLong,

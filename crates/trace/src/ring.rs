@@ -39,9 +39,9 @@ pub struct EventLayout {
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When it occurred.
+    /// When the event occurred.
     pub at_ns: u64,
-    /// What it means.
+    /// What the event means.
     pub role: Role,
     /// The I/O; its response time is unknown.
     pub io: Io,

@@ -15,7 +15,7 @@ const FRESH_NS: u64 = 5_000_000_000;
 pub struct Item {
     /// Id of the run.
     pub id: String,
-    /// Its known state, or why it cannot be read.
+    /// The run's known state, or why the run cannot be read.
     pub shown: Result<Shown, String>,
 }
 

@@ -26,7 +26,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns whether `needle` occurs at the start of a path, not in the middle of one.
+/// Returns whether `needle` occurs at the start of a path rather than in the middle.
 fn begins_path(line: &str, needle: &str) -> bool {
     let before = |place: usize| line[..place].chars().next_back();
     let inside = |c: char| c.is_alphanumeric() || "._-~}".contains(c);

@@ -40,7 +40,7 @@ pub fn compare(
     grew.flat_map(|(key, &count)| complain(key, count, known(key))).chain(shrank).collect()
 }
 
-/// Returns the list with the counts of one rule reduced to the current ones.
+/// Returns the list with the counts of one rule reduced to the current counts.
 pub fn bless(tree: &Tree, section: &str, found: &Counts) -> Option<Blessed> {
     let mut lists = read(tree).ok()?;
     if let Some(counts) = lists.get_mut(section) {

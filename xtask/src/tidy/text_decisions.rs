@@ -20,7 +20,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("plateau/src/cli/rejected.rs", "errors of clap, as text"),
 ];
 
-/// Code that creates a message, or refers to one; white space is ignored.
+/// Code that creates a message or refers to a message; white space is ignored.
 const MESSAGES: &[&str] = &[
     ".to_string()",
     ".message",

@@ -103,7 +103,7 @@ fn version_of(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Returns QEMU from `PLATEAU_QEMU`, the installed one, or a newly installed one.
+/// Returns QEMU from `PLATEAU_QEMU`, the installed QEMU, or a newly installed QEMU.
 fn qemu() -> anyhow::Result<(PathBuf, String)> {
     if let Some(chosen) = std::env::var_os("PLATEAU_QEMU") {
         let version = qemu_version(Path::new(&chosen)).context("PLATEAU_QEMU")?;
@@ -118,7 +118,7 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
             installed.with_context(|| format!("{QEMU} is not installed, and only root can install it"));
         return Ok((QEMU.into(), version?));
     }
-    // Try the newer version in backports first, even if an old one is installed.
+    // Try the newer version in backports first, even if an old version is installed.
     let newer = backports().is_some_and(|release| install(&["-t", &release]).is_ok());
     if !newer && installed.is_err() {
         install(&[])?;

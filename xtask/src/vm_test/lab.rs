@@ -19,7 +19,7 @@ use super::program::finished;
 #[error("{0}")]
 pub struct Lacking(pub String);
 
-/// The machine, which is off until a check needs it. Its disks survive a power cut.
+/// The machine, which is off until a check needs it. The machine's disks survive a power cut.
 pub struct Lab {
     pub kit: Kit,
     folder: PathBuf,

@@ -85,7 +85,7 @@ pub enum VolumeError {
          identified reliably"
     )]
     NoWorldWideName(String),
-    /// Several block devices have the world-wide name of the volume.
+    /// Several block devices have the volume's world-wide name.
     #[error("{} all claim to be the volume {name} ({wwid}), so it has several paths", .devices.join(" and "))]
     SeveralPaths {
         /// Name of the volume.

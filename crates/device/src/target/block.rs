@@ -375,7 +375,7 @@ impl Block {
         names
     }
 
-    /// Tells the kernel whether the device has a write cache. The kernel sends no flushes to a device without a write
+    /// Reports to the kernel whether the device has a write cache. The kernel sends no flushes to a device without a write
     /// cache.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };

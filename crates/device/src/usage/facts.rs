@@ -109,7 +109,7 @@ pub(crate) struct Facts {
 pub(super) struct Unseen {
     /// Why the file or device is unknown, and what to do about it.
     pub(super) what: String,
-    /// Whether it is known to be a regular file.
+    /// Whether the file or device is known to be a regular file.
     pub(super) is_of_file: bool,
 }
 

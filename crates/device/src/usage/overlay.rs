@@ -101,7 +101,7 @@ impl<'a> Overlays<'a> {
             let path = layers.path_in(layer);
             let path = if inside { namespace.within(&path) } else { path };
             let found = open_nothing(&path, OFlags::NOFOLLOW);
-            // Another file system may be mounted over the layer in the meantime.
+            // By now, another file system may be mounted over the layer.
             let found = found.filter(|found| have_same_content(file, found))?;
             Some((path, thing_of_file(&found)?, found))
         };

@@ -113,7 +113,7 @@ impl Relevant<'_> {
     }
 
     /// Same as [`at`](Self::at), for a file registered with a ring; `path` is its path as seen by the process.
-    /// Another file may be there in the meantime.
+    /// By now, another file may be there.
     fn registered_at(&self, folder: &Path, path: &Path) -> Option<Opened> {
         // Other links are not paths, such as `socket:[123]`.
         let inside = path.strip_prefix("/").ok()?;

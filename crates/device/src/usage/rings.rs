@@ -1,4 +1,4 @@
-//! Files registered with `io_uring`. The kernel lists only their paths, which may refer to other files in the meantime.
+//! Files registered with `io_uring`. The kernel lists only their paths, which may refer to other files by now.
 
 use std::fs;
 use std::os::fd::OwnedFd;

@@ -4,7 +4,7 @@ use super::entry::Standing;
 
 /// A command-line option.
 pub struct ProgramOption {
-    /// Its name, without the dashes.
+    /// Name of the option, without the dashes.
     pub name: &'static str,
     /// Placeholder of its value; `None` if it has none.
     pub value: Option<&'static str>,

@@ -38,7 +38,7 @@ pub struct Config {
 /// A channel of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name, which is unique.
+    /// Name of the channel, which is unique.
     pub name: String,
     /// The events that it is for.
     pub events: Vec<Event>,

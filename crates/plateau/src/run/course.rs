@@ -63,7 +63,7 @@ pub enum Resumption {
 pub struct Reopened {
     /// The run.
     pub stored: StoredRun,
-    /// Its journal, open for appending.
+    /// Journal of the run, open for appending.
     pub journal: Journal,
     /// The records of the journal.
     pub loaded: Loaded,

@@ -42,7 +42,7 @@ pub enum Deviation {
     },
     /// The target is a regular file.
     File {
-        /// Its file system, if it is known.
+        /// File system of the file, if known.
         file_system: Option<String>,
     },
     /// The target is an array.

@@ -33,7 +33,7 @@ pub(super) struct Nascent {
     storage: Arc<dyn Storage>,
     root: PathBuf,
     dir: PathBuf,
-    /// Its final path; `None` before the directory is published.
+    /// Final path of the directory; `None` before the directory is published.
     published: Option<PathBuf>,
     /// The open directory, locked until it is published or discarded.
     held: Box<dyn Stored>,

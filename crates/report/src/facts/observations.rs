@@ -21,7 +21,7 @@ pub(crate) struct Observation<'a> {
     /// Purpose of the workload.
     pub phase: Option<&'a str>,
     pub round: Option<u32>,
-    /// Whether it belongs to the measurement window that was evaluated.
+    /// Whether the workload belongs to the measurement window that was evaluated.
     pub in_window: bool,
     pub workload: String,
     pub access: Access,

@@ -79,7 +79,7 @@ impl Disk {
     /// Discards everything that exists only in memory, and mounts the data on the disk.
     pub fn power_up(&self) -> anyhow::Result<()> {
         self.unmount()?;
-        // A new device has no cached pages of the previous one.
+        // A new device has no cached pages of the previous device.
         mapper(&["remove", NAME])?;
         self.map()?;
         self.mount()

@@ -8,7 +8,7 @@ use crate::tidy::tree::Tree;
 /// For each file of a crate, the files that its code depends on, each with one of the items that it uses.
 pub type Needs = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A tree of modules; the first one is the root.
+/// A tree of modules. The first module is the root.
 #[derive(Default)]
 pub struct Modules {
     all: Vec<Module>,

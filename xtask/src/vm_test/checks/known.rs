@@ -28,7 +28,7 @@ const TIME_WITHIN: f64 = 0.05;
 /// Response time of the drive. It is long enough that stalls of several milliseconds on a busy host are
 /// negligible.
 const TIME_NS: f64 = 400e6;
-/// Number of attempts. Only the best one counts, because host stalls make any drive slower.
+/// Number of attempts. Only the best attempt counts, because host stalls make any drive slower.
 const ATTEMPTS: u32 = 4;
 /// Queue depth. It is high enough that more than ten I/Os of an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;

@@ -132,7 +132,7 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     assert_eq!(users_of(&other), []);
 }
 
-/// The path may belong to another file in the meantime, and the backing of the loop device may be any other device.
+/// By now, the path may belong to another file, and the loop device may be backed by any other device.
 #[test]
 fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     let host = Host::new();
