@@ -32,8 +32,7 @@ impl Armed {
     }
 
     /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
-    /// Plateau then no longer waits for an operation that the drive or its controller executes on its own, but the
-    /// operation continues.
+    /// an operation that the drive or its controller executes on its own then continues without being waited for.
     ///
     /// # Errors
     /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested

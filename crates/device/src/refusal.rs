@@ -168,8 +168,8 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Returns whether the reason for the refusal may disappear by itself within moments, for example because
-    /// udev has just opened a new device or a process is exiting.
+    /// Returns whether the reason may disappear within moments, as when udev has just opened a new device or a
+    /// process is exiting.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -193,7 +193,7 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the refusal protects existing data. If it does not, the target merely cannot be written to.
+    /// Returns whether the refusal protects existing data. If not, the target merely cannot be written to.
     #[must_use]
     pub fn protects_data(&self) -> bool {
         match self {

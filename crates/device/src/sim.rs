@@ -131,8 +131,7 @@ impl Simulated {
         health::of_simulated(&self.ssd.smart())
     }
 
-    /// Runs a validated workload. After a power loss, the drive is powered on again before the error is
-    /// returned.
+    /// Runs a validated workload. After a power loss, the drive is powered on again before the error is returned.
     pub(crate) fn run(
         &mut self,
         workload: &Workload,

@@ -1,10 +1,9 @@
 //! Finds users of a target, under any name and at any level of its storage stack.
 //!
-//! Paths are not used for identification: a block device is identified by its number, a file by its volume and inode.
-//! Paths are used only in messages. [`Facts`] are gathered in one pass ([`gather`]) and evaluated by a pure function
-//! ([`users`]). It walks down from the target to everything that the target is built on, and from there up to
-//! everything else that uses the same bytes. Some facts are available only through the open descriptor
-//! ([`descriptor`]).
+//! Block devices are identified by their number, files by volume and inode; paths are used only in messages. [`Facts`]
+//! are gathered in one pass ([`gather`]) and evaluated by a pure function ([`users`]). It walks down from the target to
+//! everything that the target is built on, and from there up to everything else that uses the same bytes. Some facts
+//! are available only through the open descriptor ([`descriptor`]).
 //!
 //! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does
 //! not list are found only if they have a claim or lease that the kernel checks.

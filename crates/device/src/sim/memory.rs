@@ -18,8 +18,7 @@ pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let bytes = (memory.end.addr() - memory.start.addr()).saturating_sub(inside) / page * page;
     if bytes >= LEAST_BYTES {
         let start = memory.start.wrapping_add(inside).cast_mut().cast::<c_void>();
-        // SAFETY: this advice changes neither content nor access, whatever is mapped there; the caller owns
-        // the memory.
+        // SAFETY: this advice changes neither content nor access, whatever is mapped there; the caller owns the memory.
         let _only_faster = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
 }

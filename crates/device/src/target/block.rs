@@ -375,8 +375,7 @@ impl Block {
         names
     }
 
-    /// Reports to the kernel whether the device has a write cache. The kernel sends no flushes to a device without a write
-    /// cache.
+    /// Reports to the kernel whether the device has a write cache. If not, the kernel sends no flushes.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
         let text = if on { "write back" } else { "write through" };
@@ -429,8 +428,7 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
 }
 
 /// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide name). The
-/// namespaces of an NVMe controller share its serial number, so the identities of all but the first include the
-/// namespace number.
+/// namespaces of an NVMe controller share its serial number, so all but the first append their own number.
 fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     let serial = sys
         .attribute("device/serial")

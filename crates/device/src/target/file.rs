@@ -308,9 +308,9 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies that nothing has been built on the file. If a lease shows that the file is not open elsewhere, this is
-    /// sufficient, except on an overlay, where the lease does not cover the stored file. Otherwise, all users are
-    /// gathered.
+    /// Verifies that nothing has been built on the file. A lease suffices if it shows that the file is not open
+    /// elsewhere, unless the file is on an overlay, where a lease does not cover the stored file. Otherwise, gathers
+    /// all users.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         if descriptor::open_elsewhere(&held.fd) == Elsewhere::No && !usage::overlay::is_on_one(&held.fd) {
             return Ok(());

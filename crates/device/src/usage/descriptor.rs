@@ -1,5 +1,5 @@
-//! Facts about a regular file that the kernel reveals only through an open descriptor: whether the file is open or
-//! locked elsewhere. This covers all processes and the kernel itself, all namespaces, and all names of the file.
+//! Facts about a regular file that the kernel reveals only through an open descriptor: whether it is open or locked
+//! elsewhere, by any process or the kernel itself, in any namespace and under any name.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

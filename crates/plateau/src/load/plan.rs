@@ -131,8 +131,7 @@ impl Need {
         let mut run = RunSettings::of(PROFILES[0].settings(options.seed));
         run.apply(options.sim_faults.given()).map_err(usage)?;
         let open = OpenOptions {
-            // An existing file keeps its length unless the jobs extend beyond it. The size of a new file is a whole
-            // number of MiB.
+            // An existing file keeps its length unless the jobs extend beyond it. A new file has a whole number of MiB.
             size_bytes: match (self.end_bytes.filter(|_| is_file), length) {
                 (Some(end), Some(length)) => (end > length).then_some(end),
                 (Some(end), None) if end > 0 => Some(end.next_multiple_of(MIB).max(SMALLEST_BYTES)),

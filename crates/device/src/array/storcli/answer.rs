@@ -1,9 +1,8 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
 //! field of the wrong type is treated as absent, and no input causes a panic.
 //!
-//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose
-//! keys contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device
-//! attributes`).
+//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
+//! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
 
 use serde_json::{Map, Value};
 
