@@ -42,8 +42,8 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
     draw(lines, &Surroundings { others, panels: &[] }, title, size)
 }
 
-/// Like [`lines()`], but horizontal axis and plot edges also fit `panels`, which share that axis, so that pictures
-/// above each other are aligned.
+/// Like [`lines()`], but with a horizontal axis and plot edges that also fit `panels`, so that stacked pictures are
+/// aligned.
 pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: Size) -> String {
     draw(lines, &Surroundings { others: &[], panels }, title, size)
 }
@@ -51,7 +51,7 @@ pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: S
 /// Charts that a chart must match.
 #[derive(Clone, Copy, Default)]
 struct Surroundings<'a> {
-    /// Side by side with it: both axes include their values.
+    /// Charts next to this one, whose values both axes include.
     others: &'a [&'a Lines],
     /// Charts above and below this one share its horizontal axis and edges.
     panels: &'a [&'a Lines],

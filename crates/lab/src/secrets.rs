@@ -1,4 +1,4 @@
-//! Random text, and its comparison.
+//! Generates random secrets, and compares them.
 
 use crate::error::ServeError;
 

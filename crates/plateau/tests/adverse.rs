@@ -237,7 +237,7 @@ fn an_unreadable_run_is_reported_and_not_skipped() {
         std::fs::write(&file, &kept).unwrap();
     }
     stage.bench.ok(&["runs"]);
-    // A journal that is a directory; an unrelated folder is ignored.
+    // A journal that is a directory is reported, whereas an unrelated folder is ignored.
     std::fs::create_dir(stage.bench.library().join("notes")).unwrap();
     stage.bench.ok(&["runs"]);
     std::fs::remove_file(dir.join("journal")).unwrap();

@@ -23,6 +23,6 @@ pub struct Test {
     pub timeline: bool,
     /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,
-    /// Unit of the variables whose steady state is evaluated; None if there are none.
+    /// Unit of the variables whose steady state is evaluated; None if there are no such variables.
     pub tracked_unit: Option<Unit>,
 }

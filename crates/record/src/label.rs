@@ -43,7 +43,8 @@ impl SimulatedFacts {
         )
     }
 
-    /// Formats the same for text with enough space: `SIMULATED sas-slc-2011 (model version 2, scale 1/512, seed 1)`.
+    /// Formats the full label, for text with enough space: `SIMULATED sas-slc-2011 (model version 2, scale 1/512, seed
+    /// 1)`.
     #[must_use]
     pub fn label_in_full(&self) -> String {
         format!(

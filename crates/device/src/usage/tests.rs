@@ -283,7 +283,7 @@ proptest! {
             }
             marks
         };
-        // Bytes that both reach through the same upper node have already been compared there.
+        // Bytes that both nodes reach through the same upper node have already been compared there.
         let (own, other) = (reached(target), reached(used));
         let meet = |node: usize, byte: usize| {
             let ways = (0..13).filter(|&via| own[node][via][byte]);

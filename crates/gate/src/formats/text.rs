@@ -1,4 +1,4 @@
-//! For terminals.
+//! The verdict as text for terminals.
 
 use stdx::text::on_one_line;
 

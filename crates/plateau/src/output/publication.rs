@@ -25,7 +25,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the values of the command line, completed by those of the run's plan.
+/// Returns the values given on the command line and, for all others, those in the run's plan.
 ///
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.

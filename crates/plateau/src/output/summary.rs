@@ -78,7 +78,7 @@ impl Summary {
         Some(format!("running for {}; {phase}; last record {} ago", age(self.run.file.created), age(last)))
     }
 
-    /// Returns its state.
+    /// Returns the state of the run.
     pub fn standing(&self) -> Standing {
         Standing::of(&self.loaded.entries, &self.replayed.outcomes, self.is_in_progress)
     }

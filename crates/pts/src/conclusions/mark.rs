@@ -66,7 +66,7 @@ pub fn check_marks<'m>(marks: impl IntoIterator<Item = &'m Mark>) -> Result<(), 
     if all.peek().is_none() {
         return Err("the run has no WSAT test whose marks could be set".into());
     }
-    // Only a minute within the test has an amount written until then.
+    // The amount written is known only for minutes within the test.
     let is_beyond =
         |mark: &&Mark| mark.unit == Unit::Minutes && mark.set.is_some() && mark.written_bytes.is_none();
     match all.find(is_beyond) {

@@ -61,7 +61,7 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// Deviations from the profile that occurred in this run: purge method, gaps, skipped cells.
     pub modified: Vec<Deviation>,
-    /// Number of cells that the host may have limited, such as `5 of 280 cells`; None if there are none.
+    /// Number of cells that the host may have limited, such as `5 of 280 cells`; None if there are no such cells.
     pub host_limited: Option<String>,
     /// Why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,

@@ -1,4 +1,4 @@
-//! Samples of timeline tests, each a minute long or less. A test keeps thousands of them, so whole segments
+//! Samples of timeline tests, each a minute long or less. A test keeps thousands of samples, so whole segments
 //! with their histograms would take too much memory.
 
 use record::{Direction, Segment};

@@ -10,7 +10,7 @@ use stdx::units::CELSIUS;
 const ROUNDS: usize = 8;
 /// Minimum correlation of a value with the round number (drift) and with the temperature.
 const CORRELATION: f64 = 0.8;
-/// Below this range of temperatures in °C, the drive's temperature counts as constant.
+/// If the drive's temperature varies by less than this many degrees Celsius, it counts as constant.
 const DEGREES: f64 = 3.0;
 
 /// Observations from the rounds of one test.

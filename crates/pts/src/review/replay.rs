@@ -28,7 +28,7 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Collects the results of `test` from `entries`; after a restart, only those since the restart.
+    /// Collects the results of `test` from `entries`; after a restart, only the results since the restart.
     #[must_use]
     pub fn of(test: &str, entries: &'a [Entry]) -> Self {
         let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new(), health: Vec::new() };

@@ -61,7 +61,7 @@ impl BurnInAnswers {
             .then_some(Acceptance { reasons, unchecked: unchecked.into_iter().map(str::to_owned).collect() })
     }
 
-    /// Returns the cells that did not end with a failed I/O. Cells that did have no amounts.
+    /// Returns the cells that did not end with a failed I/O. Cells with a failed I/O have no amounts.
     pub fn complete_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.verified.failed.is_none())
     }
