@@ -30,7 +30,7 @@ pub fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
 /// Refuses a store with a newer schema than this build knows.
 ///
 /// # Errors
-/// If it is newer, or the database fails.
+/// Returns an error if the schema is newer, or the database fails.
 pub fn check(engine: &mut dyn Engine) -> Result<i64, StoreError> {
     let found = version(engine)?;
     if found > VERSION { Err(StoreError::Newer { found, known: VERSION }) } else { Ok(found) }

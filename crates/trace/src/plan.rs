@@ -31,7 +31,7 @@ pub struct Composite {
     pub parts: Vec<Part>,
     /// Percentage of the trace's I/Os that belong to these streams.
     pub covered_percent: f64,
-    /// Percentage of the bytes read and written that belong to them.
+    /// Percentage of the bytes read and written that belong to these streams.
     pub covered_bytes_percent: f64,
     /// Largest difference between the share of a stream in the trace and in the composite, in percentage points.
     pub largest_error: f64,

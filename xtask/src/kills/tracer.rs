@@ -98,7 +98,7 @@ impl Program<'_> {
         Ok(command)
     }
 
-    /// Runs the program, and sends it the signal of `plan` at the chosen point.
+    /// Runs the program, and sends it the signal in `plan` at the chosen point.
     pub fn trace(&self, plan: Option<(Signal, Point)>) -> anyhow::Result<Traced> {
         // The shell stops itself and continues only when it is traced, so that no system call is missed.
         let child = self.command(&["sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"])?.spawn()?;

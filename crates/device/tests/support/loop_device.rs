@@ -23,7 +23,7 @@ pub struct Loop {
     /// For example, `/dev/loop1000`.
     pub path: String,
     pub image: PathBuf,
-    /// An object that must outlive the device, such as the temporary directory of its image.
+    /// A value that must outlive the device, such as the temporary directory of its image.
     pub kept: Option<Box<dyn Any>>,
     /// The name of the image as reported by the kernel.
     attached: Option<String>,

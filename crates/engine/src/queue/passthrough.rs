@@ -30,7 +30,7 @@ pub struct Namespace {
     pub number: u32,
     /// Logarithm to base 2 of the logical block size in bytes.
     pub block_shift: u32,
-    /// Whether writes are allowed. Checked here, because the kernel allows root to write through a file
+    /// Whether writes are allowed. This is checked here, because the kernel allows root to write through a file
     /// opened for reading.
     pub writable: bool,
 }

@@ -96,7 +96,7 @@ impl Literal {
     /// Returns a Boolean.
     ///
     /// # Errors
-    /// Returns an error if it is not a Boolean.
+    /// Returns an error if the value is not a Boolean.
     pub fn flag(&self) -> Result<bool, String> {
         if let Self::Flag(flag) = self { Ok(*flag) } else { self.unexpected("true or false") }
     }

@@ -1,4 +1,4 @@
-//! The names that a module defines, imports and mentions, as written, without resolving them.
+//! The names that a module defines, imports and mentions, as written and unresolved.
 //!
 //! Code that is compiled only for tests is omitted.
 

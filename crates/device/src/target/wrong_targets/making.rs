@@ -22,9 +22,9 @@ pub(super) struct Wrong {
     /// The identity to type; by default that of the target.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
-    /// Runs between opening and arming; returns objects that must outlive the attempt, or a reason to skip.
+    /// Runs between opening and arming; returns values that must outlive the attempt, or a reason to skip.
     pub(super) meddle: Option<Meddle>,
-    /// Objects that must outlive the attempt; dropped in reverse order of creation.
+    /// Values that must outlive the attempt. They are dropped in reverse order of creation.
     pub(super) kept: Vec<Box<dyn Any>>,
 }
 

@@ -9,7 +9,7 @@ use super::sample::Sample;
 use crate::imported::Provenance;
 use crate::number::possible;
 
-/// Limit on the workloads of a test.
+/// Limit on the number of workloads per test.
 const MOST_WORKLOADS: usize = 10_000;
 
 /// Records a sample about the whole run.
