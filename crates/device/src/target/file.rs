@@ -379,7 +379,7 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
 }
 
 /// Returns the volume, inode and birth time of this file. They distinguish it from all other files, even from a file
-/// that replaces it. `None` if the file system does not store birth times, since inode numbers alone are reused.
+/// that replaces it. `None` if the file system does not store birth times, because inode numbers alone may be reused.
 pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
     let metadata = file.metadata().ok()?;
