@@ -18,11 +18,6 @@ use crate::output::listing;
 use crate::output::places;
 use crate::output::printer;
 
-/// The list of a site's files, in the site's folder.
-const MANIFEST: &str = "plateau-site.json";
-/// Size limit of that list: enough for 100,000 runs.
-const MOST_BYTES: u64 = 128 << 20;
-
 pub fn run(cli: &Cli, options: &Publish) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = catalogue::runs(&library)?;
