@@ -21,6 +21,7 @@ const ALLOWED: &[&str] = &[
     // The clock of a meter is that of the host.
     "crates/power/",
     "crates/plateau/",
+    "crates/prepare/",
     "crates/stdx/src/files/",
     "dist/",
     "swarm/",
