@@ -17,7 +17,7 @@ const NEXT: &str = "memory.next";
 const LOCK: &str = "lock";
 const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 256 << 20;
-/// Length from which the file is rewritten when it is opened.
+/// Length from which the file is rewritten, unless it remains longer without the lines that are no longer needed.
 const LONG_BYTES: u64 = 1 << 20;
 
 /// Why the memory cannot be used.
@@ -122,8 +122,12 @@ pub struct Memory {
     _lock: File,
     is_new: bool,
     bytes: u64,
+    /// Length from which the file is rewritten next.
+    long_bytes: u64,
     lines: usize,
     state: State,
+    /// Deliveries that could not be recorded yet.
+    unrecorded: Vec<Line>,
 }
 
 impl Memory {
@@ -139,16 +143,21 @@ impl Memory {
         if !is_locked {
             return Err(MemoryError::Busy { path: folder.path().join(LOCK) });
         }
-        let is_new = folder.file(FILE)?.is_none();
         let mut file = folder.make_file(FILE)?;
         let (state, bytes, lines) = read(&mut file, &folder)?;
-        let mut memory = Self { folder, file, _lock: lock, is_new, bytes, lines, state };
-        if memory.lines == 0 {
-            memory.is_new = true;
-            memory.append(&[Line::Notices(VERSION)])?;
-            memory.folder.sync()?;
-        }
-        Ok(memory)
+        Ok(Self {
+            folder,
+            file,
+            _lock: lock,
+            // The first line is written with the first observation. Otherwise, if that fails, the next process would
+            // report all runs that ended before it.
+            is_new: lines == 0,
+            bytes,
+            long_bytes: LONG_BYTES,
+            lines,
+            state,
+            unrecorded: Vec::new(),
+        })
     }
 
     /// Whether nothing was observed before.
@@ -179,9 +188,10 @@ impl Memory {
     /// # Errors
     /// Returns an error if the file cannot be written; then nothing was recorded.
     pub fn settle(&mut self, runs: &[(String, u64)]) -> Result<(), MemoryError> {
-        let lines: Vec<Line> =
-            runs.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }).collect();
+        let mut lines: Vec<Line> = (self.lines == 0).then_some(Line::Notices(VERSION)).into_iter().collect();
+        lines.extend(runs.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
         self.append(&lines)?;
+        self.folder.sync()?;
         self.is_new = false;
         Ok(())
     }
@@ -211,38 +221,52 @@ impl Memory {
     /// Records that a notice was delivered through a channel.
     ///
     /// # Errors
-    /// As [`settle`](Self::settle).
+    /// Returns an error if the file cannot be written. In this process, the notice counts as delivered nevertheless.
     pub fn delivered(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
-        self.append(&[Line::Delivered { id: id.into(), channel: channel.into() }])
+        self.mark(Line::Delivered { id: id.into(), channel: channel.into() })
     }
 
     /// Records that a notice will not be delivered through a channel.
     ///
     /// # Errors
-    /// As [`settle`](Self::settle).
+    /// As [`delivered`](Self::delivered).
     pub fn abandoned(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
-        self.append(&[Line::Abandoned { id: id.into(), channel: channel.into() }])
+        self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
-    /// Rewrites a long file without the lines that are no longer needed. `runs` are the runs in the library.
+    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again at each look. What
+    /// could not be recorded is written with the next delivery.
+    fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
+        self.unrecorded.push(line.clone());
+        let lines = std::mem::take(&mut self.unrecorded);
+        let written = self.append(&lines);
+        if written.is_err() {
+            self.state.take(self.lines, line);
+            self.unrecorded = lines;
+        }
+        written
+    }
+
+    /// Rewrites a long file without the lines that are no longer needed. Runs that are missing from the library remain
+    /// known, because they may come back: the library may be on a file system that is not mounted.
     ///
     /// # Errors
     /// Returns an error if the new file cannot be written. The old file then remains in use.
-    pub fn compact(&mut self, runs: &[String]) -> Result<(), MemoryError> {
-        if self.bytes < LONG_BYTES {
+    pub fn compact(&mut self) -> Result<(), MemoryError> {
+        if self.bytes < self.long_bytes {
             return Ok(());
         }
-        let runs: BTreeSet<&str> = runs.iter().map(String::as_str).collect();
         let known = &self.state.known;
-        let run_of = |id: &str| id.split(':').next().unwrap_or_default().to_owned();
         let mut lines = vec![Line::Notices(VERSION)];
-        let ended = known.ended.iter().filter(|(run, _)| runs.contains(run.as_str()));
-        lines.extend(ended.map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
-        let past = known.noticed.iter().filter(|id| {
-            let run = run_of(id);
-            runs.contains(run.as_str()) && !known.ended.contains_key(&run)
-        });
-        lines.extend(past.map(|id| Line::Past(id.clone())));
+        lines.extend(known.ended.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
+        // Once a run has ended, only notices about a longer journal could be repeated.
+        let may_recur = |id: &&String| {
+            let (run, rest) = id.split_once(':').unwrap_or((id.as_str(), ""));
+            let bytes =
+                rest.rsplit(':').next().and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or(u64::MAX);
+            known.ended.get(run).is_none_or(|ended| *ended < bytes)
+        };
+        lines.extend(known.noticed.iter().filter(may_recur).map(|id| Line::Past(id.clone())));
         lines.extend(self.state.outstanding.values().map(|it| Line::Notice {
             notice: Box::new(it.notice.clone()),
             channels: it.channels.iter().cloned().collect(),
@@ -254,6 +278,9 @@ impl Memory {
         self.folder.rename(NEXT, FILE)?;
         self.folder.sync()?;
         (self.file, self.bytes) = (next, bytes.len() as u64);
+        self.long_bytes = LONG_BYTES.max(self.bytes.saturating_mul(2));
+        // The outstanding notices were written without the deliveries that could not be recorded.
+        self.unrecorded.clear();
         let (lines, mut state) = (lines, State::default());
         self.lines = lines.len();
         lines.into_iter().enumerate().for_each(|(position, line)| state.take(position, line));

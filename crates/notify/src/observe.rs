@@ -34,8 +34,6 @@ pub struct Look {
     pub observed: Vec<Observed>,
     /// Runs that this process could not read, with the reason. They may be in progress.
     pub unreadable: BTreeMap<String, String>,
-    /// Names of all runs.
-    pub names: Vec<String>,
 }
 
 /// Observes a library.
@@ -89,9 +87,9 @@ impl Observer {
     /// # Errors
     /// Returns an error if the library cannot be listed.
     pub fn look(&mut self, known: &Known, now: Timestamp) -> Result<Look, ObserveError> {
-        let mut look = Look { names: self.names()?, ..Look::default() };
+        let mut look = Look::default();
         let mut active = BTreeMap::new();
-        for name in &look.names {
+        for name in &self.names()? {
             let dir = self.root.join(name);
             match self.run(&dir, name, known, now, &mut active) {
                 Ok(found) => look.observed.extend(found),

@@ -176,7 +176,7 @@ impl Looking {
         {
             let mut memory = lock(memory);
             memory.conclude(&conclusions, |conclusion| complete(conclusion, &self.host, now, channels))?;
-            memory.compact(&look.names)?;
+            memory.compact()?;
         }
         for (run, problem) in &look.unreadable {
             if self.unreadable.get(run) != Some(problem) {
