@@ -30,7 +30,9 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
     thread::scope(|scope| {
         // This thread works, too.
         let others = threads.min(items.len()).saturating_sub(1);
-        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+        // A process may not start any number of threads; those that it has share the items.
+        let others: Vec<_> =
+            (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut all = work();
         for other in others {
             all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));

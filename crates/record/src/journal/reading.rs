@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::error::JournalError;
@@ -53,14 +54,27 @@ fn parse_in_batches(
             }
             // One more batch than threads is under way, so that none waits for the next one to be read.
             if pending.len() > threads {
-                pending.pop_front().map_or(Ok(()), |oldest| loaded.take(joined(oldest), path))?;
+                pending.pop_front().map_or(Ok(()), |oldest| loaded.take_if_any(joined(oldest), path))?;
             }
-            pending.push_back(scope.spawn(move || batch.parsed()));
+            let shared = Arc::new(Mutex::new(Some(batch)));
+            let its = Arc::clone(&shared);
+            match thread::Builder::new().spawn_scoped(scope, move || taken(&its).map(Batch::parsed)) {
+                Ok(thread) => pending.push_back(thread),
+                // This process may have no more threads.
+                Err(_) => {
+                    pending.drain(..).try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
+                    loaded.take_if_any(taken(&shared).map(Batch::parsed), path)?;
+                }
+            }
         }
         // A damaged record is reported rather than a failure to read the records after it.
-        pending.into_iter().try_for_each(|oldest| loaded.take(joined(oldest), path))?;
+        pending.into_iter().try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
         failure.map_or(Ok(loaded), Err)
     })
+}
+
+fn taken(batch: &Mutex<Option<Batch>>) -> Option<Batch> {
+    batch.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
@@ -179,6 +193,11 @@ impl Batches<'_> {
 }
 
 impl Loaded {
+    /// Adds the next batch, unless it was parsed elsewhere.
+    fn take_if_any(&mut self, parsed: Option<Parsed>, path: &Path) -> Result<(), JournalError> {
+        parsed.map_or(Ok(()), |parsed| self.take(parsed, path))
+    }
+
     /// Adds the next batch.
     fn take(&mut self, parsed: Parsed, path: &Path) -> Result<(), JournalError> {
         let Parsed { batch, entries, digest, problem } = parsed;

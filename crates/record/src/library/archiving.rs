@@ -13,7 +13,7 @@ use super::archive::{self, JOURNAL, Packer, RUN_FILE, Total, Unpacker};
 use super::error::{LibraryError, io};
 use super::nascent::{self, Nascent};
 use super::run::Run;
-use crate::storage::{FoundKind, Stored, sync_folder};
+use crate::storage::{Extent, FoundKind, Stored, sync_folder};
 
 const PIECE_BYTES: u64 = 1 << 16;
 
@@ -33,6 +33,18 @@ struct Opened {
     folder: Box<dyn Stored>,
     /// Names and sizes of its files, in the order of an archive.
     files: Vec<(OsString, u64)>,
+    /// Size and time of change of each file, in the same order.
+    extents: Vec<Extent>,
+}
+
+impl Opened {
+    /// Returns whether the directory, which may have been renamed, still contains the same files.
+    fn is_unchanged(&self, held: &dyn Stored) -> io::Result<bool> {
+        let is_same = |((name, _), extent): (&(OsString, u64), &Extent)| {
+            held.open_file(name).and_then(|file| file.extent()).is_ok_and(|now| now == *extent)
+        };
+        Ok(held.names()?.len() == self.files.len() && self.files.iter().zip(&self.extents).all(is_same))
+    }
 }
 
 impl Run {
@@ -84,7 +96,7 @@ impl Run {
             let _ = self.storage.remove_file(&temporary);
         }
         let archive_bytes = published?;
-        nascent::remove_run(&*self.storage, &self.dir)?;
+        nascent::remove_run(&*self.storage, &self.dir, |held| opened.is_unchanged(held))?;
         let files_bytes = opened.files.iter().map(|(_, bytes)| bytes).sum();
         Ok(Archived { path, files_bytes, archive_bytes })
     }
@@ -99,7 +111,7 @@ impl Run {
         {
             return Err(not_archivable(self.dir.clone()));
         }
-        let (mut files, mut total) = (Vec::new(), Total::default());
+        let (mut files, mut extents, mut total) = (Vec::new(), Vec::new(), Total::default());
         let mut names = folder.names().map_err(failed)?;
         names.sort_by(|a, b| (archive::rank(a), a).cmp(&(archive::rank(b), b)));
         for name in names {
@@ -109,11 +121,13 @@ impl Run {
                 return Err(not_archivable(path));
             }
             let extent = folder.open_file(&name).and_then(|file| file.extent());
-            let bytes = extent.map_err(|e| io("read", &path, e))?.bytes;
+            let extent = extent.map_err(|e| io("read", &path, e))?;
+            let bytes = extent.bytes;
+            extents.push(extent);
             total.add(&name, bytes).map_err(|e| io("archive", &path, e))?;
             files.push((name, bytes));
         }
-        Ok(Opened { folder, files })
+        Ok(Opened { folder, files, extents })
     }
 
     /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. Nobody can

@@ -175,8 +175,13 @@ fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     })
 }
 
-/// Removes a run: renames its directory to a temporary name, then removes its files.
-pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), LibraryError> {
+/// Removes a run: renames its directory to a temporary name, then removes its files, unless `is_removable` no longer
+/// accepts them.
+pub(super) fn remove_run(
+    storage: &dyn Storage,
+    dir: &Path,
+    is_removable: impl FnOnce(&dyn Stored) -> std::io::Result<bool>,
+) -> Result<(), LibraryError> {
     let root = root_of(dir);
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut held = storage.open_folder(dir).map_err(|e| io("open", dir, e))?;
@@ -192,7 +197,15 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
-    remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
+    // Nobody finds the directory under this name, so no process adds files to it any more.
+    match is_removable(&*held) {
+        Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
+        refused => {
+            storage.rename(&gone, dir).map_err(|e| io("restore", dir, e))?;
+            let changed = || std::io::Error::other("its files changed in the meantime; repeat the command");
+            Err(io("remove", dir, refused.err().unwrap_or_else(changed)))
+        }
+    }
 }
 
 /// Renames `dir` to `gone`, or to a variant of that name if `gone` is a left-over that could not be removed.

@@ -203,7 +203,7 @@ impl Run {
             Ok(true) if self.is_archived => nascent::remove_file(&*self.storage, &self.dir),
             Ok(true) => {
                 self.remove_archive()?;
-                nascent::remove_run(&*self.storage, &self.dir)
+                nascent::remove_run(&*self.storage, &self.dir, |_| Ok(true))
             }
             Ok(false) => Err(LibraryError::InProgress { id: self.file.id }),
             Err(error) => Err(io("lock", &journal, error)),
