@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use compare::{Authored, Candidate, Comparison};
 use pts::Standing;
-use record::{Digest, Library};
+use record::{Digest, Library, is_run_id};
 use report::formats::{Make, Source};
 
 use crate::assets;
@@ -29,6 +29,8 @@ pub use manifest::{Manifest, PublishedRun};
 pub struct Publication {
     /// All files of the site.
     pub manifest: Manifest,
+    /// All files that this and the previous publication may have written.
+    pub planned: Manifest,
     /// Number of runs whose files are those of the previous publication.
     pub unchanged: usize,
     /// Number of comparisons.
@@ -73,11 +75,16 @@ pub fn publish<E>(
     write: WriteFile<'_, E>,
 ) -> Result<Publication, PublishError<E>> {
     let catalogue = Catalogue::of(library);
-    let rows = catalogue.rows().map_err(PublishError::Library)?;
+    let mut rows = catalogue.rows().map_err(PublishError::Library)?;
+    rows.retain(|row| ids.contains(&row.file.id) && !row.archived);
+    // If this publication is interrupted, the next one knows which files it may have left.
+    let planned = planned(previous, &rows);
+    write(MANIFEST, planned.text()).map_err(PublishError::Write)?;
     let mut site = Site {
         snapshots: Snapshots::default(),
         publication: Publication {
             manifest: Manifest { format: MANIFEST_FORMAT, ..Manifest::default() },
+            planned,
             unchanged: 0,
             comparisons: 0,
             left_out: Vec::new(),
@@ -86,13 +93,32 @@ pub fn publish<E>(
         write,
     };
     let mut published: Vec<Arc<Row>> = Vec::new();
-    for row in rows.into_iter().filter(|row| ids.contains(&row.file.id) && !row.archived) {
+    for row in rows {
         if site.run(&row, previous).map_err(PublishError::Write)? {
             published.push(row);
         }
     }
     site.overview(&published).map_err(PublishError::Write)?;
     Ok(site.publication)
+}
+
+/// The files of the previous publication, and those that the publication of these runs may write.
+fn planned(previous: &Manifest, rows: &[Arc<Row>]) -> Manifest {
+    let mut planned = Manifest { format: MANIFEST_FORMAT, ..previous.clone() };
+    for row in rows.iter().filter(|row| is_run_id(&row.file.id)) {
+        let id = &row.file.id;
+        let run = planned.runs.entry(id.clone()).or_default();
+        run.files.extend(file_formats().map(|format| export_file(id, format)));
+        run.files.extend([run_file(id), heat_file(id)]);
+    }
+    let drives = drives(rows);
+    planned.files.extend(library::published_files(rows.len()));
+    planned.files.extend(drives.iter().map(|drive| drive_file(&drive.id)));
+    planned.files.extend(comparisons::groups(&drives).iter().map(Group::file));
+    planned
+        .files
+        .extend([files::DRIVES, files::COMPARISONS, files::STYLE, files::ICON].map(ToOwned::to_owned));
+    planned
 }
 
 struct Site<'w, E> {

@@ -3,7 +3,7 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use support::Bench;
@@ -189,27 +189,42 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
 }
 
-#[test]
-fn a_publication_that_was_killed_is_completed() {
-    let bench = Bench::new();
-    let ids: Vec<PathBuf> = ["--seed=1", "--seed=2", "--seed=3"]
-        .map(|seed| PathBuf::from(run(&bench, "sim:sas-slc-2011", &[seed])))
-        .to_vec();
-    let (dir, path) = (bench.path("site"), site(&bench));
-    let mut publishing = bench.start(&["publish", &path]);
-    let first = |name: &Path| dir.join("runs").join(name).join("report.html").exists();
+/// Kills a publication of all runs after it has written the report of one of these.
+fn killed(bench: &Bench, ids: &[String]) {
+    let mut publishing = bench.start(&["publish", &site(bench)]);
+    let is_there = |id: &String| bench.path("site").join("runs").join(id).join("report.html").exists();
     let begun = std::time::Instant::now();
-    while !ids.iter().any(|id| first(id)) && publishing.try_wait().expect("a state").is_none() {
+    while !ids.iter().any(is_there) && publishing.try_wait().expect("a state").is_none() {
         assert!(begun.elapsed().as_secs() < 120, "no report appears");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     publishing.kill().expect("killed");
     publishing.wait().expect("ended");
+}
+
+#[test]
+fn a_publication_that_was_killed_is_completed_or_replaced() {
+    let bench = Bench::new();
+    let ids = ["--seed=1", "--seed=2", "--seed=3"].map(|seed| run(&bench, "sim:sas-slc-2011", &[seed]));
+    bench.ok(&["tag", &ids[0], "kept"]);
+    let (dir, path) = (bench.path("site"), site(&bench));
+    killed(&bench, &ids);
     let document = bench.json(&["publish", &path]);
     assert_eq!(document["runs"], 3, "{document}");
     let mut whole = files(&dir);
     assert!(whole.remove("plateau-site.json"));
     assert_eq!(reached(&dir), whole);
+    // Nothing remains of runs that were published by mistake, even if a file of theirs is missing.
+    std::fs::remove_dir_all(&dir).expect("removed");
+    killed(&bench, &ids[1..]);
+    let report = dir.join("runs").join(&ids[1]).join("report.html");
+    let _ = std::fs::remove_file(report);
+    let document = bench.json(&["publish", &path, "--tag", "kept"]);
+    assert_eq!(document["runs"], 1, "{document}");
+    let mut whole = files(&dir);
+    assert!(whole.remove("plateau-site.json"));
+    assert_eq!(reached(&dir), whole);
+    assert!(!whole.iter().any(|path| path.contains(&ids[1]) || path.contains(&ids[2])), "{whole:?}");
 }
 
 #[test]

@@ -173,10 +173,7 @@ fn results(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
 /// The pages of the published list of runs, each with its path.
 pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
     let edition = Edition::Site { up: "" };
-    let path = |page: usize| match page {
-        0 => files::HOME.to_owned(),
-        page => format!("runs-{}.html", page + 1),
-    };
+    let path = page_file;
     let pages = rows.len().div_ceil(RUNS_PER_PAGE).max(1);
     let of_page = |page: usize| {
         let content = html! {
@@ -188,6 +185,18 @@ pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
         (path(page), Page { title: "Runs", section: "Runs", follows: None, edition, content }.html())
     };
     (0..pages).map(of_page).collect()
+}
+
+/// Paths of the pages of the published list of this many runs.
+pub fn published_files(runs: usize) -> impl Iterator<Item = String> {
+    (0..runs.div_ceil(RUNS_PER_PAGE).max(1)).map(page_file)
+}
+
+fn page_file(page: usize) -> String {
+    match page {
+        0 => files::HOME.to_owned(),
+        page => format!("runs-{}.html", page + 1),
+    }
 }
 
 fn count(runs: usize) -> String {

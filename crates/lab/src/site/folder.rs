@@ -60,7 +60,7 @@ pub enum FolderError {
 }
 
 /// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that one would replace. Runs
-/// whose files are missing are left out, so that they are written again.
+/// whose files are missing count as changed.
 ///
 /// # Errors
 /// Returns an error if the folder contains something else, or its manifest is not usable.
@@ -86,7 +86,10 @@ pub fn site_in(dir: &Path) -> Result<Option<Manifest>, FolderError> {
     }
     let is_file =
         |path: &String| std::fs::symlink_metadata(dir.join(path)).is_ok_and(|found| found.is_file());
-    manifest.runs.retain(|_, run| run.files.iter().all(is_file));
+    for run in manifest.runs.values_mut().filter(|run| !run.files.iter().all(is_file)) {
+        // Equals no hash: the files are written again, or removed.
+        run.state_sha256.clear();
+    }
     Ok(Some(manifest))
 }
 

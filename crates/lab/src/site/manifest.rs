@@ -43,7 +43,7 @@ pub fn is_path_of_site(path: &str) -> bool {
 }
 
 /// The files of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedRun {
     /// SHA-256 of everything that the files were made from.
     pub state_sha256: String,
@@ -52,6 +52,11 @@ pub struct PublishedRun {
 }
 
 impl Manifest {
+    /// The manifest as it is stored.
+    pub fn text(&self) -> Vec<u8> {
+        serde_json::to_vec_pretty(self).unwrap_or_default()
+    }
+
     /// Every file of the site.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(self.runs.values().flat_map(|run| &run.files)).map(String::as_str)

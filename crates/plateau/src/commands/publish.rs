@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use lab::{FolderError, Manifest, Publication, PublishError};
+use lab::{FolderError, Publication, PublishError};
 use record::Library;
 use serde_json::json;
 use stdx::units::count_of;
@@ -34,20 +34,15 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
     }
     let dir = std::path::absolute(&options.dir)?;
     check_outside(&dir, &library)?;
-    let previous = lab::site_in(&dir).map_err(unusable)?;
-    if previous.is_none() {
-        // Marks the folder as a site, so that an interrupted publication can be repeated.
-        write(&dir, lab::MANIFEST, text_of(&Manifest::default())?)?;
-    }
-    let previous = previous.unwrap_or_default();
+    let previous = lab::site_in(&dir).map_err(unusable)?.unwrap_or_default();
     let mut write_one = |path: &str, bytes: Vec<u8>| write(&dir, path, bytes);
     let publication =
         lab::publish(library, &ids, &previous, &mut write_one).map_err(|error| match error {
             PublishError::Library(why) => Failure::text(Exit::Run, why),
             PublishError::Write(failure) => failure,
         })?;
-    lab::remove_stale(&dir, &previous, &publication.manifest)?;
-    write(&dir, lab::MANIFEST, text_of(&publication.manifest)?)?;
+    lab::remove_stale(&dir, &publication.planned, &publication.manifest)?;
+    write(&dir, lab::MANIFEST, publication.manifest.text())?;
     report(cli, &dir, &publication)?;
     let failures = unreadable.into_iter().map(Failure::from);
     let failed = publication
@@ -59,7 +54,7 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
 }
 
 fn report(cli: &Cli, dir: &Path, publication: &Publication) -> Done {
-    let Publication { manifest, unchanged, comparisons, left_out } = publication;
+    let Publication { manifest, unchanged, comparisons, left_out, .. } = publication;
     let runs = manifest.runs.len();
     if cli.json {
         let left_out: Vec<_> =
@@ -94,13 +89,6 @@ fn check_outside(dir: &Path, library: &Library) -> Done {
     }
     let text = format!("{} is in the library; choose a folder outside it", dir.display());
     Err(Failure::text(Exit::Usage, text))
-}
-
-fn text_of(manifest: &Manifest) -> Done<Vec<u8>> {
-    let internal = |error: serde_json::Error| Failure::new(Exit::Internal, error);
-    let mut text = serde_json::to_vec_pretty(manifest).map_err(internal)?;
-    text.push(b'\n');
-    Ok(text)
 }
 
 /// Writes a file of the site.
