@@ -30,7 +30,7 @@ pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitori
 
 /// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
 /// no process can see) makes Plateau refuse the targets of every other test.
-pub const ALONE: &[&str] = &["device/hidden_users"];
+pub const ALONE: &[&str] = &["device/hidden_users", "device/shared_bytes"];
 
 /// File in which tests record skipped tests. The path is relative to the root; tests receive an absolute path,
 /// because each package runs in its own directory.
