@@ -230,7 +230,9 @@ impl fmt::Display for Refusal {
                  two drives share one identity; detach the other one, or test the multipath device"
             ),
             Self::Locked { tried } => locked(f, tried.as_deref()),
-            Self::OfRun => f.write_str("it belongs to a Plateau run; choose another target"),
+            Self::OfRun => {
+                f.write_str("it belongs to a Plateau run, or may be an archived one; choose another target")
+            }
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
             }

@@ -94,6 +94,14 @@ fn what_would_change_an_archived_run_is_refused() {
     bench.ok(&["archive", &run]);
     let path = bench.library().join(format!("{run}.tar.zst"));
     let bytes = fs::read(&path).expect("a file");
+    // A copy elsewhere, whatever its name, is no target.
+    let copy = bench.path("renamed.bin");
+    fs::write(&copy, [&bytes[..], &[0; 16 << 20]].concat()).expect("a file");
+    let target = copy.to_str().expect("text");
+    let error =
+        bench.fails(3, &["run", "lat", target, "--erase", target, "--cell-seconds=0.05", "--max-rounds=5"]);
+    assert!(error.contains("may be an archived one"), "{error}");
+    assert!(fs::read(&copy).expect("a file").starts_with(&bytes), "nothing was written");
     let key = bench.path("key.pem");
     fs::write(&key, "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n")
         .expect("a key");

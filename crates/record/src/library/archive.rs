@@ -15,7 +15,7 @@ use zstd::stream::read::Decoder;
 use zstd::stream::write::Encoder;
 use zstd::zstd_safe::{CParameter, DParameter};
 
-use super::run_json::MOST_RUN_FILE_BYTES;
+use super::run_json::{MOST_RUN_FILE_BYTES, ZSTD_MAGIC};
 use crate::journal::MOST_JOURNAL_BYTES;
 use crate::storage::{FoundKind, Storage, Stored};
 
@@ -62,7 +62,7 @@ pub(super) fn is_at(storage: &dyn Storage, path: &Path) -> bool {
 /// Returns whether a file may be an archived run: by its name, and by the magic number of zstd.
 #[must_use]
 pub fn is_archive(path: &Path, beginning: &[u8]) -> bool {
-    path.file_name().is_some_and(|name| run_in(name).is_some()) && beginning.starts_with(b"\x28\xb5\x2f\xfd")
+    path.file_name().is_some_and(|name| run_in(name).is_some()) && beginning.starts_with(&ZSTD_MAGIC)
 }
 
 /// Returns whether a file of this name can be stored.

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use crate::plain::{may_be_unprintable, plain};
 use crate::{JOURNAL_MAGIC, RUN_FILE_VERSION, RunFile};
 
+/// First bytes of every file that zstd has compressed.
+pub(super) const ZSTD_MAGIC: [u8; 4] = *b"\x28\xb5\x2f\xfd";
+
 /// Size limit of a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
 /// MiB).
 pub const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
@@ -44,11 +47,11 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Returns whether data that begins with these bytes is the `run.json` or journal of a run, regardless of the
-/// file name.
+/// Returns whether data that begins with these bytes is the `run.json` or journal of a run, or may be an archived run,
+/// regardless of the file name. An archive begins like every file that zstd has compressed.
 #[must_use]
 pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
-    bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
+    bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || bytes.starts_with(&ZSTD_MAGIC) || begins_as_run_file(bytes)
 }
 
 fn begins_as_run_file(bytes: &[u8]) -> bool {
