@@ -6,10 +6,10 @@ use stdx::units::grouped;
 
 use crate::baseline::{Baseline, Compared};
 use crate::facts::{Facts, Value, family};
-use crate::mistake::Mistake;
 use crate::rules::{Condition, Rule, Rules, SpreadUnknown};
 use crate::verdict::{List, Reason, RuleOutcome, RuleVerdict, SCHEMA_VERSION, Verdict};
 use crate::words::Check;
+use stdx::Mistake;
 
 /// Evaluates a run against rules.
 ///

@@ -6,8 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::health;
-use crate::mistake::Mistake;
 use crate::words::{self, Word};
+use stdx::Mistake;
 
 /// The rules of a file.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@ use record::{Loaded, RunFile};
 use crate::baseline::Baseline;
 use crate::decide::decide;
 use crate::facts::Facts;
-use crate::mistake::Mistake;
 use crate::rules::Rules;
 use crate::verdict::Verdict;
+use stdx::Mistake;
 
 /// A run as seen by rules.
 #[derive(Debug)]

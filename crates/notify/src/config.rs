@@ -6,7 +6,8 @@ mod values;
 
 use reader::Reader;
 
-pub use types::{Config, Entry, Mail, Means, Mistake, Source};
+pub use stdx::Mistake;
+pub use types::{Config, Entry, Mail, Means, Source};
 pub use values::check_webhook;
 
 impl Config {

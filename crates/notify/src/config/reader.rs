@@ -7,7 +7,9 @@ use stdx::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::types::{Config, Entry, Mail, Means, Mistake, Source};
+use stdx::Mistake;
+
+use super::types::{Config, Entry, Mail, Means, Source};
 use super::values::{self, check_webhook};
 use crate::decide::Rules;
 use crate::notice::Event;

@@ -6,20 +6,6 @@ use std::time::Duration;
 use crate::decide::Rules;
 use crate::notice::Event;
 
-/// An error in a configuration, with its position.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
-#[error("{file}:{line}:{column}: {problem}")]
-pub struct Mistake {
-    /// Path as opened.
-    pub file: String,
-    /// Line number, starting at 1.
-    pub line: usize,
-    /// Column number in characters, starting at 1.
-    pub column: usize,
-    /// The problem, and how to fix it.
-    pub problem: String,
-}
-
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {

@@ -1,6 +1,6 @@
-//! Errors in a rules file.
+//! Errors in files that people write.
 
-/// An error in a rules file, with its position.
+/// An error in a file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{file}:{line}:{column}: {problem}")]
 pub struct Mistake {
