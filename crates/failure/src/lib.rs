@@ -236,7 +236,12 @@ impl From<LibraryError> for Failure {
 
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Self {
-        Self::new(Exit::Run, error)
+        let exit = match error {
+            TransferError::NotAdmitted { .. } => Exit::Usage,
+            TransferError::Unreachable { .. } | TransferError::Busy { .. } => Exit::Busy,
+            _ => Exit::Run,
+        };
+        Self::new(exit, error)
     }
 }
 

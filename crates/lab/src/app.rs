@@ -10,6 +10,7 @@ use record::Library;
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::gate::{Access, Gate, Visitor};
+use crate::receive::{Receivers, Reception};
 use crate::snapshot::Snapshots;
 use crate::starts::Starts;
 use crate::users::Role;
@@ -65,6 +66,7 @@ pub struct App {
     pub catalogue: Arc<Catalogue>,
     pub snapshots: Snapshots,
     pub starts: Arc<Starts>,
+    pub receivers: Receivers,
     pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     is_terminal: bool,
@@ -83,6 +85,7 @@ impl App {
             catalogue,
             snapshots: Snapshots::default(),
             starts,
+            receivers: Receivers::of(options.library),
             models: options.models,
             devices: options.devices,
             is_terminal: options.is_terminal,
@@ -221,6 +224,8 @@ pub enum Handler {
     Entrance,
     /// Signs in a browser with a name and a password.
     Login,
+    /// Answers another host that sends its runs.
+    Receive(Reception),
 }
 
 /// The effect of a request.

@@ -79,7 +79,7 @@ impl Reader {
             return;
         };
         let stamp = Stamp::of(&run.journal_path());
-        let is_running = run.is_in_progress().unwrap_or(false);
+        let is_running = transfer::is_in_progress(&run);
         if is_running && stamp == self.seen {
             return;
         }

@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::ServeError;
 use crate::secrets::{same, secret};
+use crate::senders::Senders;
 use crate::sessions::Sessions;
 use crate::users::{Account, Role, Users};
 
@@ -29,6 +30,8 @@ pub enum Access {
     Viewer,
     /// Browsers of users who may start and stop runs.
     Operator,
+    /// Hosts with a token that lets them send their runs. Browsers have no access.
+    Sender,
 }
 
 /// The facts about a request that the gate needs.
@@ -39,6 +42,8 @@ pub struct Facts<'a> {
     pub cookies: Option<&'a str>,
     /// The token that a request for a change carries.
     pub csrf: Option<&'a str>,
+    /// The token of a host that sends its runs.
+    pub bearer: Option<&'a str>,
     /// Whether the request is for a change.
     pub is_change: bool,
 }
@@ -70,14 +75,16 @@ pub enum Refusal {
     NoToken,
     TooManyLogins,
     WrongPassword,
+    NotSender,
+    ReadOnly,
 }
 
 impl Refusal {
     pub const fn status(self) -> u16 {
         match self {
             Self::UnknownHost => 421,
-            Self::ForeignOrigin | Self::NotOperator | Self::NoToken => 403,
-            Self::NotSignedIn | Self::WrongPassword => 401,
+            Self::ForeignOrigin | Self::NotOperator | Self::NoToken | Self::ReadOnly => 403,
+            Self::NotSignedIn | Self::WrongPassword | Self::NotSender => 401,
             Self::TooManyLogins => 429,
         }
     }
@@ -94,6 +101,10 @@ impl Refusal {
             Self::NoToken => "the form is not from this session; reload its page and submit it again",
             Self::TooManyLogins => "too many logins have failed or are being checked; wait a minute",
             Self::WrongPassword => "unknown user name or wrong password",
+            Self::NotSender => {
+                "no valid token: the operator of this server creates one with `plateau sender add NAME`"
+            }
+            Self::ReadOnly => "this server is read-only, so it does not receive runs",
         }
     }
 }
@@ -109,6 +120,8 @@ pub struct Gate {
     /// Whether the server is read-only.
     read_only: bool,
     pub users: Users,
+    /// Hosts that may send runs; None if this server does not receive any.
+    senders: Option<Senders>,
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
     attempts: Mutex<Vec<Duration>>,
@@ -157,7 +170,13 @@ impl Gate {
         let attributes = if behind_proxy { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
-        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, secrets, attempts, clock })
+        let senders = None;
+        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, senders, secrets, attempts, clock })
+    }
+
+    /// Also admits hosts that send their runs.
+    pub fn admitting(self, senders: Senders) -> Self {
+        Self { senders: Some(senders), ..self }
     }
 
     /// Decides whether a request to a route with this `access` is served; returns its sender, if known.
@@ -177,6 +196,9 @@ impl Gate {
             let is_own = !facts.is_change || facts.origin.is_some();
             return if is_own { Ok(None) } else { Err(Refusal::ForeignOrigin) };
         }
+        if access == Access::Sender {
+            return self.sender(facts).map(Some);
+        }
         let visitor = self.visitor(facts.cookies).ok_or(Refusal::NotSignedIn)?;
         if access == Access::Operator && visitor.role != Role::Operator {
             return Err(Refusal::NotOperator);
@@ -185,6 +207,22 @@ impl Gate {
             return Err(Refusal::NoToken);
         }
         Ok(Some(visitor))
+    }
+
+    /// The sender of a request from another host.
+    fn sender(&self, facts: &Facts<'_>) -> Result<Visitor, Refusal> {
+        // Only browsers name an origin.
+        if facts.origin.is_some() {
+            return Err(Refusal::ForeignOrigin);
+        }
+        let name = facts
+            .bearer
+            .and_then(|token| self.senders.as_ref()?.of_token(token))
+            .ok_or(Refusal::NotSender)?;
+        if self.read_only {
+            return Err(Refusal::ReadOnly);
+        }
+        Ok(Visitor { user: Some(name), role: Role::Viewer, csrf: String::new() })
     }
 
     fn visitor(&self, cookies: Option<&str>) -> Option<Visitor> {
@@ -401,6 +439,37 @@ mod tests {
             assert_eq!(login("ann", "wrong horse"), Err(Refusal::WrongPassword));
         }
         assert_eq!(login("ann", "correct horse"), Err(Refusal::TooManyLogins));
+    }
+
+    #[test]
+    fn a_token_of_a_sender_admits_to_its_routes_only() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let senders = Senders::at(&dir.path().join("lab"));
+        let token = senders.add("rack7").expect("added");
+        let of = |read_only| {
+            let gate = Gate::new(&["lab.example".into()], 7070, false, read_only, Users::none());
+            gate.expect("random bytes").admitting(senders.clone())
+        };
+        let sent = |token| Facts { bearer: Some(token), ..facts("lab.example:7070", "") };
+        let judged =
+            of(false).judge(&sent(&token), Access::Sender).map(|visitor| visitor.expect("a sender").user);
+        assert_eq!(judged, Ok(Some("rack7".into())));
+        for access in [Access::Viewer, Access::Operator] {
+            assert_eq!(of(false).judge(&sent(&token), access), Err(Refusal::NotSignedIn));
+        }
+        assert_eq!(of(false).judge(&sent("0"), Access::Sender), Err(Refusal::NotSender));
+        let none = facts("lab.example:7070", "");
+        assert_eq!(of(false).judge(&none, Access::Sender), Err(Refusal::NotSender));
+        assert_eq!(of(true).judge(&sent(&token), Access::Sender), Err(Refusal::ReadOnly));
+        let page = Facts { origin: Some("http://lab.example:7070"), ..sent(&token) };
+        assert_eq!(of(false).judge(&page, Access::Sender), Err(Refusal::ForeignOrigin));
+        let other = Facts { host: Some("evil.example:7070"), ..sent(&token) };
+        assert_eq!(of(false).judge(&other, Access::Sender), Err(Refusal::UnknownHost));
+        // A browser that has signed in is not a sender.
+        let gate = of(false);
+        let cookie = signed_in(&gate);
+        let browser = Facts { cookies: Some(&cookie), ..facts("lab.example:7070", "") };
+        assert_eq!(gate.judge(&browser, Access::Sender), Err(Refusal::NotSender));
     }
 
     #[test]

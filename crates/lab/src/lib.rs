@@ -17,9 +17,12 @@ mod events;
 mod gate;
 mod metrics;
 mod openapi;
+mod owned_list;
 mod pages;
+mod receive;
 mod routes;
 mod secrets;
+mod senders;
 mod server;
 mod sessions;
 mod site;
@@ -32,6 +35,7 @@ pub use app::{Device, Options};
 pub use error::ServeError;
 pub use metrics::metrics_of;
 pub use routes::addresses;
+pub use senders::Senders;
 pub use server::Server;
 pub use site::{
     FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,

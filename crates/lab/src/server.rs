@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
 use tokio::sync::Semaphore;
 
@@ -24,7 +24,9 @@ use crate::events;
 use crate::gate::{Access, Facts, Gate, Refusal, Visitor};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
+use crate::receive::{self, Reception};
 use crate::routes::ROUTES;
+use crate::senders::Senders;
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -35,6 +37,10 @@ const GRACE: Duration = Duration::from_millis(1500);
 const MOST_FORM_BYTES: usize = 256 << 10;
 /// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
 const MOST_CHECKS: usize = 2;
+/// Number of bodies from other hosts that are received at the same time, which bounds the memory that they take.
+const MOST_RECEIVING: usize = 2;
+/// Time within which a body from another host must arrive.
+const RECEIVE_WITHIN: Duration = Duration::from_secs(120);
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -66,6 +72,7 @@ impl Server {
         names.extend(options.allowed_hosts.iter().cloned());
         let users = Users::at(&options.folder);
         let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
+        let gate = gate.admitting(Senders::at(&options.folder));
         let app = Arc::new(App::new(gate, ROUTES, options)?);
         Ok(Self { listener, address, app })
     }
@@ -147,12 +154,18 @@ struct Shared {
     announce: Announce,
     /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
+    /// One permit for each body that is being received from another host.
+    receiving: Arc<Semaphore>,
 }
 
 /// The router, derived from the table of routes.
 fn router(app: &Arc<App>, announce: Announce) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
+        if let Handler::Receive(reception) = &route.handler {
+            router = router.route(route.path, receiving(route, reception));
+            continue;
+        }
         let handler = move |State(shared): State<Shared>,
                             method: HttpMethod,
                             params: RawPathParams,
@@ -171,7 +184,12 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
             },
         );
     }
-    let shared = Shared { app: Arc::clone(app), announce, checks: Arc::new(Semaphore::new(MOST_CHECKS)) };
+    let shared = Shared {
+        app: Arc::clone(app),
+        announce,
+        checks: Arc::new(Semaphore::new(MOST_CHECKS)),
+        receiving: Arc::new(Semaphore::new(MOST_RECEIVING)),
+    };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
             // Only visitors who are signed in learn which addresses exist.
@@ -189,12 +207,45 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
         .with_state(shared)
 }
 
+/// The handler of a request from another host. Its body may be long, so it is read only once the sender is known.
+fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
+    let handler = move |State(shared): State<Shared>,
+                        params: RawPathParams,
+                        Query(query): Query<Vec<(String, String)>>,
+                        headers: HeaderMap,
+                        body: Body| async move {
+        let visitor = match shared.app.gate.judge(&facts(&headers), route.access) {
+            Ok(visitor) => visitor,
+            Err(refusal) => return response(Answer::error(refusal.status(), refusal.text())),
+        };
+        let Ok(permit) = shared.receiving.acquire_owned().await else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        let body = tokio::time::timeout(RECEIVE_WITHIN, to_bytes(body, reception.most_bytes)).await;
+        let Ok(Ok(body)) = body else { return response(receive::not_read(reception.most_bytes)) };
+        let path = params.iter().map(|(_, value)| value.to_owned()).collect();
+        let call = Call { path, query, visitor, ..Call::default() };
+        let app = shared.app;
+        let answered = tokio::task::spawn_blocking(move || {
+            // A request that was begun ends even if its sender disconnects, so the permit is released then.
+            let _permit = permit;
+            receive::answer((reception.answer)(&app, &call, &body))
+        });
+        answered.await.map_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response(), response)
+    };
+    match route.method {
+        Method::Get => get(handler),
+        Method::Post => post(handler),
+    }
+}
+
 fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A header that is not text must not count as absent.
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
-    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, is_change: false }
+    let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, bearer, is_change: false }
 }
 
 async fn respond(
@@ -234,6 +285,7 @@ async fn respond(
             let Some(visitor) = call.visitor.clone() else { return refused(Refusal::NotSignedIn) };
             events::events(Arc::clone(&shared.app), visitor, call.name().to_owned(), next).into_response()
         }
+        Handler::Receive(_) => nothing_here(StatusCode::NOT_FOUND),
         Handler::Answer(answer) => {
             let app = Arc::clone(&shared.app);
             let answered = tokio::task::spawn_blocking(move || answer(&app, &call)).await;

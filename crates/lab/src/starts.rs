@@ -82,6 +82,11 @@ impl Starts {
     }
 
     /// Stops all waiting threads. Runs are not affected.
+    /// The journal of changes.
+    pub const fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.ended.notify_all();

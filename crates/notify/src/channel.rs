@@ -6,17 +6,16 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use outbound::curl::{self, AGENT, CurlError, Request};
+use outbound::process::{self, ProcessError};
+use outbound::{FileError, read_secret};
 use stdx::files::OwnedFolder;
+use stdx::text::short;
 
 use crate::config::{Entry, Mail, Means, Source};
-use crate::curl::{self, CurlError, Request};
-use crate::files::{FileError, read_secret};
-use crate::notice::{Event, Notice, short};
-use crate::process::{self, ProcessError};
+use crate::notice::{Event, Notice};
 use crate::{mail, render};
 
-/// Version of this program, for servers.
-const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 /// Where programs find other programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

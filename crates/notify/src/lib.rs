@@ -6,22 +6,19 @@
 
 mod channel;
 pub mod config;
-mod curl;
 pub mod decide;
-mod files;
 mod mail;
 mod memory;
 mod notice;
 mod observe;
-mod process;
 mod render;
 mod service;
 
 pub use channel::{Channel, DeliveryError};
 pub use config::{Config, Mistake};
-pub use files::{FileError, read_config};
 pub use memory::{Memory, MemoryError};
 pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
 pub use observe::{ObserveError, Observer};
+pub use outbound::{FileError, read_config};
 pub use render::{PAYLOAD_VERSION, json, subject, text};
 pub use service::{Delivered, Service, ServiceError, Undelivered};

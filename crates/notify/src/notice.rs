@@ -4,10 +4,8 @@ use jiff::Timestamp;
 use pts::Standing;
 use record::RunFile;
 use serde::{Deserialize, Serialize};
-use stdx::text::on_one_line;
+pub use stdx::text::short;
 
-/// Limit on each text that comes from a run.
-const MOST_CHARS: usize = 200;
 /// Limit on the number of tests that are listed.
 const MOST_TESTS: usize = 30;
 
@@ -220,18 +218,6 @@ impl Subject {
     }
 }
 
-/// Returns text of a run on one line, with control characters escaped, and truncated.
-#[must_use]
-pub fn short(text: &str) -> String {
-    let safe = on_one_line(text);
-    if safe.chars().count() <= MOST_CHARS {
-        return safe.into_owned();
-    }
-    let mut cut: String = safe.chars().take(MOST_CHARS - 1).collect();
-    cut.push('…');
-    cut
-}
-
 /// A notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
@@ -272,14 +258,6 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_short_printable_and_on_one_line() {
-        assert_eq!(short("a\r\nBcc: b\u{202e}"), "a\\r\\nBcc: b\\u{202e}");
-        let long = short(&"ü".repeat(1000));
-        assert_eq!((long.chars().count(), long.ends_with('…')), (MOST_CHARS, true));
-        assert_eq!(short(&short("a\nb")), short("a\nb"));
-    }
 
     #[test]
     fn a_stored_notice_is_read_back_unchanged() {

@@ -3,6 +3,7 @@
 mod after_help;
 pub(crate) mod completion;
 mod fleet;
+mod forward;
 mod gate;
 pub(crate) mod inapplicable;
 mod library;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
+pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{
     Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag,
@@ -118,6 +120,9 @@ pub enum Command {
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
     User(User),
+    /// Add, remove and list the hosts that may send their runs to `plateau serve`
+    #[command(subcommand)]
+    Sender(Sender),
     /// Carry out one request of `plateau serve` from a socket on standard input; for systemd
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
@@ -136,6 +141,10 @@ pub enum Command {
     Name(Name),
     /// Copy runs to another library, verified record by record; an interrupted copy is continued
     Copy(Copy),
+    /// Send runs to a server (`plateau serve` on another host), verified record by record
+    Push(Push),
+    /// Follow the library and send its runs to a server while they are in progress
+    Forward(Forward),
     /// Start a run with a given id, or continue it: for schedulers, which may start a job more than once
     Job(Box<Job>),
     /// Test the drives of many hosts with Slurm jobs

@@ -28,6 +28,21 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
+/// Limit on the characters of [`short`].
+const MOST_SHORT_CHARS: usize = 200;
+
+/// Returns `text` on one line, with all unprintable characters escaped, and truncated to 200 characters.
+#[must_use]
+pub fn short(text: &str) -> String {
+    let safe = on_one_line(text);
+    if safe.chars().count() <= MOST_SHORT_CHARS {
+        return safe.into_owned();
+    }
+    let mut cut: String = safe.chars().take(MOST_SHORT_CHARS - 1).collect();
+    cut.push('…');
+    cut
+}
+
 /// Returns `text` with all unprintable characters escaped except for its line breaks.
 #[must_use]
 pub fn in_lines(text: &str) -> Cow<'_, str> {
@@ -103,6 +118,14 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_texts_are_printable_and_on_one_line() {
+        assert_eq!(short("a\r\nBcc: b\u{202e}"), "a\\r\\nBcc: b\\u{202e}");
+        let long = short(&"ü".repeat(1000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (MOST_SHORT_CHARS, true));
+        assert_eq!(short(&short("a\nb")), short("a\nb"));
+    }
 
     #[test]
     fn an_error_is_followed_by_its_causes() {

@@ -73,7 +73,13 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// The destination refuses the sender or the data; retrying does not help.
+    /// The destination does not admit the sender, whatever it sends, until a person changes that.
+    #[error("{text}")]
+    NotAdmitted {
+        /// What happened.
+        text: String,
+    },
+    /// The destination refuses the data; retrying does not help.
     #[error("{text}")]
     Refused {
         /// What happened.

@@ -24,6 +24,8 @@ pub struct Receiver {
     library: Library,
     /// Origin of the runs as written to their mark files: host and folder.
     source: String,
+    /// Name of the sender, if this library belongs to a server; other senders' runs are refused.
+    sender: Option<String>,
     /// The verified part of each run, with the identity of its directory.
     known: HashMap<String, ((u64, u64), Verifier)>,
 }
@@ -40,7 +42,32 @@ impl Receiver {
     /// Returns a receiver for `library`; `source` describes where the runs come from.
     #[must_use]
     pub fn of(library: Library, source: impl Into<String>) -> Self {
-        Self { library, source: source.into(), known: HashMap::new() }
+        Self { library, source: source.into(), sender: None, known: HashMap::new() }
+    }
+
+    /// Returns a receiver for a server's `library` that accepts the runs of one authenticated `sender`.
+    #[must_use]
+    pub fn of_sender(library: Library, sender: impl Into<String>) -> Self {
+        let sender = sender.into();
+        Self { library, source: sender.clone(), sender: Some(sender), known: HashMap::new() }
+    }
+
+    /// Changes the description of where runs come from, for the runs that are begun from now on.
+    pub fn set_source(&mut self, source: impl Into<String>) {
+        self.source = source.into();
+    }
+
+    /// Refuses to reveal or change a run that this sender did not send.
+    fn check_sender(&self, run: &Run) -> Result<(), TransferError> {
+        if self.sender.is_none() {
+            return Ok(());
+        }
+        match mark_of(run)? {
+            Some(mark) if mark.sender == self.sender => Ok(()),
+            // Whether the records would match is not disclosed.
+            Some(_) => Err(TransferError::OtherRun { id: run.file.id.clone() }),
+            None => Err(TransferError::Original { id: run.file.id.clone() }),
+        }
     }
 
     /// Returns the run `id`, whose directory has that name.
@@ -52,6 +79,7 @@ impl Receiver {
         match self.library.open(id) {
             Ok(run) => {
                 run.check_changeable()?;
+                self.check_sender(&run)?;
                 Ok(Some(run))
             }
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -126,7 +154,7 @@ impl Destination for Receiver {
                 return Err(TransferError::Refused { text });
             }
         }
-        let mark = Mark::new(&self.source, record::wall_now(), state);
+        let mark = Mark::new(&self.source, self.sender.as_deref(), record::wall_now(), state);
         let path = self.library.root().join(id).join(COPIED);
         let mark = mark.bytes().map_err(|e| io("write", &path, e))?;
         let mut files: Vec<(&str, &[u8])> =

@@ -16,7 +16,7 @@ pub const EXTRA_FILES: &[&str] = &["logo", "signature.json", "imported-file"];
 /// Limit on each of these files.
 pub(crate) const MOST_EXTRA_BYTES: u64 = 64 << 20;
 /// Number of bytes to read at a time. A longer record is read as a whole.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
 /// A run that is sent, read in pieces.
 #[derive(Debug)]

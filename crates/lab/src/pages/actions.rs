@@ -18,6 +18,13 @@ pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
     if !call.is_operator() || !(is_running || is_interrupted) {
         return html! {};
     }
+    if !matches!(transfer::mark_of(&snapshot.run), Ok(None)) {
+        return html! {
+            section.actions {
+                p.soft { "This run is a copy. Stop or resume the run itself, on the host that it comes from." }
+            }
+        };
+    }
     html! {
         section.actions {
             h2 { "Actions" }

@@ -28,7 +28,12 @@ impl Server {
 
     /// Starts a server with further options.
     pub fn with(bench: &Bench, options: &[&str]) -> Self {
-        let mut command = bench.command(&[&["--json", "serve", "--listen", "127.0.0.1:0"], options].concat());
+        Self::listening(bench, "127.0.0.1:0", options)
+    }
+
+    /// Starts a server at an address.
+    pub fn listening(bench: &Bench, address: &str, options: &[&str]) -> Self {
+        let mut command = bench.command(&[&["--json", "serve", "--listen", address], options].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
         let mut document = String::new();
         let mut lines = BufReader::new(child.stdout.take().expect("piped"));

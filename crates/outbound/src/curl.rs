@@ -10,13 +10,16 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::notice::short;
+use stdx::text::short;
+
 use crate::process::{self, ProcessError};
 
 /// Folders that only root can write to.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 /// Limit on the response of a server.
 const MOST_RESPONSE_BYTES: u64 = 1 << 20;
+/// Version of this program, for servers.
+pub const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
 /// Additional time for the program to report that its own time limit has passed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -26,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum CurlError {
     /// The program is missing.
     #[error(
-        "the program curl is not installed; webhooks and mail need it (packages of most distributions: curl)"
+        "the program curl is not installed; requests to servers need it (packages of most distributions: curl)"
     )]
     Missing,
     /// The program cannot be started, or took too long.
@@ -85,18 +88,41 @@ fn quoted(value: &str) -> String {
 }
 
 /// Returns where the program is.
+///
+/// # Errors
+/// Returns an error if it is not installed.
 pub fn program() -> Result<PathBuf, CurlError> {
     let programs = FOLDERS.iter().map(|folder| Path::new(folder).join("curl"));
     programs.into_iter().find(|program| program.is_file()).ok_or(CurlError::Missing)
 }
 
+/// The response of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Status code; 0 if the protocol has none.
+    pub status: u16,
+    /// The beginning of the body: at most [`MOST_KEPT_BYTES`](process::MOST_KEPT_BYTES) less the status.
+    pub body: Vec<u8>,
+}
+
 /// Sends a request within `limit`. Returns the server's status code, or 0 if the protocol has none.
+///
+/// # Errors
+/// Returns an error if the server cannot be reached or does not respond in time.
 pub fn send(mut request: Request, limit: Duration, stop: &AtomicBool) -> Result<u16, CurlError> {
+    request.option("output", "/dev/null");
+    Ok(exchange(request, limit, stop)?.status)
+}
+
+/// Sends a request within `limit`, and returns the response.
+///
+/// # Errors
+/// Same as [`send`].
+pub fn exchange(mut request: Request, limit: Duration, stop: &AtomicBool) -> Result<Response, CurlError> {
     request.option("max-time", &format!("{:.3}", limit.as_secs_f64()));
     request.option("connect-timeout", &format!("{:.3}", limit.min(CONNECT_WITHIN).as_secs_f64()));
     request.option("max-filesize", &MOST_RESPONSE_BYTES.to_string());
-    request.option("output", "/dev/null");
-    request.option("write-out", "%{response_code}");
+    request.option("write-out", "\n%{response_code}");
     // Redirects are not followed: they could lead to another host or protocol.
     ["silent", "show-error", "globoff"].into_iter().for_each(|flag| request.flag(flag));
     let mut command = Command::new(program()?);
@@ -111,12 +137,32 @@ pub fn send(mut request: Request, limit: Duration, stop: &AtomicBool) -> Result<
         let text = if line.is_empty() { format!("curl ended with {}", ended.status) } else { short(&line) };
         return Err(CurlError::Failed(text));
     }
-    Ok(String::from_utf8_lossy(&ended.out).trim().parse().unwrap_or(0))
+    Ok(response(ended.out))
+}
+
+/// Separates the body from the status in the last line.
+fn response(mut out: Vec<u8>) -> Response {
+    let end = out.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+    let status = String::from_utf8_lossy(&out[end..]).trim().parse().unwrap_or(0);
+    out.truncate(end);
+    Response { status, body: out }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_status_is_the_last_line() {
+        let of = |text: &str| {
+            let response = response(text.into());
+            (response.status, String::from_utf8(response.body).expect("text"))
+        };
+        assert_eq!(of("{\"a\": 1}\n\n200"), (200, "{\"a\": 1}\n".into()));
+        assert_eq!(of("\n404"), (404, String::new()));
+        assert_eq!(of("\n000"), (0, String::new()));
+        assert_eq!(of(""), (0, String::new()));
+    }
 
     #[test]
     fn a_value_stays_within_its_quotes() {

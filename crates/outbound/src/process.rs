@@ -17,13 +17,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Time to wait for a killed process, which may be blocked in the kernel, before it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 /// Limit on the part of each output that is kept; the rest is read and dropped.
-const MOST_KEPT_BYTES: usize = 2 << 10;
+pub const MOST_KEPT_BYTES: usize = 8 << 10;
 
 /// The end of a program.
 #[derive(Debug)]
 pub struct Ended {
+    /// How it ended.
     pub status: ExitStatus,
+    /// The beginning of its standard output.
     pub out: Vec<u8>,
+    /// The beginning of its standard error.
     pub err: Vec<u8>,
 }
 
@@ -43,6 +46,9 @@ pub enum ProcessError {
 
 /// Runs `command` in a separate process group with `input` as its standard input, until it ends, `limit` has passed or
 /// `stop` is set. In the latter cases, the whole group is killed.
+///
+/// # Errors
+/// Returns an error if the program cannot be started, or was killed.
 pub fn run(
     command: &mut Command,
     input: &[u8],
