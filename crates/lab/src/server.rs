@@ -25,6 +25,7 @@ use crate::gate::{Access, Facts, Gate, Refusal, Visitor};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
 use crate::routes::ROUTES;
+use crate::starts::Queue;
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -52,12 +53,17 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
-    /// used, or if the file of waiting runs exists but cannot be read.
+    /// used, if another server uses the folder, or if the file of waiting runs exists but cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
+        // Before the address, which a second server usually shares too: this is the better explanation.
+        let queue = match Queue::open(&options.folder) {
+            Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
+            queue => queue?,
+        };
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -66,7 +72,7 @@ impl Server {
         names.extend(options.allowed_hosts.iter().cloned());
         let users = Users::at(&options.folder);
         let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
-        let app = Arc::new(App::new(gate, ROUTES, options)?);
+        let app = Arc::new(App::new(gate, ROUTES, queue, options)?);
         Ok(Self { listener, address, app })
     }
 
