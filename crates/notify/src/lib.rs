@@ -22,6 +22,6 @@ pub use config::{Config, Mistake};
 pub use files::{FileError, read_config};
 pub use memory::{Memory, MemoryError};
 pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
-pub use observe::{ObserveError, Observer};
+pub use observe::{ObserveError, Observer, Past};
 pub use render::{PAYLOAD_VERSION, json, subject, text};
 pub use service::{Delivered, Service, ServiceError, Undelivered};
