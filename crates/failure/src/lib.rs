@@ -26,7 +26,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Run,
         "a run cannot be found, read, written or confirmed, or a report cannot be written: unknown id, damaged or \
-         newer journal, no space left; or `serve` cannot read its list of waiting runs",
+         newer journal, no space left; or `serve` cannot read or lock its list of waiting runs",
     ),
     (
         Exit::Regressed,
@@ -42,8 +42,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Busy,
-        "`job` found another process working on the run or its target, or `notify` another one for the library, or could \
-         not deliver a notice; try again later",
+        "`job` found another process working on the run or its target, `notify` another one for the library, or `serve` \
+         another server with the same folder; or `notify` could not deliver a notice; try again later",
     ),
     (
         Exit::Interrupted,

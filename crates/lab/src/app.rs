@@ -12,7 +12,7 @@ use crate::error::ServeError;
 use crate::gate::{Access, Gate, Visitor};
 use crate::receive::{Receivers, Reception};
 use crate::snapshot::Snapshots;
-use crate::starts::Starts;
+use crate::starts::{Queue, Starts};
 use crate::users::Role;
 
 /// Options of the server.
@@ -76,9 +76,14 @@ pub struct App {
 impl App {
     /// # Errors
     /// If the file of queued runs exists but cannot be read.
-    pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Result<Self, ServeError> {
+    pub fn new(
+        gate: Gate,
+        routes: &'static [Route],
+        queue: Queue,
+        options: Options,
+    ) -> Result<Self, ServeError> {
         let catalogue = Arc::new(Catalogue::of(options.library.clone()));
-        let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher)?;
+        let starts = Starts::of(Arc::clone(&catalogue), options.program, queue, options.launcher)?;
         Ok(Self {
             gate,
             routes,

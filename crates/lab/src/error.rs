@@ -45,6 +45,21 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
+    /// Another server uses the folder of waiting runs.
+    #[error("another server uses the same folder (it holds {})", path.display())]
+    InUse {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The folder of waiting runs cannot be locked.
+    #[error("cannot lock {}", path.display())]
+    Lock {
+        /// The lock.
+        path: PathBuf,
+        /// System error, or the reason why the folder is not trusted.
+        #[source]
+        source: std::io::Error,
+    },
     /// A user name is not valid.
     #[error("'{name}' is not a valid user name: use up to 64 letters, digits and -_.@")]
     UserName {

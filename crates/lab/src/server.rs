@@ -27,6 +27,7 @@ use crate::pages::frame::problem;
 use crate::receive::{self, Reception};
 use crate::routes::ROUTES;
 use crate::senders::Senders;
+use crate::starts::Queue;
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -58,12 +59,17 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
-    /// used, or if the file of waiting runs exists but cannot be read.
+    /// used, if another server uses the folder, or if the file of waiting runs exists but cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
+        // Before the address, which a second server usually shares too: this is the better explanation.
+        let queue = match Queue::open(&options.folder) {
+            Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
+            queue => queue?,
+        };
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -73,7 +79,7 @@ impl Server {
         let users = Users::at(&options.folder);
         let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
         let gate = gate.admitting(Senders::at(&options.folder));
-        let app = Arc::new(App::new(gate, ROUTES, options)?);
+        let app = Arc::new(App::new(gate, ROUTES, queue, options)?);
         Ok(Self { listener, address, app })
     }
 

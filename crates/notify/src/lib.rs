@@ -18,7 +18,7 @@ pub use channel::{Channel, DeliveryError};
 pub use config::{Config, Mistake};
 pub use memory::{Memory, MemoryError};
 pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
-pub use observe::{ObserveError, Observer};
+pub use observe::{ObserveError, Observer, Past};
 pub use outbound::{FileError, read_config};
 pub use render::{PAYLOAD_VERSION, json, subject, text};
 pub use service::{Delivered, Service, ServiceError, Undelivered};

@@ -142,6 +142,32 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
 }
 
 #[test]
+fn a_webhook_reaches_its_server_through_its_proxy() {
+    if !has("curl") {
+        return;
+    }
+    let bench = Bench::new();
+    let proxy = Web::answering(&["204 No Content"]);
+    let hook = |more: &str| {
+        config(&bench, &format!("[[webhook]]\nname = \"chat\"\nurl = \"http://chat.invalid/hook\"\n{more}"))
+    };
+    let path = hook(&format!("proxy = \"http://{}\"\n", proxy.address));
+    bench.ok(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
+    let requests = proxy.requests();
+    assert!(
+        requests[0].head.starts_with("POST http://chat.invalid/hook HTTP/1.1\r\n"),
+        "{}",
+        requests[0].head
+    );
+    check_schema(&serde_json::from_str(&requests[0].body).expect("JSON"));
+    // Variables of the environment, which a service does not share with its user, have no effect.
+    let path = hook("");
+    let mut command = bench.command(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
+    let output = command.env("http_proxy", format!("http://{}", proxy.address)).output().expect("plateau");
+    assert_eq!((output.status.code(), proxy.requests().len()), (Some(75), 1), "{}", texts(&output).1);
+}
+
+#[test]
 fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     if !has("curl") {
         return;

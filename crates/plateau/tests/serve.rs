@@ -440,6 +440,24 @@ fn a_list_of_waiting_runs_that_cannot_be_read_is_refused() {
 }
 
 #[test]
+fn a_second_server_with_the_same_folder_does_not_start() {
+    let bench = Bench::new();
+    let first = Server::start(&bench);
+    let errors = bench.fails(75, &["serve", "--listen", &first.address]);
+    assert!(
+        errors.contains("another server uses the same folder") && errors.contains("lab/lock"),
+        "{errors}"
+    );
+    assert!(errors.contains("`PLATEAU_STATE=DIR plateau serve`"), "{errors}");
+    let beside = Server::with(&bench, &["--read-only"]);
+    let cookie = beside.enter();
+    assert_eq!(beside.get("/api/starts", &cookie).body.trim(), "[]");
+    drop(first);
+    let second = Server::start(&bench);
+    assert!(!second.link.is_empty(), "the lock ended with the process");
+}
+
+#[test]
 fn addresses_that_other_hosts_reach_need_a_proxy() {
     let bench = Bench::new();
     let errors = bench.fails(2, &["serve", "--listen", "0.0.0.0:0"]);

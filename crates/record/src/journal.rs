@@ -5,6 +5,7 @@
 //! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
 //! therefore breaks the chain from that point on.
 
+mod batches;
 mod error;
 mod held;
 mod line;

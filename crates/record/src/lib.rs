@@ -42,6 +42,7 @@ mod turn;
 mod unknown_wire;
 mod verified;
 mod wall;
+mod weight;
 mod workload;
 
 pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};

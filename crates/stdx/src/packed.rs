@@ -93,6 +93,12 @@ impl Packed {
         self.length == 0
     }
 
+    /// Returns the memory that the numbers take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.words) + self.present.as_deref().map_or(0, size_of_val)
+    }
+
     /// Returns a number by its position; `None` beyond the last number. To read many of them, [`range`](Self::range) is
     /// faster.
     #[must_use]

@@ -4,7 +4,15 @@
 //! of a line. Such characters may occur in the names of files and drives, in results of other tools, and in
 //! runs from elsewhere.
 
+use std::any::Any;
 use std::borrow::Cow;
+
+/// Returns the message of a panic that was caught.
+#[must_use]
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
 
 /// Returns whether a terminal would do anything other than display the character in place; true for newlines,
 /// tabs and other control characters.

@@ -72,9 +72,10 @@ pub trait Engine {
     /// If the database fails.
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
 
-    /// Executes one query of a user, which can neither change anything nor read anything but the store.
+    /// Executes one query of a user, which can neither change anything nor read anything but the store. Takes the
+    /// connection, because a query that does not end in time may keep it.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.
-    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError>;
+    fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError>;
 }

@@ -320,11 +320,11 @@ impl Index {
         done
     }
 
-    /// Executes a query of a user.
+    /// Executes a query of a user and closes the index.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.
-    pub fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+    pub fn ask(self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         self.engine.ask(query, limits)
     }
 

@@ -4,6 +4,8 @@
 //! the folder, unlike a write-ahead log.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -23,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Number of steps of the database between two clock readings, about a millisecond.
 const STEPS: i32 = 10_000;
+/// Time that a query which is too slow has to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// How the index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,7 +218,32 @@ impl Engine for Sqlite {
         })
     }
 
-    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+    fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+        let failed = |source| StoreError::Database { action: "query", source };
+        let (sender, receiver) = channel();
+        let query = query.to_owned();
+        let mut connection = self;
+        let thread = Builder::new().name("query".into()).spawn(move || {
+            // If nobody waits for the answer any more, it was too late.
+            drop(sender.send(connection.answer(&query, limits)));
+        });
+        let thread = thread.map_err(|error| failed(error.into()))?;
+        // The database checks the time between two steps, but a step can take hours: `instr` of two texts of 100 MB, for
+        // example. Nothing can interrupt it, so it is abandoned, and ends with this process.
+        match receiver.recv_timeout(limits.time.saturating_add(GRACE)) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => Err(StoreError::TooSlow { limit: limits.time }),
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => Err(failed("no answer".into())),
+            },
+        }
+    }
+}
+
+impl Sqlite {
+    /// Executes a query of a user. The limits stay in effect.
+    fn answer(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         let too_large = || StoreError::TooLarge { limit_bytes: limits.bytes };
         let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow { limit: limits.time },
@@ -237,19 +266,15 @@ impl Engine for Sqlite {
         let is_late = move || begun.elapsed() >= limits.time;
         self.connection.progress_handler(STEPS, Some(is_late)).map_err(wrong)?;
         self.connection.authorizer(Some(authorized)).map_err(wrong)?;
-        let answer = self.connection.prepare(query).map_err(wrong).and_then(|mut statement| {
-            if !statement.readonly() || statement.column_count() == 0 {
-                return Err(StoreError::Query("it is not a query".into()));
-            }
-            rows_of(&mut statement, &[], limits.rows, limits.bytes).map_err(|error| match error {
-                Unread::Failed(error) => wrong(error),
-                Unread::TooManyRows => StoreError::TooManyRows { limit: limits.rows },
-                Unread::TooLarge => too_large(),
-            })
-        });
-        self.connection.progress_handler(0, None::<fn() -> bool>).map_err(wrong)?;
-        self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(wrong)?;
-        answer
+        let mut statement = self.connection.prepare(query).map_err(wrong)?;
+        if !statement.readonly() || statement.column_count() == 0 {
+            return Err(StoreError::Query("it is not a query".into()));
+        }
+        rows_of(&mut statement, &[], limits.rows, limits.bytes).map_err(|error| match error {
+            Unread::Failed(error) => wrong(error),
+            Unread::TooManyRows => StoreError::TooManyRows { limit: limits.rows },
+            Unread::TooLarge => too_large(),
+        })
     }
 }
 

@@ -32,7 +32,7 @@ const GENERAL: [&str; 8] = [
 ];
 const COMMON: [&str; 3] = ["name", "events", "timeout"];
 const PROGRAM: [&str; 1] = ["run"];
-const WEBHOOK: [&str; 4] = ["url", "url-file", "token-file", "ca-file"];
+const WEBHOOK: [&str; 5] = ["url", "url-file", "token-file", "ca-file", "proxy"];
 const MAIL: [&str; 7] = ["server", "tls", "from", "to", "user", "password-file", "ca-file"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
@@ -239,14 +239,15 @@ impl<'a> Reader<'a> {
     }
 
     fn webhook(&mut self, keys: &Keys<'_, '_>, at: usize) -> Option<Means> {
-        let token_file = self.path(keys, "token-file");
+        let token_file = self.secret(keys, "token-file");
         let ca_file = self.path(keys, "ca-file");
+        let proxy = keys.get("proxy").and_then(|value| self.checked(value, values::proxy_url));
         let url = match (keys.get("url"), keys.get("url-file")) {
             (Some(value), None) => {
-                let has_token = keys.contains_key("token-file");
-                Source::Value(self.checked(value, |url| check_webhook(url, has_token))?)
+                let (has_token, has_proxy) = (keys.contains_key("token-file"), keys.contains_key("proxy"));
+                Source::Value(self.checked(value, |url| check_webhook(url, has_token, has_proxy))?)
             }
-            (None, Some(_)) => Source::File(self.path(keys, "url-file")?),
+            (None, Some(_)) => Source::File(self.secret(keys, "url-file")?),
             (Some(_), Some(value)) => {
                 self.mistake(value.span().start, "`url` and `url-file` exclude each other");
                 return None;
@@ -256,7 +257,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        Some(Means::Webhook { url, token_file, ca_file })
+        Some(Means::Webhook { url, token_file, ca_file, proxy })
     }
 
     fn mail(&mut self, keys: &Keys<'_, '_>, at: usize) -> Option<Means> {
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
             if text.contains(':') { Err("the name of a user cannot contain ':'".into()) } else { Ok(()) }
         };
         let user = keys.get("user").and_then(|value| self.checked(value, is_user));
-        let password_file = self.path(keys, "password-file");
+        let password_file = self.secret(keys, "password-file");
         if keys.contains_key("user") != keys.contains_key("password-file") {
             self.mistake(at, "`user` and `password-file` belong together");
         }
@@ -298,6 +299,11 @@ impl<'a> Reader<'a> {
 
     fn path(&mut self, keys: &Keys<'_, '_>, key: &str) -> Option<std::path::PathBuf> {
         keys.get(key).and_then(|value| self.checked(value, values::absolute_path)).map(Into::into)
+    }
+
+    /// The path of a file with a secret.
+    fn secret(&mut self, keys: &Keys<'_, '_>, key: &str) -> Option<std::path::PathBuf> {
+        keys.get(key).and_then(|value| self.checked(value, values::secret_path)).map(Into::into)
     }
 
     fn time(&mut self, value: &Value<'_>, least: Duration) -> Option<Duration> {

@@ -50,6 +50,8 @@ pub enum Means {
         token_file: Option<PathBuf>,
         /// Certificates to trust instead of those of the system.
         ca_file: Option<PathBuf>,
+        /// URL of the proxy for the request.
+        proxy: Option<String>,
     },
     /// Sends mail.
     Mail(Mail),

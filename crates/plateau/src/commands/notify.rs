@@ -131,8 +131,9 @@ fn delivery(notice: &Notice, channel: &str) -> Value {
 fn failure(error: ServiceError) -> Failure {
     let exit = match &error {
         ServiceError::Memory(MemoryError::Busy { .. }) => Exit::Busy,
-        ServiceError::Memory(_) => Exit::Internal,
+        ServiceError::Memory(_) | ServiceError::Thread(_) | ServiceError::Panicked(_) => Exit::Internal,
         ServiceError::Observe(_) => Exit::Run,
+        ServiceError::Stopped => Exit::Interrupted,
     };
     Failure::new(exit, error)
 }

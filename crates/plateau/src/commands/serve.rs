@@ -82,6 +82,15 @@ pub fn failure(error: ServeError) -> Failure {
         );
         return Failure::text(Exit::Run, format!("{:#}; {hint}", anyhow::Error::new(error)));
     }
+    if let ServeError::InUse { .. } = &error {
+        let hint = "stop that server, or select another folder for the users and waiting runs of this one: \
+                    `PLATEAU_STATE=DIR plateau serve`";
+        return Failure::text(Exit::Busy, format!("{error}; {hint}"));
+    }
+    if let ServeError::Lock { .. } = &error {
+        let hint = "the server was not started; select a folder that it can use: `PLATEAU_STATE=DIR plateau serve`";
+        return Failure::text(Exit::Run, format!("{:#}; {hint}", anyhow::Error::new(error)));
+    }
     let hint = match &error {
         ServeError::NotLoopback { .. } => {
             "listen on 127.0.0.1 and forward the port with `ssh -L 7070:127.0.0.1:7070 HOST`, or put a proxy with TLS in \

@@ -188,6 +188,11 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
         if self.is_fraction() { Err(Other) } else { visitor.visit_u64(value) }
     }
 
+    /// Rounding to 64 bits first would round twice.
+    fn deserialize_f32<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Other> {
+        Err(Other)
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Other> {
         if self.peek() == Some(b'n') {
             self.word("null", ())?;
@@ -217,7 +222,7 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct identifier ignored_any
     }
 }
@@ -379,6 +384,15 @@ mod tests {
         let deep = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
         assert!(is_accepted::<Value>(&deep(64)) && !is_accepted::<Value>(&deep(65)));
         assert!(!is_accepted::<Value>(&deep(100_000)));
+    }
+
+    /// This is just above the middle between two numbers of 32 bits; rounded to 64 bits, it is in the middle.
+    #[test]
+    fn a_number_of_32_bits_is_rounded_once() {
+        let text = "1.00000005960464477540";
+        assert_eq!(serde_json::from_str::<f32>(text).unwrap(), 1.000_000_1);
+        assert!(!is_accepted::<f32>(text) && !is_accepted::<Vec<f32>>("[1.5]"));
+        assert!(is_accepted::<f64>(text));
     }
 
     proptest! {

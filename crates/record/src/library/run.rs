@@ -104,6 +104,24 @@ impl Run {
         if self.is_archived { self.dir.clone() } else { self.dir.join(JOURNAL) }
     }
 
+    /// Returns the length of the journal, also if it is archived, without reading it.
+    ///
+    /// # Errors
+    /// Returns an error if there is no journal, or the archive cannot be read.
+    pub fn journal_bytes(&self) -> std::io::Result<u64> {
+        if !self.is_archived {
+            return Ok(self.storage.open(&self.journal_path())?.extent()?.bytes);
+        }
+        let mut stored = self.storage.open(&self.dir)?;
+        let mut archive = Unpacker::new(&mut *stored)?;
+        while let Some((name, bytes)) = archive.next_file()? {
+            if name == JOURNAL {
+                return Ok(bytes);
+            }
+        }
+        Err(ErrorKind::NotFound.into())
+    }
+
     /// Returns the content of one of the run's files.
     ///
     /// # Errors

@@ -108,6 +108,12 @@ impl StoredColumns {
         self.ends.is_empty()
     }
 
+    /// Returns the memory that the columns take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.cells.bytes() + self.ends.bytes()
+    }
+
     /// Returns the non-empty rows of a column as (row, count), in ascending order.
     ///
     /// # Panics
