@@ -60,6 +60,9 @@ pub(crate) fn cell(cell: ExportedCell) -> Result<Option<Box<ExportedCell>>, Stri
         }
         power.efficiency.as_ref().map_or(Ok(()), efficiency)?;
     }
-    let is_empty = cell.driven == Driven::default() && cell.power.is_none() && cell.on_file.is_none();
+    let is_empty = cell.in_results.is_none()
+        && cell.driven == Driven::default()
+        && cell.power.is_none()
+        && cell.on_file.is_none();
     Ok((!is_empty).then(|| Box::new(cell)))
 }

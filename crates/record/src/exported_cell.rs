@@ -48,6 +48,9 @@ pub struct ExportedCell {
     /// The workload as printed, which for I/Os of several sizes names the smallest and the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
+    /// Whether the results of the test are based on this workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_results: Option<bool>,
     /// How the workload was driven.
     #[serde(default)]
     pub driven: Driven,

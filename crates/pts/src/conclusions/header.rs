@@ -117,6 +117,12 @@ impl TestHeader {
         }
     }
 
+    /// PC AR, Test AR, AR Amount and AR Segments.
+    #[must_use]
+    pub fn active_range(&self) -> [String; 4] {
+        [&self.pc_ar, &self.test_ar, &self.ar_amount, &self.ar_segments].map(Clone::clone)
+    }
+
     /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };

@@ -69,7 +69,8 @@ impl Percentile {
     }
 
     /// Returns whether a sufficient number of `ios` I/Os is beyond the percentile.
-    pub(crate) fn is_known_from(self, ios: u64) -> bool {
+    #[must_use]
+    pub fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
 

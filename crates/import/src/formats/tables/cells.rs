@@ -57,6 +57,7 @@ pub(super) fn cell(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Export
     let (read, write) = (way("read_ios", "read_bytes")?, way("write_ios", "write_bytes")?);
     let stated = measured::cell(ExportedCell {
         workload: row.text("workload"),
+        in_results: row.parsed("in_results")?,
         driven: driven(row)?,
         power: power(row)?,
         on_file: on_file(row)?,

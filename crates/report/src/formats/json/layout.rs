@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::on_file::{CellOnFile, ReportFileSystem, TestFileShare};
+use super::settings::ReportSettings;
 use crate::facts::conformance::Conformance;
 
 /// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
@@ -138,45 +139,6 @@ pub struct Link {
     pub address: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct ReportSettings {
-    pub threads: u16,
-    pub queue_depth: u16,
-    /// Whether the tester chose the thread count or the queue depth, even if the chosen value is the one in the profile.
-    pub demand_is_chosen: bool,
-    pub cell_ns: u64,
-    pub max_rounds: u32,
-    pub precondition_capacities: u32,
-    pub precondition_range_percent: u8,
-    pub test_range_percent: u8,
-    /// Null if the whole range is active.
-    pub active_range_amount_bytes: Option<u64>,
-    pub active_range_segments: u32,
-    /// Whether ECW and CBW replace I/Os smaller than a sector.
-    pub composite_fits_sectors: bool,
-    pub dirth: DirthSettings,
-    pub wsat: WsatSettings,
-    pub seed: u64,
-}
-
-/// The workload that the tester chose for DIRTH; each value is null if it was not chosen.
-#[derive(Serialize, JsonSchema)]
-pub struct DirthSettings {
-    pub block_bytes: Option<u32>,
-    pub read_percent: Option<u8>,
-}
-
-/// Length and workload that the tester chose for WSAT; each value is null if it was not chosen.
-#[derive(Serialize, JsonSchema)]
-pub struct WsatSettings {
-    pub capacities: Option<u32>,
-    pub hours: Option<u32>,
-    /// `first`, `all` or `time`.
-    pub until: Option<String>,
-    /// `oltp`, `video`, `metadata` or `composite`.
-    pub workload: Option<String>,
-}
-
 /// The meter of a run.
 #[derive(Serialize, JsonSchema)]
 pub struct ReportPower {
@@ -251,8 +213,13 @@ pub struct Test {
     pub clause: String,
     /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
-    /// Null if an imported file does not contain it, like the two keys that follow.
+    /// Start of the test (RFC 3339), or its date as an imported file words it; null if the file does not contain it,
+    /// like the keys up to `queue_depth`.
+    pub date: Option<String>,
     pub purge: Option<String>,
+    /// Workload-independent preconditioning as printed: `2X SEQ/128KiB`, `None`.
+    pub preconditioning: Option<String>,
+    pub active_range: Option<ActiveRange>,
     pub threads: Option<u16>,
     pub queue_depth: Option<u16>,
     /// Completed rounds.
@@ -280,6 +247,19 @@ pub struct Test {
     pub io_errors: Option<u64>,
     /// All workloads in journal order: completed, or as an imported file reports them.
     pub cells: Vec<Cell>,
+}
+
+/// The active range of a test, as printed.
+#[derive(Serialize, JsonSchema)]
+pub struct ActiveRange {
+    /// Share of the LBA space that preconditioning accesses (PC AR): `100%`.
+    pub precondition: String,
+    /// Share of the LBA space that the test accesses (Test AR): `100%`.
+    pub test: String,
+    /// AR Amount: `16 GiB`, or `100%`.
+    pub amount: String,
+    /// AR Segments: `2048`, or `N/A`.
+    pub segments: String,
 }
 
 /// The verdict of a burn-in.
@@ -411,6 +391,9 @@ pub struct Cell {
     /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included. An
     /// imported mean over the window has no round and belongs to it.
     pub in_window: bool,
+    /// Whether the results of the test are based on this workload: it is measured in the window of the last loop of
+    /// rounds and, if only one step of a round counts, is that step. Null if an imported file does not contain it.
+    pub in_results: Option<bool>,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
     /// `random` or `sequential`.
