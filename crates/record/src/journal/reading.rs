@@ -18,6 +18,8 @@ use crate::{Digest, Entry};
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 const BATCH_BYTES: usize = 1 << 20;
+/// Limit on the memory that is kept for later batches, each.
+const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
 /// Limit on threads, and thereby on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
 
@@ -35,11 +37,12 @@ fn parse_in_batches(
 ) -> Result<Loaded, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.into(), source };
     let mut loaded = begun(input, path)?;
-    let batches = Batches { input, batch_bytes, next_seq: 0, stated: loaded.digest, is_over: false };
+    let mut batches =
+        Batches { input, batch_bytes, next_seq: 0, stated: loaded.digest, is_over: false, spare: Vec::new() };
     thread::scope(|scope| {
         let mut pending = VecDeque::new();
         let mut failure = None;
-        for batch in batches {
+        while let Some(batch) = batches.next() {
             let batch = match batch {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -53,8 +56,10 @@ fn parse_in_batches(
                 continue;
             }
             // One more batch than threads is under way, so that none waits for the next one to be read.
-            if pending.len() > threads {
-                pending.pop_front().map_or(Ok(()), |oldest| loaded.take_if_any(joined(oldest), path))?;
+            if pending.len() > threads
+                && let Some(parsed) = pending.pop_front().and_then(joined)
+            {
+                batches.reuse(loaded.take(parsed, path)?);
             }
             let shared = Arc::new(Mutex::new(Some(batch)));
             let its = Arc::clone(&shared);
@@ -62,13 +67,13 @@ fn parse_in_batches(
                 Ok(thread) => pending.push_back(thread),
                 // This process may have no more threads.
                 Err(_) => {
-                    pending.drain(..).try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
-                    loaded.take_if_any(taken(&shared).map(Batch::parsed), path)?;
+                    let before = pending.drain(..).map(joined);
+                    loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;
                 }
             }
         }
         // A damaged record is reported rather than a failure to read the records after it.
-        pending.into_iter().try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
+        loaded.take_each(pending.into_iter().map(joined), path)?;
         failure.map_or(Ok(loaded), Err)
     })
 }
@@ -159,6 +164,8 @@ struct Batches<'a> {
     next_seq: u64,
     stated: Digest,
     is_over: bool,
+    /// Memory of earlier batches, which is faster to use than new memory.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Iterator for Batches<'_> {
@@ -176,8 +183,16 @@ impl Iterator for Batches<'_> {
 }
 
 impl Batches<'_> {
+    /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
+    fn reuse(&mut self, text: Vec<u8>) {
+        if text.capacity() <= MOST_REUSED_BYTES {
+            self.spare.push(text);
+        }
+    }
+
     fn read(&mut self) -> io::Result<Batch> {
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        let (mut text, mut ends) = (self.spare.pop().unwrap_or_default(), Vec::new());
+        text.clear();
         while text.len() < self.batch_bytes && self.input.read_until(b'\n', &mut text)? > 0 {
             ends.push(text.len());
         }
@@ -193,13 +208,17 @@ impl Batches<'_> {
 }
 
 impl Loaded {
-    /// Adds the next batch, unless it was parsed elsewhere.
-    fn take_if_any(&mut self, parsed: Option<Parsed>, path: &Path) -> Result<(), JournalError> {
-        parsed.map_or(Ok(()), |parsed| self.take(parsed, path))
+    /// Adds the next batches, unless they were parsed elsewhere.
+    fn take_each(
+        &mut self,
+        mut all: impl Iterator<Item = Option<Parsed>>,
+        path: &Path,
+    ) -> Result<(), JournalError> {
+        all.try_for_each(|parsed| parsed.map_or(Ok(()), |parsed| self.take(parsed, path).map(drop)))
     }
 
-    /// Adds the next batch.
-    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<(), JournalError> {
+    /// Adds the next batch, and returns the memory of its text.
+    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<Vec<u8>, JournalError> {
         let Parsed { batch, entries, digest, problem } = parsed;
         let damaged = |seq, problem| JournalError::Damaged { path: path.into(), seq, problem };
         let whole = entries.len();
@@ -220,7 +239,7 @@ impl Loaded {
             let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64;
             self.torn = Some(TornTail { bytes: line.len() as u64, zero_bytes });
         }
-        Ok(())
+        Ok(batch.text)
     }
 }
 
