@@ -1,6 +1,8 @@
 //! The hash chain of a journal: one hashed line per record, so that a changed, lost or swapped line breaks the chain
 //! from that point on.
 
+use std::fmt::Write as _;
+
 use sha2::{Digest as _, Sha256};
 
 /// A link of the hash chain.
@@ -9,7 +11,7 @@ pub struct Digest([u8; 32]);
 
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.hex().iter().try_for_each(|digit| f.write_char(char::from(*digit)))
     }
 }
 
@@ -17,7 +19,7 @@ impl Digest {
     /// Returns the link of the next record.
     pub(crate) fn next(self, json: &str) -> Self {
         let mut hasher = Sha256::new();
-        hasher.update(self.to_string().as_bytes());
+        hasher.update(self.hex());
         hasher.update(json.as_bytes());
         Self(hasher.finalize().into())
     }
@@ -41,8 +43,16 @@ impl Digest {
     /// Returns whether `hex` is the displayed form of this digest.
     #[must_use]
     pub fn is(self, hex: &str) -> bool {
-        let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
-        hex.len() == 2 * self.0.len() && self.0.iter().zip(hex.as_bytes().chunks(2)).all(displayed)
+        hex.as_bytes() == self.hex()
+    }
+
+    /// Returns the displayed form.
+    fn hex(self) -> [u8; 64] {
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+        }
+        hex
     }
 }
 

@@ -31,6 +31,7 @@ mod live;
 mod order;
 mod packed_wire;
 mod plain;
+mod plain_array;
 mod power;
 mod purge_evidence;
 mod purge_offer;

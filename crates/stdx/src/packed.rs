@@ -38,17 +38,25 @@ impl From<&[u64]> for Packed {
 
 /// Packs `count` numbers of `bits` bits contiguously.
 fn words_of(numbers: impl Iterator<Item = u64>, count: usize, bits: u32) -> Box<[u64]> {
-    let mut words = vec![0; (count * bits as usize).div_ceil(64)].into_boxed_slice();
-    if bits > 0 {
-        for (index, number) in numbers.enumerate() {
-            let (word, shift) = place(index, bits);
-            words[word] |= number << shift;
-            if shift + bits > 64 {
-                words[word + 1] = number >> (64 - shift);
-            }
+    let mut words = Vec::with_capacity((count * bits as usize).div_ceil(64));
+    if bits == 0 {
+        return words.into();
+    }
+    // The word that is not yet complete, and how many of its bits are used.
+    let (mut word, mut used) = (0, 0);
+    for number in numbers {
+        word |= number << used;
+        used += bits;
+        if used >= 64 {
+            words.push(word);
+            used -= 64;
+            word = number.checked_shr(bits - used).unwrap_or(0);
         }
     }
-    words
+    if used > 0 {
+        words.push(word);
+    }
+    words.into()
 }
 
 fn is_set(present: &[u64], index: usize) -> bool {
@@ -167,6 +175,36 @@ impl Iterator for Iter<'_> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.rest.size_hint()
     }
+
+    /// Reads each word once.
+    #[inline]
+    fn fold<B, F: FnMut(B, u64) -> B>(mut self, initial: B, mut take: F) -> B {
+        let Packed { words, present, bits, .. } = self.packed;
+        if present.is_some() || *bits == 0 {
+            let mut folded = initial;
+            for number in self.by_ref() {
+                folded = take(folded, number);
+            }
+            return folded;
+        }
+        let mask = u64::MAX >> (64 - bits);
+        let (first, mut shift) = place(self.stored, *bits);
+        let mut rest = words.get(first..).unwrap_or_default().iter().copied();
+        let mut word = if self.rest.is_empty() { 0 } else { rest.next().unwrap_or(0) };
+        let mut folded = initial;
+        for _ in self.rest {
+            let mut number = if shift < 64 { word >> shift } else { 0 };
+            shift += bits;
+            if shift > 64 {
+                // The number ends in the next word.
+                shift -= 64;
+                word = rest.next().unwrap_or(0);
+                number |= word.checked_shl(bits - shift).unwrap_or(0);
+            }
+            folded = take(folded, number & mask);
+        }
+        folded
+    }
 }
 
 impl ExactSizeIterator for Iter<'_> {}
@@ -219,6 +257,9 @@ mod tests {
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), &numbers[..]);
             let (from, to) = (numbers.len() / 3, numbers.len() / 2);
             prop_assert_eq!(packed.range(from..to).collect::<Vec<_>>(), &numbers[from..to]);
+            let mut folded = Vec::new();
+            packed.range(from..to).for_each(|number| folded.push(number));
+            prop_assert_eq!(folded, &numbers[from..to]);
             prop_assert_eq!(packed == Packed::from(numbers), true);
         }
     }

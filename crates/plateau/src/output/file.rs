@@ -143,7 +143,8 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
     }
     // This inspects all processes of the host, which may take longer than generating a report.
     check_unused(files.iter().map(|(path, _)| *path))?;
-    open.into_iter().try_for_each(|(folder, name, bytes)| folder.replace(name, bytes).map_err(Failure::from))
+    let files: Vec<_> = open.iter().map(|(folder, name, bytes)| (folder, *name, **bytes)).collect();
+    Folder::replace_each(&files).map_err(Failure::from)
 }
 
 /// Checks the folder of an output that consists of several files. Creates nothing.
@@ -172,5 +173,7 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| path.join(name)).collect();
     files.iter().zip(&paths).try_for_each(|((name, _), path)| check_name(&folder, OsStr::new(name), path))?;
     check_unused(paths.iter().map(PathBuf::as_path))?;
-    files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(Failure::from))
+    let files: Vec<_> =
+        files.iter().map(|(name, bytes)| (&folder, OsStr::new(name), bytes.as_slice())).collect();
+    Folder::replace_each(&files).map_err(Failure::from)
 }

@@ -7,6 +7,8 @@ use crate::Digest;
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
+/// Limit on the memory that is kept for later batches, each.
+const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// Consecutive lines.
 pub(super) struct Batch {
@@ -43,6 +45,11 @@ impl Batch {
         if index + 1 == self.ends.len() { self.rest } else { Rest::default() }
     }
 
+    /// Returns the memory of the text.
+    pub fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+
     /// Returns the length of the text.
     pub fn bytes(&self) -> usize {
         self.text.len()
@@ -58,6 +65,8 @@ pub(super) struct Batches<'a> {
     stated: Digest,
     failure: Option<io::Error>,
     is_over: bool,
+    /// Memory of earlier batches, which is faster to use than new memory.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Iterator for Batches<'_> {
@@ -76,12 +85,20 @@ impl Iterator for Batches<'_> {
 impl<'a> Batches<'a> {
     /// Divides the rest of `input`, which follows the first line; `digest` is the link of that line.
     pub fn of(input: &'a mut dyn BufRead, batch_bytes: usize, digest: Digest) -> Self {
-        Self { input, batch_bytes, next_seq: 0, stated: digest, failure: None, is_over: false }
+        Self { input, batch_bytes, next_seq: 0, stated: digest, failure: None, is_over: false, spare: Vec::new() }
+    }
+
+    /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
+    pub fn reuse(&mut self, text: Vec<u8>) {
+        if text.capacity() <= MOST_REUSED_BYTES {
+            self.spare.push(text);
+        }
     }
 
     /// Reads the next batch; `None` if there is no further line before the end or before a failure.
     fn read(&mut self) -> Option<Batch> {
-        let (mut text, mut ends, mut rest) = (Vec::new(), Vec::new(), Rest::default());
+        let (mut text, mut ends, mut rest) = (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
+        text.clear();
         while text.len() < self.batch_bytes && rest == Rest::default() {
             match self.line(&mut text) {
                 Ok(Some(found)) => {

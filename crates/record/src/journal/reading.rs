@@ -38,11 +38,11 @@ fn parse_in_batches(
 ) -> Result<Loaded, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.into(), source };
     let mut loaded = begun(input, path)?;
-    let batches = Batches::of(input, batch_bytes, loaded.digest);
+    let mut batches = Batches::of(input, batch_bytes, loaded.digest);
     thread::scope(|scope| {
         let mut pending = VecDeque::new();
         let mut failure = None;
-        for batch in batches {
+        while let Some(batch) = batches.next() {
             let batch = match batch {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -53,13 +53,15 @@ fn parse_in_batches(
             // Most journals fit in one batch.
             let is_only = batch.is_last && pending.is_empty();
             if threads == 1 || is_only || batch.bytes() > LONG_BATCH_BYTES {
-                pending.drain(..).try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
-                loaded.take(batch.parsed(), path)?;
+                loaded.take_each(pending.drain(..).map(joined), path)?;
+                batches.reuse(loaded.take(batch.parsed(), path)?);
                 continue;
             }
             // One more batch than threads is under way, so that none waits for the next one to be read.
-            if pending.len() > threads {
-                pending.pop_front().map_or(Ok(()), |oldest| loaded.take_if_any(joined(oldest), path))?;
+            if pending.len() > threads
+                && let Some(parsed) = pending.pop_front().and_then(joined)
+            {
+                batches.reuse(loaded.take(parsed, path)?);
             }
             let shared = Arc::new(Mutex::new(Some(batch)));
             let its = Arc::clone(&shared);
@@ -67,13 +69,13 @@ fn parse_in_batches(
                 Ok(thread) => pending.push_back(thread),
                 // This process may have no more threads.
                 Err(_) => {
-                    pending.drain(..).try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
-                    loaded.take_if_any(taken(&shared).map(Batch::parsed), path)?;
+                    let before = pending.drain(..).map(joined);
+                    loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;
                 }
             }
         }
         // A damaged record is reported rather than a failure to read the records after it.
-        pending.into_iter().try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
+        loaded.take_each(pending.into_iter().map(joined), path)?;
         failure.map_or(Ok(loaded), Err)
     })
 }
@@ -141,13 +143,17 @@ impl Batch {
 }
 
 impl Loaded {
-    /// Adds the next batch, unless it was parsed elsewhere.
-    fn take_if_any(&mut self, parsed: Option<Parsed>, path: &Path) -> Result<(), JournalError> {
-        parsed.map_or(Ok(()), |parsed| self.take(parsed, path))
+    /// Adds the next batches, unless they were parsed elsewhere.
+    fn take_each(
+        &mut self,
+        mut all: impl Iterator<Item = Option<Parsed>>,
+        path: &Path,
+    ) -> Result<(), JournalError> {
+        all.try_for_each(|parsed| parsed.map_or(Ok(()), |parsed| self.take(parsed, path).map(drop)))
     }
 
-    /// Adds the next batch.
-    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<(), JournalError> {
+    /// Adds the next batch, and returns the memory of its text.
+    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<Vec<u8>, JournalError> {
         let Parsed { batch, entries, digest, problem } = parsed;
         let damaged = |seq, problem| JournalError::Damaged { path: path.into(), seq, problem };
         let whole = entries.len();
@@ -170,7 +176,7 @@ impl Loaded {
             }
             self.torn = Some(TornTail { bytes, zero_bytes });
         }
-        Ok(())
+        Ok(batch.into_text())
     }
 }
 

@@ -8,9 +8,11 @@ mod annex;
 mod bands;
 mod body;
 mod cover;
+mod drawn;
 pub(crate) mod flow;
 mod fonts;
 mod grid;
+mod press;
 mod sheet;
 mod summary;
 mod writer;
@@ -74,7 +76,7 @@ pub fn of_blocks(
 
 /// Draws a page. The summary page returns the notes that do not fit in `further`.
 fn draw(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     document: &Document,
     kind: &PageKind<'_>,
     number: PageNumber,

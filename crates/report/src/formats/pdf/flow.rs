@@ -302,7 +302,7 @@ fn head_of(head: &Vec<TableCell>, shown: bool) -> Option<&Vec<TableCell>> {
 }
 
 fn page(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     pieces: Vec<Piece>,
     frame: &PageFrame<'_>,
     number: &str,
@@ -345,7 +345,7 @@ fn page(
     Ok(())
 }
 
-fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, style: Style) {
+fn headline(sheet: &mut Sheet<'_>, level: u16, baseline: f64, text: &str, style: Style) {
     let level = NonZeroU16::new(level).unwrap_or(NonZeroU16::MIN);
     sheet.within(Tag::Hn(level, None), |sheet| {
         sheet.text((SIDE, baseline), ROOM, text, style, Align::Left);
@@ -353,7 +353,7 @@ fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, st
 }
 
 fn pictures_beside(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     pictures: &[(String, String)],
     y: f64,
     height: f64,

@@ -1,56 +1,63 @@
-//! The PDF file under construction: pages, bookmarks and structure tags.
+//! The PDF file under construction. Pages are drawn on one thread and added to the file on another, because either
+//! takes about half of the time.
 
 use std::num::NonZeroU32;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{Builder, JoinHandle};
 
-use krilla::configure::{Configuration, ConfigurationBuilder, PdfVersion};
-use krilla::destination::XyzDestination;
-use krilla::geom::{Point, Transform};
 use krilla::metadata::Metadata;
-use krilla::outline::{Outline, OutlineNode};
-use krilla::page::{NumberingStyle, PageLabel, PageSettings};
-use krilla::tagging::TagTree;
-use krilla::{Document as Pdf, SerializeSettings};
+use krilla::page::{NumberingStyle, PageLabel};
 
+use super::drawn::DrawnPage;
 use super::fonts::Fonts;
-use super::sheet::{HEIGHT, Sheet, WIDTH};
+use super::press::{Bookmark, Press};
+use super::sheet::Sheet;
 
-const POINTS_PER_PIXEL: f32 = 0.75;
+/// Limit on the pages that have been drawn, but not yet added to the file.
+const MOST_PENDING: usize = 4;
 
 /// A PDF file to which pages are added.
 pub(super) struct PdfWriter {
     pub fonts: Fonts,
-    pdf: Pdf,
-    tags: TagTree,
+    printer: Printer,
     bookmarks: Vec<Bookmark>,
     /// Label of the next page: prefix, and number if it is numbered.
     label: (String, Option<NonZeroU32>),
 }
 
-/// A bookmark, with those below it.
-struct Bookmark {
-    title: String,
-    /// Index of the page to which the bookmark leads.
-    page: usize,
-    inner: Vec<(String, usize)>,
+/// Where pages are added to the file.
+enum Printer {
+    /// On another thread.
+    There(Thread),
+    /// On this one, if the process may have no more threads.
+    Here(Press),
 }
 
-/// PDF 1.5 has everything that the pages need. Files of later versions contain a key about which Poppler prints a
-/// warning.
-fn configuration() -> Result<Configuration, String> {
-    let built = ConfigurationBuilder::new().with_version(PdfVersion::Pdf15).finish();
-    built.map_err(|_| "PDF 1.5 is not supported".to_owned())
+/// A thread that ends after [`Message::End`] or an error.
+struct Thread {
+    messages: SyncSender<Message>,
+    /// Pages that have been added. They are dropped where they were drawn: freeing the memory of a thread on another one
+    /// makes both wait for each other.
+    used: Receiver<DrawnPage>,
+    handle: JoinHandle<Result<Vec<u8>, String>>,
+}
+
+enum Message {
+    Page(DrawnPage),
+    End(Metadata, Vec<Bookmark>),
 }
 
 impl PdfWriter {
     pub fn new() -> Result<Self, String> {
-        let tags = TagTree::new().with_lang(Some("en".into()));
-        Ok(Self {
-            fonts: Fonts::load()?,
-            pdf: Pdf::new_with(SerializeSettings { configuration: configuration()?, ..Default::default() }),
-            tags,
-            bookmarks: Vec::new(),
-            label: (String::new(), Some(NonZeroU32::MIN)),
-        })
+        let (messages, receiver) = sync_channel(MOST_PENDING);
+        let (sender, used) = channel();
+        let printer = match Builder::new().spawn(move || printed(&receiver, &sender)) {
+            Ok(handle) => Printer::There(Thread { messages, used, handle }),
+            Err(_) => Printer::Here(Press::new()?),
+        };
+        let label = (String::new(), Some(NonZeroU32::MIN));
+        Ok(Self { fonts: Fonts::load()?, printer, bookmarks: Vec::new(), label })
     }
 
     /// Labels the following pages as viewers show them: with `prefix`, and numbered from 1 if `is_numbered`.
@@ -71,48 +78,49 @@ impl PdfWriter {
         }
     }
 
-    /// Adds one page, drawn by the callback, with its structure tags.
-    pub fn page(
-        &mut self,
-        draw: impl FnOnce(&mut Sheet<'_, '_>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
-        let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
+    /// Adds one page, drawn by the callback.
+    pub fn page(&mut self, draw: impl FnOnce(&mut Sheet<'_>) -> Result<(), String>) -> Result<(), String> {
         let (prefix, number) = &mut self.label;
         let style = number.map(|_| NumberingStyle::Arabic);
         let label = PageLabel::new(style, (!prefix.is_empty()).then(|| prefix.clone()), *number);
         *number = number.and_then(|number| number.checked_add(1));
-        let settings = settings.with_page_label(label);
-        let mut page = self.pdf.start_page_with(settings);
-        let mut surface = page.surface();
-        surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));
-        let mut sheet = Sheet::new(&mut surface, &self.fonts);
+        let mut sheet = Sheet::new(&self.fonts);
         draw(&mut sheet)?;
-        self.tags.push(sheet.tags());
-        surface.pop();
-        surface.finish();
-        page.finish();
-        Ok(())
+        let page = DrawnPage { label, operations: sheet.operations() };
+        match &mut self.printer {
+            Printer::Here(press) => press.page(&page),
+            Printer::There(thread) => {
+                thread.used.try_iter().for_each(drop);
+                // A thread that has ended early returns its error at the end.
+                let _ = thread.messages.send(Message::Page(page));
+                Ok(())
+            }
+        }
     }
 
     /// Completes the file.
-    pub fn finish(mut self, metadata: Metadata) -> Result<Vec<u8>, String> {
-        self.pdf.set_tag_tree(self.tags);
-        self.pdf.set_outline(outline(self.bookmarks));
-        self.pdf.set_metadata(metadata);
-        self.pdf.finish().map_err(|error| format!("the PDF cannot be written: {error:?}"))
+    pub fn finish(self, metadata: Metadata) -> Result<Vec<u8>, String> {
+        match self.printer {
+            Printer::Here(press) => press.finish(metadata, self.bookmarks),
+            Printer::There(thread) => {
+                let _ = thread.messages.send(Message::End(metadata, self.bookmarks));
+                thread.handle.join().unwrap_or_else(|panic| resume_unwind(panic))
+            }
+        }
     }
 }
 
-fn outline(bookmarks: Vec<Bookmark>) -> Outline {
-    let target = |page: usize| XyzDestination::new(page, Point::from_xy(0.0, 0.0));
-    let mut outline = Outline::new();
-    for Bookmark { title, page, inner } in bookmarks {
-        let mut node = OutlineNode::new(title, target(page));
-        for (title, page) in inner {
-            node.push_child(OutlineNode::new(title, target(page)));
+/// Adds all pages to a file.
+fn printed(messages: &Receiver<Message>, used: &Sender<DrawnPage>) -> Result<Vec<u8>, String> {
+    let mut press = Press::new()?;
+    for message in messages {
+        match message {
+            Message::Page(page) => {
+                press.page(&page)?;
+                let _ = used.send(page);
+            }
+            Message::End(metadata, bookmarks) => return press.finish(metadata, bookmarks),
         }
-        outline.push_child(node);
     }
-    outline
+    Err("the PDF was not completed".into())
 }
