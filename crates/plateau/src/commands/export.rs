@@ -9,9 +9,9 @@ use report::formats::{Format, Make};
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};
+use crate::commands::runs;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::file;
-use crate::output::listing;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;
@@ -73,7 +73,7 @@ fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
     if !options.only.is_any() {
         return places::chosen(library, &options.runs, options.all);
     }
-    let selected = listing::selected_of(library, &options.only)?;
+    let selected = runs::selected(library, &options.only)?;
     selected.iter().map(|run| Ok(library.find(&run.run.id)?)).collect()
 }
 

@@ -29,6 +29,26 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     Err(last.already_printed())
 }
 
+/// Returns the runs of the library that match the options.
+///
+/// # Errors
+/// If the library cannot be read, a run in it cannot be read, so that it is unknown whether it matches, or none matches.
+pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
+    let (runs, unreadable) = catalogue::runs(library)?;
+    unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
+    check(requested, &runs)?;
+    let count = runs.len();
+    let meant = runs.into_iter().filter(|run| listing::is_selected(&run.run, requested));
+    let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
+    listed.retain(|run| requested.state.is_empty() || requested.state.contains(&run.state));
+    if listed.is_empty() {
+        let root = library.root().display();
+        let text = format!("none of the {count} runs in {root} matches; `plateau runs` lists them");
+        return Err(Failure::text(Exit::Run, text));
+    }
+    Ok(listed)
+}
+
 /// Refuses filters that must be typos, because no run can match them.
 pub fn check(filter: &Only, runs: &[Known]) -> Done {
     filter.test.as_deref().map_or(Ok(()), |test| check_test(test, runs))?;
@@ -119,7 +139,8 @@ fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize)
         return (meant.drain(page.range(total)).map(listing::listed).collect(), total);
     }
     let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
-    listed.retain(|run| options.filter.only.state.is_empty() || options.filter.only.state.contains(&run.state));
+    listed
+        .retain(|run| options.filter.only.state.is_empty() || options.filter.only.state.contains(&run.state));
     listing::sort(&mut listed, options.sort);
     let total = listed.len();
     (listed.drain(page.range(total)).collect(), total)

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use pts::TESTS;
-use record::{Library, Run};
+use record::Run;
 use store::ListedRun;
 
 use crate::cli::positional;
 use crate::cli::{Filter, Only, Sort};
-use crate::failure::{Done, Exit, Failure};
-use crate::output::catalogue::{self, Found, Known};
+use crate::output::catalogue::{Found, Known};
 use crate::output::standing::State;
 use crate::output::summary::Summary;
 
@@ -41,25 +40,6 @@ pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
         && requested.test.as_deref().is_none_or(|test| run.tests.iter().any(|name| is_test(name, test)))
         && requested.profile.as_deref().is_none_or(|profile| run.profile.starts_with(&profile.to_lowercase()))
         && requested.since.is_none_or(|since| run.created >= since)
-}
-
-/// Returns the runs of the library that match the options.
-///
-/// # Errors
-/// If the library cannot be read, a run in it cannot be read, so that it is unknown whether it matches, or none matches.
-pub fn selected_of(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
-    let (runs, unreadable) = catalogue::runs(library)?;
-    unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
-    let count = runs.len();
-    let meant = runs.into_iter().filter(|run| is_selected(&run.run, requested));
-    let mut listed: Vec<Listed> = meant.map(listed).collect();
-    listed.retain(|run| requested.state.is_empty() || requested.state.contains(&run.state));
-    if listed.is_empty() {
-        let root = library.root().display();
-        let text = format!("none of the {count} runs in {root} matches; `plateau runs` lists them");
-        return Err(Failure::text(Exit::Run, text));
-    }
-    Ok(listed)
 }
 
 /// Returns whether the searchable text of a run has all of these.

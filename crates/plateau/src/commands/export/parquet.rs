@@ -9,10 +9,10 @@ use stdx::units::count_of;
 use store::{ExportError, Index, Part, StoredRun, Updated};
 
 use crate::cli::{Cli, Export};
+use crate::commands::runs;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
 use crate::output::file;
-use crate::output::listing;
 use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
@@ -58,7 +58,7 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
     if !requested.only.is_any() {
         return Ok(None);
     }
-    let runs = listing::selected_of(library, &requested.only)?;
+    let runs = runs::selected(library, &requested.only)?;
     Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
 }
 
@@ -78,7 +78,9 @@ fn stored(
             let has_rows = |id: &&String| runs.iter().any(|run| run.run_id == **id);
             let of_id = |id: &String| updated.unreadable.iter().find(|(folder, _)| folder == id).cloned();
             let missing = ids.iter().find(|id| !has_rows(id));
-            missing.map(|id| of_id(id).unwrap_or_else(|| (id.clone(), "it has changed just now".into())))
+            missing.map(|id| {
+                of_id(id).unwrap_or_else(|| (id.clone(), "it was changed or removed in the meantime".into()))
+            })
         }
     };
     if let Some((run, why)) = missing {
