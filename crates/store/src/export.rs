@@ -14,8 +14,9 @@ use crate::value::{Answer, Value};
 const BATCH: usize = 64;
 /// Name of the file in each folder.
 const FILE: &str = "part-0.parquet";
-/// The name that readers know for a missing value in the name of a folder.
-const NONE: &str = "__HIVE_DEFAULT_PARTITION__";
+/// Stands for the missing test of the figures of a whole run. Hive's name for a missing value cannot be used: pandas does
+/// not read a folder in which only some files have one.
+const WHOLE_RUN: &str = "whole_run";
 /// Begins the name of a folder with the rows of one test.
 const BY_TEST: &str = "test=";
 /// Name of the column that the names of folders replace.
@@ -280,7 +281,7 @@ fn kind_of<'v>(name: &str, values: impl Iterator<Item = &'v Value>) -> Type {
 /// Returns the name of the folder with the rows of a test, encoded as readers decode it.
 fn folder_of(test: Option<&str>) -> String {
     let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    let name = test.map_or_else(|| NONE.to_owned(), |test| test.bytes().map(one).collect());
+    let name = test.map_or_else(|| WHOLE_RUN.to_owned(), |test| test.bytes().map(one).collect());
     format!("{BY_TEST}{name}")
 }
 
@@ -317,7 +318,7 @@ mod tests {
         for (test, folder) in [
             (Some("iops"), "test=iops"),
             (Some("a/../b c"), "test=a%2F..%2Fb%20c"),
-            (None, "test=__HIVE_DEFAULT_PARTITION__"),
+            (None, "test=whole_run"),
         ] {
             assert_eq!(folder_of(test), folder);
             let emptied = emptied("figure", folder).expect("a folder of an export");
