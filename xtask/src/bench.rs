@@ -3,6 +3,8 @@
 
 mod engine;
 mod host;
+mod library;
+mod release;
 mod report;
 mod results;
 mod sim;
@@ -21,7 +23,7 @@ use crate::chore::Chore;
 use results::{Benchmark, Results, Verdict};
 
 /// Every benchmark.
-const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
+const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, library::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
 
 /// Measure performance against its targets
 #[derive(clap::Args)]

@@ -35,7 +35,7 @@ pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{
-    Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag,
+    Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Only, Open, Query, Rm, Runs, Sort, Tag,
     TrendOptions, Unarchive,
 };
 pub use load::{Load, OutputFormat};

@@ -64,7 +64,7 @@ fn what_commands_print_matches_the_schema() {
         check(&["run", "iops", "sim:sas-slc-2011", "sim:sata-mlc-2011", "--scale=1/1024", "--max-rounds=5"]);
     assert_eq!(campaign["runs"].as_array().map(Vec::len), Some(2), "one document for several targets");
     let (html, other, csv) = (path("r.html"), path("other"), path("csv"));
-    let (rules, site) = (path("rules.toml"), path("site"));
+    let (rules, site, tables) = (path("rules.toml"), path("site"), path("tables"));
     std::fs::write(&rules, "require = [\"complete\"]\n").expect("written");
     let notices = path("notify.toml");
     std::fs::write(&notices, "[[program]]\nname = \"none\"\nrun = [\"/bin/true\"]\n").expect("written");
@@ -92,6 +92,7 @@ fn what_commands_print_matches_the_schema() {
         &["report", "first", &html],
         &["open", "first", "--browser", "true"],
         &["export", "--all", "--csv", &csv],
+        &["export", "--parquet", &tables],
         &["publish", &site],
         &["tag", "first", "x"],
         &["note", "first", "a note"],

@@ -39,6 +39,12 @@ pub trait Engine {
     /// If the database fails or remains locked.
     fn begin(&mut self, name: &str) -> Result<(), StoreError>;
 
+    /// Begins a transaction that reads: all of its queries see the same state.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn begin_reading(&mut self) -> Result<(), StoreError>;
+
     /// Commits the transaction.
     ///
     /// # Errors

@@ -336,6 +336,26 @@ impl Index {
         self.engine.query(query, values)
     }
 
+    /// Returns the name of the library within the store.
+    pub(crate) fn library(&self) -> &str {
+        &self.library
+    }
+
+    /// Calls `body`, whose queries all see the same state of the store; others can read it, but not change it.
+    ///
+    /// # Errors
+    /// If the database fails, and the errors of `body`.
+    pub fn reading<T, E: From<StoreError>>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.engine.begin_reading()?;
+        let found = body(self);
+        // There is nothing to commit.
+        self.engine.rollback();
+        found
+    }
+
     /// Returns all rows of the library as text, the same for every engine.
     ///
     /// # Errors

@@ -185,6 +185,10 @@ impl Engine for Sqlite {
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(self.failed("write to"))
     }
 
+    fn begin_reading(&mut self) -> Result<(), StoreError> {
+        self.connection.execute_batch("BEGIN").map_err(self.failed("read"))
+    }
+
     fn commit(&mut self) -> Result<(), StoreError> {
         self.connection.execute_batch("COMMIT").map_err(self.failed("write to"))
     }

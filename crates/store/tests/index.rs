@@ -140,9 +140,9 @@ fn the_columns_of_the_tables_are_those_of_the_schema() {
             .map(|row| (row["name"].as_str().unwrap().to_owned(), row["type"].as_str().unwrap().to_owned()))
             .collect();
         let word = |kind| match kind {
-            Kind::Integer => "BIGINT",
+            Kind::Integer | Kind::Boolean => "BIGINT",
             Kind::Real => "DOUBLE PRECISION",
-            Kind::Text => "TEXT",
+            Kind::Text | Kind::Time => "TEXT",
         };
         let own = table.columns.iter().map(|column| (column.name.to_owned(), word(column.kind).to_owned()));
         let key = ("run_key".to_owned(), "TEXT".to_owned());

@@ -16,7 +16,9 @@ fn tables() -> String {
             let kind = match column.kind {
                 Kind::Integer => "integer",
                 Kind::Real => "real",
+                Kind::Boolean => "boolean",
                 Kind::Text => "text",
+                Kind::Time => "time",
             };
             out.push_str(&format!("| `{}` | {kind} | {} |\n", column.name, column.about));
         }

@@ -5,11 +5,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike as _;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{
     Direction, Event, Journal, Library, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Series, Until,
@@ -19,7 +16,8 @@ use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Packed, Rng};
 
-use super::results::{Benchmark, Measured, Results, Row, median};
+use super::release::{RUNS, built, costs};
+use super::results::{Benchmark, Measured, Results, Row};
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
@@ -28,12 +26,10 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
 #[derive(clap::Args)]
 struct Report {}
 
-const RUNS: usize = 5;
 /// All tests of PTS-E 2.0.
 const ALL: [&str; 9] = ["wsat", "iops", "tp-1024", "lat", "hir", "xsr", "ecw", "cbw", "dirth"];
 /// The model whose cells are extended most at a small scale.
 const SIMULATED: &str = "sim:sata-mlc-2011";
-const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Number of response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
 /// Response times are drawn as `FASTEST_NS * u^-SPREAD`, with u uniform in (0, 1].
@@ -111,71 +107,6 @@ fn row(what: &str, unit: &str, limit: f64, value: f64) -> Row {
 fn megabytes(path: &Path) -> anyhow::Result<f64> {
     let bytes = std::fs::metadata(path).with_context(|| format!("no {}", path.display()))?.len();
     Ok(bytes as f64 / 1e6)
-}
-
-/// Builds the release binary and returns its path.
-fn built(root: &Path) -> anyhow::Result<PathBuf> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--release", "--package", "plateau"])
-        .current_dir(root)
-        .status()?;
-    ensure!(status.success(), "plateau cannot be built");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/plateau"))
-}
-
-struct Costs {
-    cpu_seconds: f64,
-    elapsed_seconds: f64,
-    resident_mib: f64,
-}
-
-/// Returns medians over several runs of a command.
-fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Costs> {
-    let mut all = Vec::new();
-    for _ in 0..RUNS {
-        let mut command = Command::new(binary);
-        arguments(&mut command);
-        all.push(watched(&mut command)?);
-    }
-    Ok(Costs {
-        cpu_seconds: median(all.iter().map(|c| c.cpu_seconds)),
-        elapsed_seconds: median(all.iter().map(|c| c.elapsed_seconds)),
-        resident_mib: median(all.iter().map(|c| c.resident_mib)),
-    })
-}
-
-/// Runs a command to completion while sampling its memory.
-fn watched(command: &mut Command) -> anyhow::Result<Costs> {
-    let before = cpu_of_children()?;
-    let started = Instant::now();
-    let mut child = command.stdout(Stdio::null()).spawn()?;
-    let status_file = format!("/proc/{}/status", child.id());
-    let mut resident_mib = 0.0;
-    let status = loop {
-        if let Some(kib) = peak_kib(&status_file) {
-            resident_mib = kib / 1024.0;
-        }
-        match child.try_wait()? {
-            None => std::thread::sleep(LOOK_EVERY),
-            Some(status) => break status,
-        }
-    };
-    let elapsed_seconds = started.elapsed().as_secs_f64();
-    ensure!(status.success(), "plateau ended with {status}");
-    Ok(Costs { cpu_seconds: cpu_of_children()? - before, elapsed_seconds, resident_mib })
-}
-
-fn peak_kib(status_file: &str) -> Option<f64> {
-    let text = std::fs::read_to_string(status_file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().trim_end_matches("kB").trim().parse().ok()
-}
-
-/// CPU time in s of all threads of all children that have ended.
-fn cpu_of_children() -> anyhow::Result<f64> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    Ok([usage.user_time(), usage.system_time()].iter().map(|time| time.num_microseconds() as f64 / 1e6).sum())
 }
 
 /// Creates a run of `tests` of a profile with real cells. The run never reaches steady state, so every test has all of its

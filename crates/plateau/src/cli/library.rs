@@ -39,6 +39,13 @@ impl Labelling {
 pub struct Filter {
     /// Only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
     pub text: Vec<String>,
+    #[command(flatten)]
+    pub only: Only,
+}
+
+/// Options that select runs.
+#[derive(Debug, Args, Default)]
+pub struct Only {
     /// Only runs on drives whose serial number or identity contains this text
     #[arg(long, value_name = "TEXT")]
     pub serial: Option<String>,
@@ -60,6 +67,15 @@ pub struct Filter {
     /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
     #[arg(long, value_name = "WHEN", value_parser = super::since::since)]
     pub since: Option<jiff::Timestamp>,
+}
+
+impl Only {
+    /// Returns whether any of the options is set.
+    pub fn is_any(&self) -> bool {
+        let Self { serial, model, test, profile, tag, state, since } = self;
+        let texts = [serial, model, test, profile];
+        texts.iter().any(|text| text.is_some()) || !tag.is_empty() || !state.is_empty() || since.is_some()
+    }
 }
 
 #[derive(Debug, Args, Default)]
@@ -130,6 +146,9 @@ pub struct Query {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+    /// Write a Parquet file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
+    pub parquet: Option<PathBuf>,
     /// Stop the query after this time
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::numbers::seconds)]
     pub time_limit: Duration,
@@ -208,13 +227,19 @@ pub struct Open {
 #[derive(Debug, Args)]
 pub struct Export {
     /// The runs; if there are several, each output is a folder with one file or folder per run
-    #[arg(value_name = "RUN", required_unless_present = "all", add = completion::run())]
+    #[arg(value_name = "RUN", required_unless_present_any = ["all", "parquet"], add = completion::run())]
     pub runs: Vec<String>,
     /// Export every run in the library
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
+    /// Write the tables of the index as Parquet, for DuckDB and pandas: of all runs, of those named, or of those that
+    /// match the options --serial to --since
+    #[arg(long, value_name = "DIR")]
+    pub parquet: Option<PathBuf>,
     #[command(flatten)]
     pub outputs: Outputs,
+    #[command(flatten)]
+    pub only: Only,
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! `plateau export RUN… --FORMAT PATH…`.
 
+pub mod parquet;
+
 use std::path::PathBuf;
 
-use record::Run;
+use record::{Library, Run};
 use report::formats::{Format, Make};
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};
+use crate::commands::runs;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::file;
 use crate::output::places;
@@ -15,6 +18,13 @@ use crate::output::publication;
 use crate::output::report_file;
 
 pub fn run(cli: &Cli, options: &Export) -> Done {
+    if !options.runs.is_empty() && options.only.is_any() {
+        let text = "options that select runs, such as --model, and the names of runs exclude each other";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    if let Some(dir) = &options.parquet {
+        return parquet::run(cli, options, dir);
+    }
     let outputs = &options.outputs.0;
     if outputs.is_empty() {
         let text = match options
@@ -30,7 +40,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     let library = places::library(cli.library.as_deref())?;
-    let runs = places::chosen(&library, &options.runs, options.all)?;
+    let runs = chosen(&library, options)?;
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
         let text = format!("--{} of several runs writes several files; specify a directory", format.name);
@@ -56,6 +66,15 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         written.push(document(run, &files));
     }
     if cli.json { printer::print_json(&Value::Array(written)) } else { Ok(()) }
+}
+
+/// Returns the runs that are named, or selected by options.
+fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
+    if !options.only.is_any() {
+        return places::chosen(library, &options.runs, options.all);
+    }
+    let selected = runs::selected(library, &options.only)?;
+    selected.iter().map(|run| Ok(library.find(&run.run.id)?)).collect()
 }
 
 /// Returns the output path of one of several runs.

@@ -1,12 +1,9 @@
 //! `plateau publish DIR [FILTER]`.
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use lab::{FolderError, Publication, PublishError};
-use record::Library;
 use serde_json::json;
 use stdx::units::count_of;
 
@@ -21,9 +18,9 @@ use crate::output::printer;
 pub fn run(cli: &Cli, options: &Publish) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = catalogue::runs(&library)?;
-    super::runs::check(&options.filter, &runs)?;
+    super::runs::check(&options.filter.only, &runs)?;
     let count = runs.len();
-    let states = &options.filter.state;
+    let states = &options.filter.only.state;
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
     let meant = meant.map(listing::listed).filter(|run| states.is_empty() || states.contains(&run.state));
     let ids: BTreeSet<String> = meant.map(|run| run.run.id).collect();
@@ -33,7 +30,7 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
         return Err(Failure::text(Exit::Run, text));
     }
     let dir = std::path::absolute(&options.dir)?;
-    check_outside(&dir, &library)?;
+    places::check_outside(&dir, &library)?;
     let previous = lab::site_in(&dir).map_err(unusable)?.unwrap_or_default();
     let mut write_one = |path: &str, bytes: Vec<u8>| write(&dir, path, bytes);
     let publication =
@@ -74,21 +71,6 @@ fn report(cli: &Cli, dir: &Path, publication: &Publication) -> Done {
     let unchanged = if *unchanged > 0 { format!(" ({unchanged} unchanged)") } else { String::new() };
     let (runs, comparisons) = (count_of(runs, "run"), count_of(*comparisons, "comparison"));
     printer::print(&format!("{runs}{unchanged} and {comparisons}: {}", dir.join("index.html").display()))
-}
-
-/// Refuses a folder inside the library, whose folders are runs.
-fn check_outside(dir: &Path, library: &Library) -> Done {
-    let identity = |found: Metadata| (found.dev(), found.ino());
-    let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
-    let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
-    // The deepest folder that exists, without links and `..`.
-    let existing = dir.ancestors().find_map(|path| path.canonicalize().ok());
-    let inside = existing.is_some_and(|existing| existing.ancestors().any(is_root));
-    if !inside {
-        return Ok(());
-    }
-    let text = format!("{} is in the library; choose a folder outside it", dir.display());
-    Err(Failure::text(Exit::Usage, text))
 }
 
 /// Writes a file of the site.

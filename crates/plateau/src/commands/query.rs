@@ -6,12 +6,19 @@ use stdx::text::on_one_line;
 use store::{Answer, Limits, StoreError, TABLES, Value};
 
 use crate::cli::{Cli, Query};
+use crate::commands::export::parquet;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
+use crate::output::file;
+use crate::output::options as output;
 use crate::output::places;
 use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
+    if let Some(path) = &options.parquet {
+        output::check_name("parquet", &["parquet"], path).map_err(|text| Failure::text(Exit::Usage, text))?;
+        file::check([path.as_path()], false)?;
+    }
     let library = places::library(cli.library.as_deref())?;
     let answer = catalogue::current(&library)?
         .ask(&options.sql, Limits::within(options.time_limit))
@@ -27,6 +34,11 @@ pub fn run(cli: &Cli, options: &Query) -> Done {
             "columns": answer.columns,
             "rows": answer.rows.iter().map(|row| row.iter().map(json).collect()).collect::<Vec<Vec<Json>>>(),
         }));
+    }
+    if let Some(path) = &options.parquet {
+        let bytes = store::parquet(&answer).map_err(|error| parquet::failed(error, path))?;
+        file::file(path, &bytes)?;
+        return if file::is_stdout(path) { Ok(()) } else { printer::print(&path.display().to_string()) };
     }
     if options.csv {
         return printer::print_bytes(&store::csv(&answer));

@@ -9,7 +9,7 @@ use store::{Page, RunColumns, RunRow};
 
 use crate::cli::models;
 use crate::cli::positional;
-use crate::cli::{Cli, Filter, Runs, Sort};
+use crate::cli::{Cli, Only, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue::{self, Known};
 use crate::output::listing::{self, Listed};
@@ -20,7 +20,7 @@ use crate::output::standing::State;
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let (runs, unreadable) = catalogue::runs(&library)?;
-    check(&options.filter, &runs)?;
+    check(&options.filter.only, &runs)?;
     list(cli, options, &library, runs)?;
     // Unreadable runs are reported, because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
@@ -29,8 +29,28 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     Err(last.already_printed())
 }
 
+/// Returns the runs of the library that match the options.
+///
+/// # Errors
+/// If the library cannot be read, a run in it cannot be read, so that it is unknown whether it matches, or none matches.
+pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
+    let (runs, unreadable) = catalogue::runs(library)?;
+    unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
+    check(requested, &runs)?;
+    let count = runs.len();
+    let meant = runs.into_iter().filter(|run| listing::is_selected(&run.run, requested));
+    let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
+    listed.retain(|run| requested.state.is_empty() || requested.state.contains(&run.state));
+    if listed.is_empty() {
+        let root = library.root().display();
+        let text = format!("none of the {count} runs in {root} matches; `plateau runs` lists them");
+        return Err(Failure::text(Exit::Run, text));
+    }
+    Ok(listed)
+}
+
 /// Refuses filters that must be typos, because no run can match them.
-pub fn check(filter: &Filter, runs: &[Known]) -> Done {
+pub fn check(filter: &Only, runs: &[Known]) -> Done {
     filter.test.as_deref().map_or(Ok(()), |test| check_test(test, runs))?;
     filter.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, runs))?;
     filter.model.as_deref().map_or(Ok(()), |model| check_model(model, runs))
@@ -72,11 +92,11 @@ fn check_profile(profile: &str, runs: &[Known]) -> Done {
 /// Refuses a mistyped simulated drive. Models of real drives are not checked, because no run may have used
 /// them yet.
 fn check_model(model: &str, runs: &[Known]) -> Done {
-    let filter = Filter { model: Some(model.to_owned()), ..Filter::default() };
+    let only = Only { model: Some(model.to_owned()), ..Only::default() };
     let name = models::simulated(model).unwrap_or(model);
     let built_in = || MODELS.iter().map(|(known, _)| *known);
     let is_known = built_in().any(|known| known.contains(&name.to_lowercase()));
-    if is_known || runs.iter().any(|run| listing::is_meant(&run.run, &filter)) {
+    if is_known || runs.iter().any(|run| listing::is_selected(&run.run, &only)) {
         return Ok(());
     }
     // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
@@ -113,13 +133,14 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done 
 /// Returns the runs on a page, and how many are on all pages. Journals are read only for runs that may be listed.
 fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
-    if options.filter.state.is_empty() && options.sort == Sort::Newest {
+    if options.filter.only.state.is_empty() && options.sort == Sort::Newest {
         let mut meant: Vec<Known> = meant.collect();
         let total = meant.len();
         return (meant.drain(page.range(total)).map(listing::listed).collect(), total);
     }
     let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
-    listed.retain(|run| options.filter.state.is_empty() || options.filter.state.contains(&run.state));
+    listed
+        .retain(|run| options.filter.only.state.is_empty() || options.filter.only.state.contains(&run.state));
     listing::sort(&mut listed, options.sort);
     let total = listed.len();
     (listed.drain(page.range(total)).collect(), total)

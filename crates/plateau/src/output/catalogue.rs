@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use pts::Standing;
 use record::{Library, LibraryError, Run};
 use stdx::text::with_causes;
-use store::{Access, InProgress, Index, ListedRun, Seen, StoreError};
+use store::{Access, InProgress, Index, ListedRun, Seen, StoreError, Updated};
 
 use crate::failure::Done;
 use crate::output::version;
@@ -89,12 +89,19 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
 /// # Errors
 /// If the library itself cannot be read.
 pub fn current(library: &Library) -> Result<Index, StoreError> {
-    let updated = update(library, |index| index.update(InProgress::Included)).map(|(index, _)| index);
-    updated.or_else(|error| {
+    current_after(library).map(|(index, _)| index)
+}
+
+/// Same as [`current`], with the runs that could not be indexed.
+///
+/// # Errors
+/// If the library itself cannot be read.
+pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> {
+    update(library, |index| index.update(InProgress::Included)).or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
         let mut index = Index::in_memory(library.root(), &judged_by())?;
-        index.update(InProgress::Included)?;
-        Ok(index)
+        let updated = index.update(InProgress::Included)?;
+        Ok((index, updated))
     })
 }
 

@@ -7,7 +7,7 @@ use record::Run;
 use store::ListedRun;
 
 use crate::cli::positional;
-use crate::cli::{Filter, Sort};
+use crate::cli::{Filter, Only, Sort};
 use crate::output::catalogue::{Found, Known};
 use crate::output::standing::State;
 use crate::output::summary::Summary;
@@ -24,6 +24,11 @@ pub struct Listed {
 
 /// Returns whether a run matches the filters that can be decided without its state.
 pub fn is_meant(run: &ListedRun, requested: &Filter) -> bool {
+    (requested.text.is_empty() || has_words(run, &requested.text)) && is_selected(run, &requested.only)
+}
+
+/// Returns whether a run matches the options that can be decided without its state.
+pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
     let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
     let mut serials = run.serial.iter().chain(&run.identities);
     let has_serial = requested.serial.as_ref().is_none_or(|part| serials.any(|serial| has(serial, part)));
@@ -32,7 +37,6 @@ pub fn is_meant(run: &ListedRun, requested: &Filter) -> bool {
     has_serial
         && has_model
         && requested.tag.iter().all(|tag| run.tags.iter().any(|own| own == tag.trim_start_matches('#')))
-        && (requested.text.is_empty() || has_words(run, &requested.text))
         && requested.test.as_deref().is_none_or(|test| run.tests.iter().any(|name| is_test(name, test)))
         && requested.profile.as_deref().is_none_or(|profile| run.profile.starts_with(&profile.to_lowercase()))
         && requested.since.is_none_or(|since| run.created >= since)

@@ -1,5 +1,6 @@
 //! Locations of stored files.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,21 @@ pub fn chosen(library: &Library, names: &[String], is_all: bool) -> Done<Vec<Run
         true => Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display()))),
         false => Ok(runs),
     }
+}
+
+/// Refuses a folder inside the library, whose folders are runs.
+pub fn check_outside(dir: &Path, library: &Library) -> Done {
+    let identity = |found: Metadata| (found.dev(), found.ino());
+    let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
+    let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
+    // The deepest folder that exists, without links and `..`.
+    let existing = dir.ancestors().find_map(|path| path.canonicalize().ok());
+    let inside = existing.is_some_and(|existing| existing.ancestors().any(is_root));
+    if !inside {
+        return Ok(());
+    }
+    let text = format!("{} is in the library; choose a folder outside it", dir.display());
+    Err(Failure::text(Exit::Usage, text))
 }
 
 /// Returns the folders whose files must not be used as targets; empty if this user has no library.

@@ -1,6 +1,6 @@
 //! Baselines.
 
-use super::table::{Folded, Table, integer, numbered, text};
+use super::table::{Folded, Table, integer, numbered, text, time};
 use crate::value::Value;
 
 /// The table.
@@ -10,9 +10,10 @@ pub(super) const TABLE: Table = Table {
     columns: &[
         integer("number", "Position, from 1"),
         text("baseline", "Name of the baseline"),
-        text("set_utc", "When the run became the baseline"),
+        time("set_utc", "When the run became the baseline"),
         text("set_by", "Who set it"),
     ],
+    by_test: None,
     rows,
 };
 

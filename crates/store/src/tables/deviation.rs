@@ -12,6 +12,7 @@ pub(super) const TABLE: Table = Table {
         text("test", "First test that it was caused by; null if the settings or the target caused it"),
         text("text", "The deviation in words"),
     ],
+    by_test: None,
     rows,
 };
 

@@ -2,7 +2,7 @@
 
 use record::TargetKind;
 
-use super::table::{Folded, Table, integer, text};
+use super::table::{Folded, Table, boolean, integer, text};
 use crate::value::Value;
 
 /// The table.
@@ -22,7 +22,7 @@ pub(super) const TABLE: Table = Table {
         integer("capacity_bytes", "User capacity"),
         integer("logical_block_bytes", "Logical block size"),
         integer("physical_block_bytes", "Physical block size"),
-        integer("rotational", "1 if the kernel reports it as rotational, 0 if not"),
+        boolean("rotational", "1 if the kernel reports it as rotational, 0 if not"),
         text("simulated_model", "Model of a simulated drive; null for all others"),
         text("array", "Description of an array of drives; null for a single drive"),
         text(
@@ -30,6 +30,7 @@ pub(super) const TABLE: Table = Table {
             "Distinguishes the drive from others: serial number or identity, or model and seed of a simulated drive",
         ),
     ],
+    by_test: None,
     rows,
 };
 

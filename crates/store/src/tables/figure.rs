@@ -3,7 +3,7 @@
 use pts::KeyFigure;
 use report::parts::Figure;
 
-use super::table::{Folded, Table, integer, numbered, real, text};
+use super::table::{Folded, Table, boolean, integer, numbered, real, text};
 use crate::value::Value;
 
 /// The table.
@@ -23,10 +23,11 @@ pub(super) const TABLE: Table = Table {
             "Standard deviation over the rounds as a fraction of the mean; null if it is not a mean of rounds",
         ),
         real("uncertainty", "Uncertainty of the power meter, in `unit`; null for other figures"),
-        integer("host_limited", "1 if the figure may reflect the host instead of the drive"),
-        integer("key_figure", "1 if the figure is on the summary page of its test"),
-        integer("smaller_is_better", "1 for response times, times to recover and power"),
+        boolean("host_limited", "1 if the figure may reflect the host instead of the drive"),
+        boolean("key_figure", "1 if the figure is on the summary page of its test"),
+        boolean("smaller_is_better", "1 for response times, times to recover and power"),
     ],
+    by_test: Some(""),
     rows,
 };
 

@@ -12,6 +12,9 @@ pub(super) const TABLE: Table = Table {
         integer("number", "Position in the window, from 1"),
         real("value", "Value in the unit of the figure"),
     ],
+    by_test: Some(
+        "JOIN figure ON figure.run_key = figure_round.run_key AND figure.number = figure_round.figure_number",
+    ),
     rows,
 };
 

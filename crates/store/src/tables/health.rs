@@ -2,7 +2,7 @@
 
 use record::Event;
 
-use super::table::{Folded, Table, integer, numbered};
+use super::table::{Folded, Table, boolean, integer, numbered};
 use crate::value::Value;
 
 /// The table.
@@ -26,9 +26,10 @@ pub(super) const TABLE: Table = Table {
         integer("unsafe_shutdowns", "Power losses without prior notice"),
         integer("throttle_seconds", "Seconds of thermal throttling over the drive's life"),
         integer("hot_minutes", "Minutes above the warning temperature over the drive's life"),
-        integer("throttling", "1 if the drive is throttled"),
+        boolean("throttling", "1 if the drive is throttled"),
         integer("power_state", "NVMe power state"),
     ],
+    by_test: None,
     rows,
 };
 

@@ -21,6 +21,7 @@ pub(super) const TABLE: Table = Table {
         text("scheduler", "I/O scheduler of the target"),
         text("pcie_link", "PCIe link of the target"),
     ],
+    by_test: None,
     rows,
 };
 

@@ -17,6 +17,7 @@ pub(super) const TABLE: Table = Table {
         text("firmware", "Firmware revision"),
         integer("capacity_bytes", "User capacity"),
     ],
+    by_test: None,
     rows,
 };
 

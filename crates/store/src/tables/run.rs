@@ -2,7 +2,7 @@
 
 use stdx::text::on_one_line;
 
-use super::table::{Folded, Table, added, integer, text};
+use super::table::{Folded, Table, added, integer, text, time};
 use crate::state;
 use crate::value::Value;
 
@@ -15,8 +15,8 @@ pub(super) const TABLE: Table = Table {
         text("folder", "Name of the run's directory in the library"),
         text("run_id", "Id of the run"),
         text("name", "Name given by the operator"),
-        text("started_utc", "Start"),
-        text("last_record_utc", "Time of the last record of the journal"),
+        time("started_utc", "Start"),
+        time("last_record_utc", "Time of the last record of the journal"),
         text("tests", "Names of the requested tests, in order, separated by commas"),
         text("profile", "Profile, such as `pts-e-1.0`"),
         text("target", "Description of the target, with the label of simulated and imported results"),
@@ -35,9 +35,10 @@ pub(super) const TABLE: Table = Table {
         text("plateau_version", "Version of Plateau that started the run"),
         integer("records", "Number of complete records of the journal"),
         text("journal_sha256", "Hash of the last record, which covers all records"),
-        text("archived_utc", "When the run was archived; null if it is not archived"),
+        time("archived_utc", "When the run was archived; null if it is not archived"),
         text("archived_by", "Who archived it; null if it is not archived"),
     ],
+    by_test: None,
     rows,
 };
 

@@ -1,6 +1,6 @@
 //! The measurement windows.
 
-use super::table::{Folded, Table, integer, real, text};
+use super::table::{Folded, Table, boolean, integer, real, text};
 use crate::value::Value;
 
 /// The table.
@@ -19,9 +19,10 @@ pub(super) const TABLE: Table = Table {
         real("slope_per_round", "Slope of the least-squares line"),
         real("slope_excursion", "Slope excursion over the window"),
         real("slope_excursion_allowed", "Its limit"),
-        integer("steady", "1 if both excursions are within their limits"),
-        integer("host_limited", "1 if a value may reflect the host instead of the drive"),
+        boolean("steady", "1 if both excursions are within their limits"),
+        boolean("host_limited", "1 if a value may reflect the host instead of the drive"),
     ],
+    by_test: None,
     rows,
 };
 

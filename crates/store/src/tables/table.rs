@@ -10,12 +10,16 @@ use pts::Standing;
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole number; 0 and 1 for no and yes.
+    /// A whole number.
     Integer,
     /// A number.
     Real,
+    /// A Boolean; 1 or 0 in the database.
+    Boolean,
     /// Text.
     Text,
+    /// A point in time; text in the database.
+    Time,
 }
 
 /// A column of a table.
@@ -38,6 +42,8 @@ pub struct Table {
     pub about: &'static str,
     /// Columns after `run_key`, which every table begins with.
     pub columns: &'static [Column],
+    /// For a table that an export divides by test, the clause that joins it with the table `figure`.
+    pub by_test: Option<&'static str>,
     /// Rows of a run, without `run_key`.
     pub rows: fn(&Folded<'_>) -> Vec<Vec<Value>>,
 }
@@ -70,6 +76,16 @@ pub(crate) const fn integer(name: &'static str, about: &'static str) -> Column {
 /// A column with numbers.
 pub(crate) const fn real(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Real, about }
+}
+
+/// A column with Booleans.
+pub(crate) const fn boolean(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Boolean, about }
+}
+
+/// A column with points in time.
+pub(crate) const fn time(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Time, about }
 }
 
 /// A column with text.

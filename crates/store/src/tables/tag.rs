@@ -1,6 +1,6 @@
 //! Tags.
 
-use super::table::{Folded, Table, added, integer, numbered, text};
+use super::table::{Folded, Table, added, integer, numbered, text, time};
 use crate::value::Value;
 
 /// The table.
@@ -10,9 +10,10 @@ pub(super) const TABLE: Table = Table {
     columns: &[
         integer("number", "Position, from 1"),
         text("tag", "The tag"),
-        text("added_utc", "When it was added; null if the run was started with it"),
+        time("added_utc", "When it was added; null if the run was started with it"),
         text("added_by", "Who added it; null if the run was started with it"),
     ],
+    by_test: None,
     rows,
 };
 

@@ -1,7 +1,7 @@
 //! The started tests of each run.
 
 use super::run::verdict;
-use super::table::{Folded, Table, integer, text};
+use super::table::{Folded, Table, boolean, integer, text};
 use crate::value::Value;
 
 /// The table.
@@ -14,13 +14,14 @@ pub(super) const TABLE: Table = Table {
         text("clause", "Clause of the specification; null if the profile has no such test"),
         text("purge", "Purge method, or why the target was not purged"),
         integer("rounds", "Number of completed rounds"),
-        integer("converged", "1 if steady state was reached, 0 if not; null if not evaluated or unknown"),
+        boolean("converged", "1 if steady state was reached, 0 if not; null if not evaluated or unknown"),
         text("stopped", "Why the test is incomplete; null if it is complete"),
         text("conformance", "`conforms`, `modified` or `does_not_conform`; null for imported results"),
         text("acceptance", "Verdict of a test that accepts or rejects the drive"),
         integer("io_errors", "Failed I/Os; null for imported results"),
         integer("deviations", "Number of deviations caused by events during the test"),
     ],
+    by_test: None,
     rows,
 };
 

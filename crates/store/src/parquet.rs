@@ -1,0 +1,112 @@
+//! Writes Parquet files: flat tables, one data page per column and row group, PLAIN values compressed with zstd.
+//!
+//! That is the part of the format which every reader supports. The layout follows
+//! <https://github.com/apache/parquet-format>; tests read the files with the library `parquet`, pandas and DuckDB.
+
+mod column;
+mod footer;
+mod thrift;
+
+use std::io::{self, Write};
+
+use crate::value::Value;
+use column::{Buffer, Chunk};
+use footer::Group;
+
+/// First and last bytes of a file.
+pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
+
+/// Limits on a row group, which is kept in memory until it is complete. Readers use one core per row group.
+const MOST_ROWS: u32 = 1 << 17;
+const MOST_BYTES: usize = 32 << 20;
+
+/// Type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// Integers of 64 bits.
+    Integer,
+    /// Numbers in double precision.
+    Real,
+    /// 1 as true, 0 as false.
+    Boolean,
+    /// Text in UTF-8.
+    Text,
+    /// Points in time, in microseconds since 1970 in UTC.
+    Time,
+}
+
+/// A column of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub kind: Type,
+    /// Whether a value may be null.
+    pub is_optional: bool,
+}
+
+/// Writes one file.
+pub(crate) struct Writer<W: Write> {
+    out: W,
+    /// Number of bytes written.
+    offset: u64,
+    fields: Vec<Field>,
+    /// The columns of the current row group.
+    buffers: Vec<Buffer>,
+    rows: u32,
+    groups: Vec<Group>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file with these columns.
+    pub(crate) fn new(mut out: W, fields: Vec<Field>) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        let buffers = fields.iter().map(Buffer::new).collect();
+        Ok(Self { out, offset: MAGIC.len() as u64, fields, buffers, rows: 0, groups: Vec::new() })
+    }
+
+    /// Adds a row, which has one value for each column. A value that its column cannot store is null.
+    pub(crate) fn row(&mut self, row: &[Value]) -> io::Result<()> {
+        for (buffer, value) in self.buffers.iter_mut().zip(row) {
+            buffer.push(value)?;
+        }
+        self.rows += 1;
+        let bytes: usize = self.buffers.iter().map(Buffer::bytes).sum();
+        if self.rows == MOST_ROWS || bytes >= MOST_BYTES { self.end_group() } else { Ok(()) }
+    }
+
+    /// Completes the file and returns its number of rows. `notes` are stored as its key-value metadata.
+    pub(crate) fn finish(mut self, notes: &[(&str, String)]) -> io::Result<u64> {
+        if self.rows > 0 {
+            self.end_group()?;
+        }
+        let footer = footer::of(&self.fields, &self.groups, notes);
+        self.out.write_all(&footer)?;
+        self.out.write_all(&length(footer.len())?.to_le_bytes())?;
+        self.out.write_all(MAGIC)?;
+        self.out.flush()?;
+        Ok(footer::rows(&self.groups))
+    }
+
+    fn end_group(&mut self) -> io::Result<()> {
+        let mut chunks = Vec::new();
+        for buffer in &mut self.buffers {
+            let page = buffer.take_page(self.rows)?;
+            self.out.write_all(&page.bytes)?;
+            chunks.push(Chunk { offset: self.offset, ..page.chunk });
+            self.offset += page.chunk.bytes;
+        }
+        self.groups.push(Group { rows: self.rows, chunks });
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+/// Returns a length in the type of the format; pages are far below its limit.
+fn length(bytes: usize) -> io::Result<u32> {
+    u32::try_from(bytes)
+        .ok()
+        .filter(|bytes| i32::try_from(*bytes).is_ok())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a value is too long for a Parquet file"))
+}

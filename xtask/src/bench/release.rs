@@ -1,0 +1,82 @@
+//! Costs of commands of the release binary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use stdx::units::SECOND_NS;
+
+use super::results::median;
+
+/// Number of runs of a command, of whose costs the median is taken.
+pub const RUNS: usize = 5;
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// Builds the release binary and returns its path.
+pub fn built(root: &Path) -> anyhow::Result<PathBuf> {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--package", "plateau"])
+        .current_dir(root)
+        .status()?;
+    ensure!(status.success(), "plateau cannot be built");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("release/plateau"))
+}
+
+/// What a command costs.
+pub struct Costs {
+    pub cpu_seconds: f64,
+    pub elapsed_seconds: f64,
+    pub resident_mib: f64,
+}
+
+/// Returns medians over several runs of a command.
+pub fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Costs> {
+    let mut all = Vec::new();
+    for _ in 0..RUNS {
+        let mut command = Command::new(binary);
+        arguments(&mut command);
+        all.push(watched(&mut command)?);
+    }
+    Ok(Costs {
+        cpu_seconds: median(all.iter().map(|c| c.cpu_seconds)),
+        elapsed_seconds: median(all.iter().map(|c| c.elapsed_seconds)),
+        resident_mib: median(all.iter().map(|c| c.resident_mib)),
+    })
+}
+
+/// Runs a command to completion while sampling its memory and CPU time.
+pub fn watched(command: &mut Command) -> anyhow::Result<Costs> {
+    let before = cpu_of_children()?;
+    let started = Instant::now();
+    let mut child = command.stdout(Stdio::null()).spawn()?;
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut resident_mib = 0.0;
+    let status = loop {
+        if let Some(kib) = peak_kib(&status_file) {
+            resident_mib = kib / 1024.0;
+        }
+        match child.try_wait()? {
+            None => std::thread::sleep(LOOK_EVERY),
+            Some(status) => break status,
+        }
+    };
+    let elapsed_seconds = started.elapsed().as_secs_f64();
+    ensure!(status.success(), "plateau ended with {status}");
+    Ok(Costs { cpu_seconds: cpu_of_children()? - before, elapsed_seconds, resident_mib })
+}
+
+fn peak_kib(status_file: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(status_file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+/// CPU time in s of all threads of all children that have ended.
+fn cpu_of_children() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok([usage.user_time(), usage.system_time()].iter().map(|time| time.num_microseconds() as f64 / 1e6).sum())
+}
