@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
-use stdx::units::SECOND_NS;
 
 use super::results::median;
 
