@@ -30,9 +30,9 @@ pub struct Payload {
     /// Files of the repository by name.
     texts: BTreeMap<&'static str, Vec<u8>>,
     notices: String,
-    /// Name and text of each systemd unit.
+    /// The name and text of each systemd unit.
     units: Vec<(String, Vec<u8>)>,
-    /// Name and text of each file for Prometheus and Grafana.
+    /// The name and text of each file for Prometheus and Grafana.
     monitoring: Vec<(String, Vec<u8>)>,
 }
 
@@ -140,7 +140,7 @@ impl Payload {
     }
 }
 
-/// Returns name and content of the files in a directory, which need not exist.
+/// Returns the names and contents of the files in a directory, which need not exist.
 fn folder(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     if !folder.exists() {
         return Ok(Vec::new());

@@ -73,7 +73,7 @@ fn cargo() -> Command {
 #[derive(Debug, Clone)]
 pub struct Program {
     pub bytes: Vec<u8>,
-    /// Name and text of each man page.
+    /// The name and text of each man page.
     pub man: Vec<(String, Vec<u8>)>,
     pub bash: Vec<u8>,
     pub zsh: Vec<u8>,

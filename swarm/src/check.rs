@@ -168,7 +168,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Answers must equal those of the undisturbed run up to the first interruption with a gap.
+/// Answers must equal the answers in the undisturbed run up to the first interruption with a gap.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {

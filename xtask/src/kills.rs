@@ -34,7 +34,7 @@ pub struct Kills {
     /// Kills per target [default: 1000, or 50 power cuts]
     #[arg(long, value_name = "N")]
     times: Option<u64>,
-    /// Seed of the trials
+    /// Seed for the trials
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// A plateau binary to test instead of building one

@@ -62,8 +62,8 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     matching(root, &[]).map(|()| None)
 }
 
-/// Builds the workspace and runs the binaries whose label contains one of the filters; without filters, runs
-/// all of them and the doctests.
+/// Builds the workspace and runs the binaries whose label contains one of the filters; if there are no
+/// filters, runs all of them and the doctests.
 fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     let mut binaries = test_binaries::build(root)?;
     let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");

@@ -242,7 +242,7 @@ pub struct Row {
 /// Text printed instead of maxima, which are not meaningful on a scaled simulated drive.
 pub const SCALED: &str = "n/a (scaled)";
 
-/// One cell of a table.
+/// A cell in a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A number.

@@ -22,7 +22,7 @@ const LISTED: usize = 2;
 /// Maximum number of bars that are legible on a card.
 const MOST_BARS: usize = 16;
 const BARS_WIDTH: f64 = 520.0;
-/// Height of the bar area of a card. With few runs, there is room for several figures.
+/// Height of the bar area of a card. If there are few runs, there is room for several figures.
 const BARS_HEIGHT: f64 = 340.0;
 
 /// Draws the card in all sizes and themes, as SVG and PNG.

@@ -66,7 +66,7 @@ impl Difference {
     }
 }
 
-/// The 95 % confidence interval of the mean; None with fewer than two values.
+/// The 95 % confidence interval of the mean; None if there are fewer than two values.
 pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
     let sample = Sample::of(values)?;
     let half = student_t(sample.count - 1.0) * sample.variance_of_mean()?.sqrt();
@@ -77,7 +77,7 @@ pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
 pub(crate) struct Sample {
     pub count: f64,
     pub mean: f64,
-    /// None with fewer than two values.
+    /// None if there are fewer than two values.
     pub variance: Option<f64>,
 }
 

@@ -111,7 +111,8 @@ pub struct FirmwareChange {
 }
 
 impl Trend {
-    /// Returns the mean over the runs, and the standard deviation as a percentage of the mean; None without runs.
+    /// Returns the mean over the runs, and the standard deviation as a percentage of the mean; None if there
+    /// are no runs.
     #[must_use]
     pub fn mean(&self) -> Option<(f64, Option<f64>)> {
         let sample = Sample::of(&self.values())?;
@@ -131,7 +132,7 @@ impl Trend {
         self.points.iter().map(days).collect()
     }
 
-    /// Returns the drift; None with fewer than three runs, or if all of them were started at the same time.
+    /// Returns the drift; None if there are fewer than three runs, or if all of them were started at the same time.
     #[must_use]
     pub fn drift(&self) -> Option<Drift> {
         let (x, y) = (self.days(), self.values());

@@ -2,7 +2,7 @@
 //!
 //! An [`Assembly`] is the part of an armed array that manages the members. Each member is armed by
 //! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before
-//! each purge. Before an array is created, a note is written to disk. With this note, the next start can
+//! each purge. Before an array is created, a note is written to disk. The next start uses this note to
 //! dismantle an array left by a crash.
 
 mod controller;

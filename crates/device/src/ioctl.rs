@@ -54,7 +54,7 @@ pub(crate) fn extents(fd: BorrowedFd<'_>) -> io::Result<u64> {
         length_bytes: u64,
         flags: u32,
         extents: u32,
-        /// Room for extents after the structure. Without any, the kernel only counts them.
+        /// Room for extents after the structure. If there is no space for them, the kernel only counts them.
         room: u32,
         reserved: u32,
     }

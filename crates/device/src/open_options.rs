@@ -23,7 +23,7 @@ pub struct OpenOptions {
     pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,
-    /// Seed of a simulated drive.
+    /// Seed for a simulated drive.
     pub sim_seed: u64,
     /// Faults of a simulated drive, replacing those of its model; `None` to use the faults of the model.
     pub sim_faults: Option<SimFaults>,

@@ -40,7 +40,7 @@ pub enum Refusal {
         /// Result of trying the password of an interrupted purge; `None` if it was not tried.
         tried: Option<String>,
     },
-    /// The target belongs to the record of a run.
+    /// The target is part of a run's records.
     OfRun,
     /// The target backs a loop device.
     LoopBacking {

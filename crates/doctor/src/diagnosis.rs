@@ -12,7 +12,7 @@ use crate::examine::Examined;
 use crate::problem::{Finding, Problem};
 use crate::severity::Severity;
 
-/// The problems of a library.
+/// The problems found in a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "Doctor")]
 pub struct Diagnosis {

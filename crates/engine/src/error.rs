@@ -118,7 +118,7 @@ pub enum EngineError {
     /// The intervals of a time series must not be empty.
     #[error("the length of an interval is zero")]
     NoInterval,
-    /// Without a target, there is no data to verify.
+    /// If there is no target, there is no data to verify.
     #[error("a load without a target reads no data that could be verified")]
     NothingToVerify,
 }

@@ -44,7 +44,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
         return Err(complaints.join("\n"));
     }
     if jobs.is_empty() {
-        // Without a name, this is not a fio command line: offsets are independent, as in the PTS.
+        // If there is no name, this is not a fio command line: offsets are independent, as in the PTS.
         defaults.norandommap = true;
         jobs.push(defaults);
     }

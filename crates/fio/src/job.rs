@@ -63,7 +63,7 @@ pub struct Job {
     pub(crate) distribution: Option<Offsets>,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
-    /// Seed of offsets and data, if specified.
+    /// Seed for offsets and data, if specified.
     pub seed: Option<u64>,
     /// Whether to use `seed`; if not, the seed is random.
     pub randrepeat: bool,

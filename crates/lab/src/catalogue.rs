@@ -58,7 +58,7 @@ pub struct Figure {
 pub struct Row {
     pub file: Arc<RunFile>,
     pub state: State,
-    /// Number of records of the journal.
+    /// Number of records in the journal.
     pub records: usize,
     pub last_record: Option<Timestamp>,
     pub figures: Vec<Figure>,

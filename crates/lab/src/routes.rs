@@ -108,7 +108,7 @@ pub const ROUTES: &[Route] = &[
         query: &["after"],
         handler: Handler::Events,
     },
-    json("/api/starts", "runs that were planned, are waiting or were started with this server", api::starts),
+    json("/api/starts", "runs planned, queued or started through this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
     Route {
         content: Content::Metrics,

@@ -242,7 +242,7 @@ async fn respond(
     }
 }
 
-/// Name and password of a read-only request. Streams of events last longer than a request, so they need a session.
+/// Name and password in a read-only request. Streams of events last longer than a request, so they need a session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;

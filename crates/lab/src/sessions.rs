@@ -30,7 +30,7 @@ impl Session {
     }
 }
 
-/// All sessions. Times are those of a clock that is never set back.
+/// All sessions. Times are read from a clock that is never set back.
 #[derive(Default)]
 pub struct Sessions {
     /// Newest last.

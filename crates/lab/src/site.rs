@@ -1,5 +1,5 @@
-//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are those of the server,
-//! without forms.
+//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are the same as
+//! the server's, without forms.
 
 mod folder;
 mod manifest;
@@ -31,7 +31,7 @@ pub struct Publication {
     pub manifest: Manifest,
     /// All files that this and the previous publication may have written.
     pub planned: Manifest,
-    /// Number of runs whose files are those of the previous publication.
+    /// Number of runs whose files were kept from the previous publication.
     pub unchanged: usize,
     /// Number of comparisons.
     pub comparisons: usize,

@@ -106,7 +106,7 @@ impl Starts {
         }
     }
 
-    /// Whether runs are started by a launcher, whose rights differ from those of the server.
+    /// Whether runs are started by a launcher, whose privileges differ from the server's.
     pub const fn has_launcher(&self) -> bool {
         self.socket.is_some()
     }

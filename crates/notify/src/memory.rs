@@ -55,7 +55,7 @@ pub enum MemoryError {
     },
 }
 
-/// A line of the file.
+/// A line in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line {

@@ -88,7 +88,7 @@ pub enum Failing {
         /// Why the first of them is not.
         reason: String,
     },
-    /// The files of the run cannot be read or evaluated.
+    /// The run's files cannot be read or evaluated.
     Unreadable {
         /// The problem.
         problem: String,

@@ -192,7 +192,7 @@ impl Observer {
     }
 }
 
-/// Returns length and time of a journal, if it is a regular file.
+/// Returns the length and modification time of a journal, if it is a regular file.
 fn journal_of(dir: &Path) -> Option<Journal> {
     let found = std::fs::symlink_metadata(dir.join("journal")).ok().filter(std::fs::Metadata::is_file)?;
     let modified = found.modified().ok().and_then(|time| Timestamp::try_from(time).ok());

@@ -1,4 +1,4 @@
-//! Parses a plan from TOML. All errors are reported at once, each with line, column and key.
+//! Parses a plan from TOML. All errors are reported at once, each with its line, column and key.
 
 use std::ops::Range;
 

@@ -190,13 +190,13 @@ pub struct Demo {
     /// Simulated drive
     #[arg(long, default_value = "sas-slc-2011", add = completion::model())]
     pub model: String,
-    /// Scale of capacity and durations, such as 1/16
+    /// Scale for capacity and durations, such as 1/16
     #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
     #[arg(long, default_value = "pts-e-1.0", ignore_case = true, value_parser = profiles())]
     pub profile: String,
-    /// Seed of the drive and of every offset
+    /// Seed for the drive and for every offset
     #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
 }
@@ -374,7 +374,7 @@ pub struct Info {
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Simulated drives: scale of capacity and durations
+    /// Simulated drives: scale for capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }
@@ -404,7 +404,7 @@ pub struct Purge {
     /// Write samples before the purge and check afterwards that they are gone
     #[arg(long)]
     pub verify_purge: bool,
-    /// Simulated drives: scale of capacity and durations
+    /// Simulated drives: scale for capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }

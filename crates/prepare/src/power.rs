@@ -45,7 +45,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
         return Ok(None);
     };
     let named = Named::parse(source)?;
-    if named.kind().needs_trust && device::has_more_rights_than_its_caller() {
+    if named.kind().needs_trust && device::has_more_privileges_than_its_caller() {
         let text = format!("--power {source}: not available with more privileges than the caller's");
         return Err(Failure::text(Exit::Usage, text));
     }

@@ -22,7 +22,7 @@ const SLOTS_OF_READING: u64 = 32;
 /// Limit on the number of records in a journal: 50 times as many as a month of one-minute cells produces.
 const MOST_RECORDS: u64 = 1 << 21;
 
-/// Running totals over the records of a journal.
+/// Running totals over the records in a journal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
     total: u64,

@@ -53,7 +53,7 @@ pub struct CustomTest {
     /// The kinds of I/O that make up each cell; empty if each cell has a single kind of I/O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<IoKind>,
-    /// Cells of a round, in order. With streams, the block size is that of the largest I/O.
+    /// Cells of a round, in order. If the test has streams, the block size is the size of the largest I/O.
     pub cells: Vec<CustomCell>,
     /// The condition that ends the test.
     pub rounds: CustomRounds,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 
-/// One record of the journal.
+/// A record in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {

@@ -1,11 +1,11 @@
 //! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, its I/O below a file.
-//! The units are those of the exports, so that the values remain unchanged if they are exported again.
+//! The units are the same as in the exports, so that the values remain unchanged if they are exported again.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{OnFile, PowerSubject};
 
-/// How Plateau drove a workload. What the file does not state is `None`.
+/// How Plateau drove a workload. Values missing from the file are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driven {

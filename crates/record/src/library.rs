@@ -184,7 +184,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns the names of all entries of the library; empty if the library does not exist.
+    /// Returns the names of all entries in the library; empty if the library does not exist.
     fn names(&self) -> std::io::Result<Vec<OsString>> {
         match self.storage.list(&self.root) {
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),

@@ -228,7 +228,7 @@ impl LiveFile {
     /// Creates the file in the directory of `run`, replacing any file left by an earlier process.
     ///
     /// # Errors
-    /// Returns an error if the directory is not that of the run, or if a system call fails.
+    /// Returns an error if the directory is not the run's directory, or if a system call fails.
     pub fn create(run: &Run) -> io::Result<Self> {
         let folder = files::open_folder(&run.dir)?;
         let found = folder.metadata()?;

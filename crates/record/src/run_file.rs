@@ -145,7 +145,7 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
-    /// Whether the tester chose thread count or queue depth, even if the values are those of the profile.
+    /// Whether the tester chose thread count or queue depth, even if the values match the profile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub demand_is_chosen: bool,
     /// Length of a cell in ns.
@@ -169,10 +169,10 @@ pub struct Settings {
     /// Workload of DIRTH chosen by the tester.
     #[serde(default, skip_serializing_if = "DirthChoice::is_none")]
     pub dirth: DirthChoice,
-    /// Length and workload of WSAT chosen by the tester.
+    /// Length and workload that the tester chose for WSAT.
     #[serde(default, skip_serializing_if = "SaturationChoice::is_none")]
     pub wsat: SaturationChoice,
-    /// Seed of every offset, mix and data buffer.
+    /// Seed for every offset, mix and data buffer.
     pub seed: u64,
     /// Settings without their own field, by name. The value is parsed by the test that uses the setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -330,7 +330,7 @@ pub struct SimulatedFacts {
     pub model_version: u32,
     /// Divisor of the capacity and of all durations.
     pub scale_divisor: u32,
-    /// Seed of the drive.
+    /// Seed for the drive.
     pub seed: u64,
     /// Injected faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -368,7 +368,8 @@ pub struct HostFacts {
 }
 
 impl RunFile {
-    /// Returns the divisor of capacity and durations of a scaled simulated drive; 1 for real targets.
+    /// Returns the factor by which the capacity and durations of a scaled simulated drive are divided; 1 for
+    /// real targets.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor)

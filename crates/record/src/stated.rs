@@ -45,7 +45,7 @@ impl Stated {
 }
 
 impl Link {
-    /// Returns whether the address is that of a web page; an untrusted file can contain any text.
+    /// Returns whether the address leads to a web page; an untrusted file can contain any text.
     #[must_use]
     pub fn is_web(&self) -> bool {
         let host = ["https://", "http://"].iter().find_map(|scheme| self.address.strip_prefix(scheme));

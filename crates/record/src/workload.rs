@@ -39,9 +39,9 @@ pub struct Workload {
     pub data_pattern: DataPattern,
     /// The condition that ends the workload.
     pub until: Until,
-    /// Seed of offsets, mix and data.
+    /// Seed for offsets, mix and data.
     pub seed: u64,
-    /// How the load is generated; the default is that of the PTS.
+    /// How the load is generated; the default is as in the PTS.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
 }

@@ -1,4 +1,4 @@
-//! Explains why a test is not steady: compares the last window with its limits and, after a sufficient number of
+//! Explains why a test is not steady: compares the last window with its limits and, once there are enough
 //! rounds, diagnoses the values.
 
 use stdx::units::grouped;

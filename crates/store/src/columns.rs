@@ -28,7 +28,7 @@ pub struct RunColumn {
     value: fn(&RunRow<'_>) -> Value,
 }
 
-/// Every column; the first ones, up to `notes`, are those of a document for which no columns were chosen.
+/// Every column; a document for which no columns were chosen has the first ones, up to `notes`.
 pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "run", about: "Id", value: |row| json!(row.run.id) },
     RunColumn {
@@ -165,7 +165,7 @@ impl RunColumn {
 pub struct Page {
     /// Number of the page, from 1.
     pub number: usize,
-    /// Number of entries of a page; `None` if the list is one page.
+    /// Number of entries per page; `None` if the list is one page.
     pub size: Option<usize>,
 }
 
@@ -190,7 +190,7 @@ impl Page {
         total.div_ceil(self.size.unwrap_or(total).max(1)).max(1)
     }
 
-    /// Returns the entries of the page, of which there are `total`, as a document.
+    /// Returns the entries on the page as a document; `total` is the number of entries on all pages.
     #[must_use]
     pub fn document<T: Serialize>(&self, runs: Vec<T>, total: usize) -> impl Serialize + use<T> {
         PageDocument { runs, page: self.number, matching: total, more: self.more(total) }

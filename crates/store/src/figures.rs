@@ -21,7 +21,7 @@ pub struct FigureOfRun {
     pub profile: String,
     /// Thread count and queue depth; unknown for some imported runs.
     pub demand: Option<(i64, i64)>,
-    /// Divisor of capacity and minutes of a simulated drive; 1 for all others.
+    /// Factor by which the capacity and test times of a simulated drive are divided; 1 for all others.
     pub scale_divisor: i64,
     /// Label of simulated results.
     pub simulated: Option<String>,

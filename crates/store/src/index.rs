@@ -60,12 +60,12 @@ pub enum Seen {
 pub enum InProgress {
     /// None.
     Included,
-    /// Those that a process is working on, whose rows would be outdated immediately.
+    /// Those that a process is working on, because their rows would be outdated immediately.
     LeftOut,
 }
 
 impl Index {
-    /// Opens the index in a library; with write access, it is created if it is missing.
+    /// Opens the index in a library; if it is missing and the library is writable, it is created.
     ///
     /// # Errors
     /// If it cannot be opened, is not trusted, or has a newer schema.
@@ -366,7 +366,7 @@ impl Index {
 /// A run that was read.
 struct Read<'a> {
     folder: &'a str,
-    /// The state of its files before it was read: if they change in the meantime, the run is read again later.
+    /// The state of its files before it was read: if they change while it is being read, the run is read again later.
     source: Source,
     /// None if it is left out.
     rows: Result<Option<ReadRun>, String>,

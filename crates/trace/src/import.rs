@@ -165,7 +165,7 @@ impl<W: Write> Conversion<W> {
     }
 }
 
-/// Converts `input` into a trace. `on_progress` receives the bytes read so far.
+/// Converts `input` into a trace. `on_progress` receives the number of bytes read so far.
 ///
 /// # Errors
 /// Returns an error if the format is unknown, the input contains no I/O, or reading or writing fails. Bad lines are not

@@ -79,7 +79,7 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// An error of a library.
+    /// An error in a library.
     #[error(transparent)]
     Library(#[from] LibraryError),
 }

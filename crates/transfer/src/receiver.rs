@@ -66,7 +66,7 @@ impl Receiver {
         self.known.insert(run.file.id.clone(), (run.identity(), verified));
     }
 
-    /// Verifies the records of a journal, beginning after those that are known to be intact.
+    /// Verifies the records in a journal, beginning after those that are known to be intact.
     fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
         let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
         let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();

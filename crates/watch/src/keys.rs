@@ -23,7 +23,7 @@ const PAGE: usize = 8;
 pub struct State {
     /// Id of the selected run; the first one if it is gone.
     pub selected: Option<String>,
-    /// Number of lines of the run above the screen.
+    /// Number of the run's lines above the top of the screen.
     pub scroll: usize,
     /// Whether to quit.
     pub is_over: bool,

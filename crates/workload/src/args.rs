@@ -32,7 +32,7 @@ pub struct TraceImport {
     /// Format of the file [default: recognized from its first lines]
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
-    /// Import the I/Os of this volume, disk, device or file [default: that of the first I/O]
+    /// Import the I/Os of this volume, disk, device or file [default: as in the first I/O]
     #[arg(long, value_name = "NAME")]
     pub volume: Option<String>,
 }
@@ -51,7 +51,7 @@ pub struct TraceAnonymise {
     /// Trace to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Seed of the new addresses; whoever knows it can restore the old ones [default: a random one]
+    /// Seed for the new addresses; whoever knows it can restore the old ones [default: a random one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: Option<u64>,
 }
@@ -87,7 +87,7 @@ pub struct TraceSample {
     /// Trace to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Seed of the I/Os
+    /// Seed for the I/Os
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: u64,
 }
@@ -152,7 +152,7 @@ pub struct Replay {
     /// Simulated drives: scale of the capacity, such as 1/16; the times of the trace are not scaled
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of the written data, and of a simulated drive
+    /// Seed for the written data, and for a simulated drive
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: u64,
 }

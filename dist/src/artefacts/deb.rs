@@ -133,7 +133,7 @@ mod tests {
     use super::super::tests::with_parts;
     use super::*;
 
-    /// Returns name and content of each member, parsed as the format specifies.
+    /// Returns the name and content of each member, parsed as the format specifies.
     fn members(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
         let mut rest = archive.strip_prefix(b"!<arch>\n").expect("the mark of ar");
         let mut members = Vec::new();

@@ -40,7 +40,7 @@ pub struct Results {
     pub how: String,
 }
 
-/// One line of the table.
+/// A line in the table.
 pub struct Row {
     /// The measured quantity.
     pub what: String,

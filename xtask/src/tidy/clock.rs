@@ -18,7 +18,7 @@ const ALLOWED: &[&str] = &[
     // These files wait for other programs and for the next attempt, far from any measurement.
     "crates/notify/src/process.rs",
     "crates/notify/src/service.rs",
-    // The clock of a meter is that of the host.
+    // A meter uses the host's clock.
     "crates/power/",
     "crates/plateau/",
     "crates/prepare/",

@@ -117,7 +117,7 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
     )
 }
 
-/// Statistics over groups of runs; empty without groups.
+/// Statistics over groups of runs; empty if there are no groups.
 pub(super) fn statistics(comparison: &Comparison) -> String {
     if comparison.groups.is_empty() {
         return String::new();

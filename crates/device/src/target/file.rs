@@ -207,7 +207,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Returns length, time of the last change and signatures of the file; `None` if it does not exist yet.
+    /// Returns the file's length, the time of its last change and its signatures; `None` if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(e.into()))?;
@@ -401,7 +401,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     match descriptor::open_elsewhere(file) {
         Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // Without a lease, all users of files must be known.
+        // If there is no lease, all users of files must be known.
         Elsewhere::No | Elsewhere::Unknown => {
             unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
         }

@@ -96,7 +96,7 @@ impl<'a> Overlays<'a> {
         let layers =
             self.mount_of(file).and_then(|(namespace, line)| Some((namespace, Layers::of(line, path)?)));
         let Some((namespace, layers)) = layers else { return Stored::Unknown };
-        // Paths of layers are those of the mounting process, inside or outside of a container.
+        // Paths of layers are as seen by the mounting process, inside or outside a container.
         let candidate = |layer: &PathBuf, inside: bool| {
             let path = layers.path_in(layer);
             let path = if inside { namespace.within(&path) } else { path };

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn another_file_at_the_path_of_a_registered_one_is_noticed() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        // As far as can be determined, the file at this path is the registered file.
+        // `is_at` accepts the file at the path only if the file is known to be open.
         let is_known = is_open(&rustix::fs::open(file.path(), OFlags::PATH, Mode::empty()).expect("a file"));
         assert_eq!(is_at(file.path(), file.path()), is_known);
         let path = file.into_temp_path();

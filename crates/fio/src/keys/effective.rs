@@ -53,7 +53,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "filesize",
         &[],
         Form::Size,
-        "size of each file or part of the target, of which `size` is then only the amount [`size` divided by the number of files]",
+        "size of each file or part of the target; `size` is then only the amount of I/O [`size` divided by the number of files]",
         file_size,
     ),
     key(
@@ -213,7 +213,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         |job, text| switch(text).map(|on| job.norandommap = on),
     )
     .differs(),
-    key("randseed", &[], N, "seed of offsets, mix and data [`--seed`]", |job, text| {
+    key("randseed", &[], N, "seed for offsets, mix and data [`--seed`]", |job, text| {
         number(text, 0, u64::MAX).map(|seed| job.seed = Some(seed))
     }),
     key(

@@ -104,7 +104,7 @@ fn mark(sample: &Sample, marks: &mut Vec<StatedMark>) -> Result<(), String> {
     Ok(())
 }
 
-/// Records the information about its test that a sample contains.
+/// Adds what a sample says to its test.
 fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     let figure = sample.label("figure").unwrap_or_default().to_owned();
     match sample.name.as_str() {

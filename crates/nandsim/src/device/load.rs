@@ -32,7 +32,7 @@ pub struct Load {
     pub span: Span,
     /// When to end.
     pub until: Until,
-    /// Seed of the access streams.
+    /// Seed for the access streams.
     pub seed: u64,
     /// A timed run continues beyond its end until this number of commands has completed; 0 for exactly the
     /// requested time.
@@ -102,7 +102,7 @@ impl Tick {
         }
     }
 
-    /// Returns the mean latency of both directions in ns; 0 without commands.
+    /// Returns the mean latency of both directions in ns; 0 if there were no commands.
     #[must_use]
     pub fn latency_mean_ns(&self) -> u64 {
         self.latency_sum_ns.checked_div(self.read_ios + self.write_ios).unwrap_or(0)

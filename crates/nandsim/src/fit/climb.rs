@@ -30,7 +30,7 @@ pub struct Fit<'a> {
     pub rounds: u32,
     /// Number of trials.
     pub steps: u32,
-    /// Seed of the trials.
+    /// Seed for the trials.
     pub seed: u64,
     /// Keys with known values, which stay fixed; see [`movable_keys`].
     pub keep: &'a [String],

@@ -36,7 +36,7 @@ const WEBHOOK: [&str; 4] = ["url", "url-file", "token-file", "ca-file"];
 const MAIL: [&str; 7] = ["server", "tls", "from", "to", "user", "password-file", "ca-file"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
-/// The entries of a table by their names.
+/// The entries in a table by name.
 type Keys<'a, 'b> = BTreeMap<&'b str, &'b Value<'a>>;
 
 /// Reads how a channel delivers notices.
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries of a table; unknown names are errors.
+    /// The entries in a table; unknown names are errors.
     fn keys<'b, 't>(&mut self, table: &'b DeTable<'t>, known: &[&str]) -> Keys<'t, 'b> {
         let mut keys = Keys::new();
         for (name, value) in table.iter() {

@@ -48,7 +48,7 @@ pub enum Means {
         url: Source,
         /// File that contains a bearer token.
         token_file: Option<PathBuf>,
-        /// Certificates to trust instead of those of the system.
+        /// Certificates to trust instead of the system's certificates.
         ca_file: Option<PathBuf>,
     },
     /// Sends mail.
@@ -79,6 +79,6 @@ pub struct Mail {
     pub user: Option<String>,
     /// File that contains the user's password.
     pub password_file: Option<PathBuf>,
-    /// Certificates to trust instead of those of the system.
+    /// Certificates to trust instead of the system's certificates.
     pub ca_file: Option<PathBuf>,
 }

@@ -66,7 +66,7 @@ pub enum Scope {
 }
 
 impl Setting {
-    /// A flag of plans and the command line, on which the entries of the table are based.
+    /// A flag in plans and on the command line; entries in the table are built from it.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],

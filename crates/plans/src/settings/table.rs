@@ -31,14 +31,14 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "scale",
         form: Form::Text("1/N"),
-        about: "Simulated drives: scale of capacity and durations, such as 1/16",
+        about: "Simulated drives: scale for capacity and durations, such as 1/16",
         set: |run, value| value.text().map(|text| run.scale = Some(text)),
         ..Setting::BASE
     },
     Setting {
         name: "seed",
         form: Form::Number("SEED"),
-        about: "Seed of every offset, mix and buffer, and of a simulated drive [default: 1]",
+        about: "Seed for every offset, mix and buffer, and for a simulated drive [default: 1]",
         set: |run, value| value.seed().map(|seed| run.settings.seed = seed),
         ..Setting::BASE
     },

@@ -1,4 +1,4 @@
-//! The options of `plateau load`. Options of the load itself are those of jobs, with the same names.
+//! The options of `plateau load`. The load itself takes the same options as jobs.
 
 use clap::{Args, ValueEnum};
 
@@ -31,7 +31,7 @@ pub struct Load {
     /// Simulated drives: divide capacity and seconds by this, such as 1/16
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of every offset, mix and buffer, and of a simulated drive
+    /// Seed for every offset, mix and buffer, and for a simulated drive
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

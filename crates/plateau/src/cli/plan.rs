@@ -14,7 +14,7 @@ pub struct PlanCommand {
     /// List the presets: plans that ship with Plateau
     #[arg(long, conflicts_with_all = ["words", "check"])]
     pub list: bool,
-    /// Report every mistake in a plan file with line, column and key
+    /// Report every error in a plan file, with its line, column and key
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub check: Option<PathBuf>,
     #[command(flatten)]

@@ -103,7 +103,8 @@ fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Don
     Ok(())
 }
 
-/// Address of an existing report relative to the file that refers to it; None without one, and on standard output.
+/// Address of an existing report relative to the file that refers to it; None if there is no report, and on
+/// standard output.
 fn link(from: &Path, report: &Path) -> Option<String> {
     if file::is_stdout(from) || !report.is_file() {
         return None;

@@ -1,4 +1,4 @@
-//! `plateau doctor`: reports the problems of a library and the next steps.
+//! `plateau doctor`: reports problems in a library, and the next steps.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::output::printer;
 use crate::output::run_files::IMPORTED;
 use host::restore;
 
-/// With less space, a run may end early: journals of long runs take hundreds of megabytes.
+/// If there is less space, a run may end early: journals of long runs take hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;
 
 pub fn run(cli: &Cli) -> Done {
@@ -44,7 +44,7 @@ pub fn run(cli: &Cli) -> Done {
     }
 }
 
-/// Finds problems of the index, the restore records and the disk.
+/// Finds problems with the index, the restore records and the disk.
 fn around(library: &Library, runs: usize) -> Done<Vec<Finding>> {
     let mut found = Vec::new();
     let mut add = |path: &Path, problem| found.push(Finding { run: None, path: path.into(), problem });

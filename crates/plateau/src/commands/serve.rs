@@ -40,7 +40,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
             "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server; runs are not affected."
         ))?,
         None => printer::print(&format!(
-            "http://{address}/\nUsers sign in with name and password. Links are printed only on a terminal, because \
+            "http://{address}/\nUsers sign in with their name and password. Links are printed only on a terminal, because \
              others may read this output."
         ))?,
     }

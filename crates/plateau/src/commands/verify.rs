@@ -20,7 +20,7 @@ pub struct Checked {
     tests: Vec<Verified>,
 }
 
-/// Checks that the files of a run are intact and that this version can evaluate it. Different conclusions are not an
+/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not an
 /// error here.
 pub fn check(run: &Run) -> Done<Checked> {
     // Loading verifies every link of the chain.

@@ -63,7 +63,7 @@ pub fn check_folder_of_many(path: &Path) -> Done {
     Folder::make(path, false).map(drop).map_err(Failure::from)
 }
 
-/// Checks that a name in a folder may be written; the files of a run are never replaced.
+/// Checks that a name in a folder may be written; a run's files are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     folder.check(name)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {

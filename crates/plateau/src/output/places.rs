@@ -49,7 +49,7 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
 /// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
 /// root) or the user's folder. Code that opens it must check that no other user could have written to it.
 pub fn state() -> Done<PathBuf> {
-    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
+    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_privileges_than_its_caller());
     match set {
         Some(path) => Ok(std::path::absolute(path)?),
         None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),

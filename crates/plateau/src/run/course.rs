@@ -65,7 +65,7 @@ pub struct Reopened {
     pub stored: StoredRun,
     /// Journal of the run, open for appending.
     pub journal: Journal,
-    /// The records of the journal.
+    /// The records in the journal.
     pub loaded: Loaded,
 }
 

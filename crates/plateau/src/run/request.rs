@@ -16,7 +16,7 @@ use crate::run::driving;
 
 /// Default version of the specification.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-/// Default seed of a run and of its simulated drive.
+/// Default seed for a run and for its simulated drive.
 pub const USUAL_SEED: u64 = 1;
 
 /// A requested run.

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process while settings are
 /// changed.
 pub fn prepare() -> Done {
-    // Any handler is sufficient: without one, the signal ends the process; with one, the write fails with EFBIG.
+    // Any handler is sufficient: if there is none, the signal ends the process; otherwise, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }

@@ -39,7 +39,7 @@ pub struct Mean {
     pub coarse: bool,
 }
 
-/// Value of the tracked figure in a segment; None without I/O.
+/// Value of the tracked figure in a segment; None if there was no I/O.
 pub fn value(figure: CustomFigure, segment: &Segment) -> Option<f64> {
     match figure {
         CustomFigure::Iops => Some(segment.iops()),

@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
         (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
     }
 
-    /// Returns the seed of one step.
+    /// Returns the seed for one step.
     pub(crate) fn seed(&self, round: u32, step: u32) -> u64 {
         seed_of(self.settings.seed, round, step)
     }

@@ -1,4 +1,4 @@
-//! One record of a journal, and its limits.
+//! A record in a journal, and its limits.
 
 use super::plain_json;
 use crate::chain::json_in;

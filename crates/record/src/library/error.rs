@@ -1,11 +1,11 @@
-//! Errors of a library or of a run in it.
+//! Errors in a library or in one of its runs.
 
 use std::path::{Path, PathBuf};
 
 use super::archive;
 use crate::{JournalError, LibraryJournalError};
 
-/// Errors of a library or of a run in it.
+/// Errors in a library or in one of its runs.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// An I/O operation failed.
@@ -125,7 +125,7 @@ pub enum LibraryError {
         /// Path of the object.
         path: PathBuf,
     },
-    /// An error of the journal.
+    /// An error in the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// An error in the library's journal.

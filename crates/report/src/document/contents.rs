@@ -45,9 +45,9 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// Efficiency and share of the file system of the workloads of each test.
+    /// For each test, the efficiency of its workloads and the file system's share of their I/O.
     pub(crate) per_workload: Vec<PerWorkload>,
-    /// The power source and the idle power; None without a source.
+    /// The power source and the idle power; None if there is no source.
     pub meter: Option<ExportedMeter>,
     /// Describes the power source and the idle power.
     pub(crate) power: String,
@@ -154,12 +154,12 @@ impl Document {
         origin.map(|origin| format!("{IMPORTED_FROM}{}", origin.tool)).unwrap_or_default()
     }
 
-    /// Returns start and end of a test, or of the whole run, as text.
+    /// Returns the start and end of a test, or of the whole run, as text.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
         self.dates_in(dates::printed, outcome)
     }
 
-    /// Returns start and end of a test, or of the whole run, in a format.
+    /// Returns the start and end of a test, or of the whole run, in the given format.
     pub(crate) fn dates_in(&self, format: dates::Format, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {

@@ -216,7 +216,7 @@ impl<'a> Meter<'a> {
         match self.stated() {
             Some(meter) => statement(&meter, self.idle.map(|(length_ns, _)| length_ns)),
             None => {
-                let why = if self.is_simulated { ": a simulated drive has no power source" } else { "" };
+                let why = if self.is_simulated { ": the power of a simulated drive cannot be measured" } else { "" };
                 format!("Power and efficiency: not measured{why}.")
             }
         }
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(none.statement(), "Power and efficiency: not measured.");
         assert_eq!(none.efficiency(&segment(power(5.0, None, None))), None);
         let simulated = Meter { is_simulated: true, ..none };
-        assert!(simulated.statement().contains("a simulated drive has no power source"));
+        assert!(simulated.statement().contains("the power of a simulated drive cannot be measured"));
         let facts = facts(PowerSubject::UpperBound);
         assert!(
             meter(&facts, None)

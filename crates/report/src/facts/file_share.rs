@@ -67,7 +67,7 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// The ratios; None without I/O of Plateau.
+    /// The ratios; None if Plateau issued no I/O.
     fn ratios(&self) -> FileShare {
         let writes = self.write.own_ios;
         FileShare {
@@ -134,8 +134,7 @@ pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
         facts.mount_options.as_ref().map(|options| format!(", mounted {options}")),
     ];
     let mut text = format!(
-        "File system: {}{}. Results through a file are those of the file system and the device combined; they are not PTS \
-         results.",
+        "File system: {}{}. Results through a file reflect the file system and the device combined; they are not PTS results.",
         facts.words.as_ref().unwrap_or(&facts.kind),
         known.into_iter().flatten().collect::<String>()
     );

@@ -63,7 +63,7 @@ pub struct Inside {
     target: String,
     /// Power cuts
     times: u64,
-    /// Seed of the trials
+    /// Seed for the trials
     seed: u64,
 }
 

@@ -19,7 +19,7 @@ type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
 /// A wrong target.
 pub(super) struct Wrong {
     pub(super) path: String,
-    /// The identity to type; by default that of the target.
+    /// The identity to type; by default, the target's identity.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
     /// Runs between opening and arming; returns values that must outlive the attempt, or a reason to skip.

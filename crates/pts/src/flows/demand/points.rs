@@ -13,7 +13,7 @@ pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 pub struct Point {
     pub demand: Demand,
     pub iops: f64,
-    /// Mean response time over reads and writes; None without I/O.
+    /// Mean response time over reads and writes; None if there was no I/O.
     pub mean_ms: Option<f64>,
     /// CPU time of the workload as a percentage of all CPUs; None for a simulated drive.
     pub processor_percent: Option<f64>,
@@ -69,7 +69,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Selects from the means of a window; None without the cell with one outstanding I/O.
+    /// Selects from the means of a window; None if the cell with one outstanding I/O is missing.
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());

@@ -1,4 +1,4 @@
-//! Length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
+//! The length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
 
 use record::Health;
 use stdx::units::CELSIUS;

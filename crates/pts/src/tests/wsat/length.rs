@@ -44,7 +44,7 @@ impl Length {
         Self { conditions: SaturationEnd { minutes: u32::MAX, ..required.conditions }, ..required }
     }
 
-    /// Returns the conditions chosen by the tester or, by default, those of the profile.
+    /// Returns the conditions chosen by the tester or, by default, by the profile.
     pub fn of(context: &Context<'_>) -> Self {
         let (required, chosen) = (Self::required(context), context.settings.wsat);
         let conditions = SaturationEnd {

@@ -224,7 +224,7 @@ fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option
     (extended > 0).then(|| {
         format!(
             "The simulator extended {extended} of {minutes} cells, so that they took {took} of the whole drive instead of \
-             {minutes} min. Minutes are numbers of cells; amounts are those of the time that the cells took."
+             {minutes} min. Minutes are numbers of cells; amounts refer to the time that the cells took."
         )
     })
 }

@@ -12,8 +12,8 @@ pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
 }
 
 /// Returns the index of the first sample in `again` that reaches 90 % of the mean over the last hour of `before`.
-/// `before` takes `minutes`. The mean of the whole group includes the time when the drive was fresh, whose throughput
-/// is never reached again.
+/// `before` takes `minutes`. The mean of the whole group includes the time when the drive was fresh and
+/// faster than it will ever be again.
 pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
     // Short cells have fewer samples than minutes.
     let hour = (LAST_MINUTES * before.len() as f64 / minutes).round().max(1.0) as usize;

@@ -43,7 +43,7 @@ pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
     if all.len() > MOST { Vec::new() } else { all }
 }
 
-/// Formats the workloads as a table; None without workloads. Omits maxima of a scaled drive.
+/// Formats the workloads as a table; None if there are no workloads. Omits maxima of a scaled drive.
 pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<WorkloadTable> {
     if workloads.is_empty() {
         return None;
