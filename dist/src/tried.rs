@@ -49,7 +49,7 @@ pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time since `begun`.
+/// Returns the time elapsed since `begun`.
 pub fn seconds(begun: Instant) -> String {
     format!("{:.1} s", begun.elapsed().as_secs_f64())
 }

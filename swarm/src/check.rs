@@ -12,7 +12,7 @@ use crate::shown::{Line, Shown};
 pub enum Promise {
     /// Nothing that was displayed is lost.
     ShownIsKept,
-    /// No test is purged twice unless it had a reason to restart.
+    /// A test is purged twice only if it had a reason to restart.
     PurgedOnce,
     /// Results of resumed runs equal the results of undisturbed runs, or state their gap.
     FiguresAreTrue,

@@ -196,7 +196,7 @@ mod tests {
         let passed = Mutex::new(Vec::new());
         let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
-        // The other lane has nothing else to do in the meantime.
+        // The other lane has nothing else to do until then.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
         let error = run_all(two(jobs), Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");

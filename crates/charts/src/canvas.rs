@@ -1,4 +1,4 @@
-//! The few SVG elements that charts consist of.
+//! The few SVG elements in charts.
 
 use std::fmt::Write as _;
 

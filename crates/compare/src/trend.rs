@@ -355,7 +355,7 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// The values next to the runs. Drive and firmware are stated once if they are the same for all runs.
+/// The values next to the runs. The drive and the firmware appear once if they are the same for all runs.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;

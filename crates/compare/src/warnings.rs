@@ -176,7 +176,7 @@ fn power(run: &Candidate) -> String {
     source.unwrap_or_else(|| none_known(run))
 }
 
-/// What the file of an imported run does not contain is unknown.
+/// Values missing from the file of an imported run are unknown.
 fn none_known(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }

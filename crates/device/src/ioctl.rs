@@ -54,7 +54,7 @@ pub(crate) fn extents(fd: BorrowedFd<'_>) -> io::Result<u64> {
         length_bytes: u64,
         flags: u32,
         extents: u32,
-        /// Room for extents after the structure. If there is no space for them, the kernel only counts them.
+        /// Room for extents after the structure. If it is 0, the kernel only counts the extents.
         room: u32,
         reserved: u32,
     }
@@ -85,7 +85,7 @@ pub(crate) struct LoopStatus {
 /// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
 pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-    // The structure has 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
+    // The structure has 232 bytes; only the first five u64 are used: device, inode, rdevice, offset, sizelimit.
     let mut info = [0u64; 29];
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
     // bytes during the call.

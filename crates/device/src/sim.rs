@@ -168,7 +168,8 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os done until then.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os completed
+    /// up to that point.
     fn run_plain(
         &mut self,
         workload: &Workload,

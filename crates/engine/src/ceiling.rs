@@ -70,8 +70,8 @@ pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, Engi
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
 
-/// Same as [`rehearse`], but with intervals other than one second. As many intervals as in a day take only
-/// seconds if they are short.
+/// Same as [`rehearse`], but with intervals other than one second. With short intervals, a day's number of
+/// them takes only seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].

@@ -37,7 +37,7 @@ pub enum EngineError {
         /// The reason.
         source: io::Error,
     },
-    /// No memory could be allocated to read back the written data.
+    /// Memory to read back the written data could not be allocated.
     #[error("cannot allocate memory to read back the written data: {0}")]
     ReadBackMemory(#[source] io::Error),
     /// A thread for one of several workloads could not be started.

@@ -47,7 +47,7 @@ impl Subject {
     }
 }
 
-/// Evaluates a run against rules; `mistakes` are the rules that could not be read.
+/// Evaluates a run against rules; `mistakes` are errors in the rules file.
 ///
 /// # Errors
 /// Returns an error if a rule cannot be used, or the baseline has no figures.

@@ -9,7 +9,7 @@ const MOST_READINGS: usize = 200_000;
 /// Why a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// No format matches the file.
+    /// The file does not match any known format.
     #[error("the file is not in a known format; known formats: {}", names())]
     Unknown,
     /// There is no format with this name.

@@ -300,8 +300,8 @@ impl Starts {
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
         // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
-        // of this one are checked both before and after, because the library data lacks any run that began in the
-        // meantime.
+        // of this one are checked both before and after, because the library data lacks any run that began
+        // after it was read.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;

@@ -56,7 +56,7 @@ impl Launcher {
     /// distinguishes the files of this request from others.
     ///
     /// # Errors
-    /// If the request is not valid, or the process ended before the run began; then nothing was started.
+    /// If the request is not valid, or the process ended before the run began. In either case, nothing was started.
     pub fn perform(&self, request: &Request, name: &str) -> Result<Launched, LaunchError> {
         request.check()?;
         let plan = self.plan_file(name);

@@ -100,7 +100,7 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }
 
-/// The request with the device node that its target resolves to. With the privileges of this process, any other target
+/// The request, with its target resolved to a device node. With the privileges of this process, any other target
 /// could be a file to overwrite or create, because a file's identity is only its name. Links are resolved here, because
 /// users can replace those in `/dev/shm` at any time.
 fn on_device(request: Request) -> Result<Request, String> {

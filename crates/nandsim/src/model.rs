@@ -206,7 +206,7 @@ pub struct Firmware {
     pub idle_delay_ms: f64,
     /// Share of the spare superblocks that the collector frees in idle time, in percent; 0 for none.
     pub idle_free_percent: f64,
-    /// Policy by which the collector chooses the next superblock.
+    /// Policy that the collector uses to choose the next superblock.
     #[serde(default)]
     pub victim_policy: VictimPolicy,
     /// Share of the superblocks without garbage that `ring` skips, in percent.
@@ -221,7 +221,7 @@ fn victim_window() -> u32 {
     256
 }
 
-/// Policy by which the collector chooses the next superblock; only `Ring` may choose one without garbage.
+/// Policy that the collector uses to choose the next superblock; only `Ring` may choose one without garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VictimPolicy {

@@ -54,7 +54,7 @@ pub enum FileError {
     },
 }
 
-/// Reads a configuration, which names programs that are started with the rights of this process.
+/// Reads a configuration, which names programs that are started with this process's privileges.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or if another user can have written it.

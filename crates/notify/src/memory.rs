@@ -44,7 +44,7 @@ pub enum MemoryError {
     },
     /// A line is not valid, and is not an incomplete last line.
     #[error(
-        "{} is damaged at line {line}; remove it to begin anew: runs that have ended until then are not reported",
+        "{} is damaged at line {line}; remove it to start over; runs that have already ended are then not reported",
         path.display()
     )]
     Damaged {
@@ -73,7 +73,7 @@ enum Line {
     Abandoned { id: String, channel: String },
 }
 
-/// A notice with the channels through which it has not been delivered yet.
+/// A notice and the channels still waiting for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outstanding {
     /// The notice.
@@ -234,8 +234,8 @@ impl Memory {
         self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
-    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again at each look. What
-    /// could not be recorded is written with the next delivery.
+    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again at
+    /// each look. If it could not be recorded, it is written with the next delivery.
     fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
         self.unrecorded.push(line.clone());
         let lines = std::mem::take(&mut self.unrecorded);

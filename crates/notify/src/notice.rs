@@ -148,7 +148,7 @@ pub enum About {
 }
 
 impl About {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         match self {
@@ -249,7 +249,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         self.about.event()

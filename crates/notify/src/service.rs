@@ -221,7 +221,7 @@ fn abandon_unknown(memory: &Mutex<Memory>, channels: &[Channel], report: Report<
     }
 }
 
-/// Reports that a delivery could not be recorded. It is then repeated after a restart.
+/// Reports that a delivery could not be recorded. In that case, it is repeated after a restart.
 fn note(recorded: Result<(), MemoryError>, report: Report<'_>) {
     if let Err(error) = recorded {
         report(&with_causes(&error));

@@ -92,7 +92,7 @@ impl Lines {
         Self { what, fd, begun: Vec::new(), is_skipping: false, ends: true, stated: Stated::default() }
     }
 
-    /// A serial port may be opened in the middle of a line, which is then ignored.
+    /// A serial port may be opened in the middle of a line; that line is ignored.
     pub(crate) fn of_port(what: String, fd: OwnedFd) -> Self {
         Self { what, fd, begun: Vec::new(), is_skipping: true, ends: false, stated: Stated::default() }
     }

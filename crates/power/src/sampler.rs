@@ -56,7 +56,7 @@ impl Sampler {
     /// Starts a measurement, and returns when it has started.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read; the measurement then has no result.
+    /// Returns an error if the source cannot be read; in that case, the measurement has no result.
     pub fn begin(&self) -> Result<(), PowerError> {
         self.order(Order::Begin).map(drop)
     }

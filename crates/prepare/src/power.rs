@@ -125,7 +125,7 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
 }
 
 impl Metering {
-    /// Measures the idle power, unless the run has already measured it or is stopped in the meantime. Sends no
+    /// Measures the idle power, unless the run has already measured it or is stopped during the measurement. Sends no
     /// command to the drive, and does not change its clock.
     pub fn idle(
         &self,

@@ -84,8 +84,7 @@ pub struct CustomWrite {
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// Time limit in ns, assuming cells of 60 s; the workload then ends even if the amount has not been
-    /// written.
+    /// Time limit in ns, assuming cells of 60 s; the workload ends there even if the amount has not been written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
 }

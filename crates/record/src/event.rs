@@ -40,7 +40,7 @@ pub enum Event {
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
-    /// The drive failed during a workload; the event contains the I/Os completed until then. The run ends
+    /// The drive failed during a workload; the event contains the I/Os completed up to that point. The run ends
     /// after this event.
     Cut(Cut),
     /// The drive was deliberately left idle.

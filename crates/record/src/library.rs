@@ -241,7 +241,7 @@ impl Library {
         Run::open_on(Arc::clone(&self.storage), &self.path_of(name))
     }
 
-    /// Returns the paths of the run file and of the journal of the run at `path`. Their lengths and modification times
+    /// Returns the paths of the run file and the journal in the run at `path`. Their lengths and modification times
     /// change with the run.
     #[must_use]
     pub fn files_of(&self, path: &Path) -> [PathBuf; 2] {

@@ -92,7 +92,7 @@ pub(crate) fn read_with_end(
 }
 
 /// Appends the changes that `decide` derives from the state so far, and returns the state after them once they are on
-/// disk. No other process changes the journal in the meantime.
+/// disk. No other process can change the journal during this time.
 ///
 /// # Errors
 /// Returns the errors of [`read`] and of `decide`, and an error if the journal cannot be written. A partly written

@@ -256,7 +256,7 @@ impl Drop for LiveFile {
             Some(found == (own.dev(), own.ino()))
         };
         if is_own() == Some(true) {
-            // Readers recognize a left-over file by its age and by the unlocked journal.
+            // Readers recognize a leftover file by its age and by the unlocked journal.
             drop(files::remove_in(&self.folder, OsStr::new(LIVE)));
         }
     }

@@ -117,7 +117,7 @@ pub struct Driving {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Concurrent {
-    /// Common prefix of the ids of all runs of the campaign.
+    /// Common prefix of the ids of all runs in the campaign.
     pub campaign: String,
     /// The other targets, as typed on the command line.
     pub targets: Vec<String>,

@@ -37,7 +37,7 @@ pub struct Link {
 }
 
 impl Stated {
-    /// Returns whether nothing was stated.
+    /// Returns whether all fields are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

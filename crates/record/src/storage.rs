@@ -36,7 +36,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // Another run may have created the folder in the meantime.
+        // Another run may have created the folder just before.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }

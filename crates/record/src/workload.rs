@@ -217,7 +217,7 @@ impl From<Offsets> for stdx::access::Offsets {
 }
 
 /// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
-/// waiting for a free slot in the queue. No arrival is dropped.
+/// waiting for a free slot in the queue. Arrivals are never dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {

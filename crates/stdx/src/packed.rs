@@ -5,8 +5,8 @@
 pub struct Packed {
     /// The numbers, packed contiguously starting at the lowest bit.
     words: Box<[u64]>,
-    /// A bitmap of the non-zero numbers, which are then the only ones in `words`; `None` if `words` contains all
-    /// numbers.
+    /// A bitmap of the non-zero numbers; if it is present, `words` contains only those. `None` if `words`
+    /// contains all numbers.
     present: Option<Box<[u64]>>,
     length: usize,
     /// Bits of each number; 0 if all numbers are 0.

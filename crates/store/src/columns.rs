@@ -56,7 +56,7 @@ pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "serial", about: "Serial number of the drive", value: |row| json!(row.run.serial) },
     RunColumn {
         name: "identities",
-        about: "Identities of the target and of the members of an array",
+        about: "Identities of the target and of an array's members",
         value: |row| json!(row.run.identities),
     },
     RunColumn {

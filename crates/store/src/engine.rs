@@ -42,7 +42,7 @@ pub trait Engine {
     /// Commits the transaction.
     ///
     /// # Errors
-    /// If the database fails. The transaction then has no effect.
+    /// If the database fails. In that case, the transaction has no effect.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Abandons the transaction.

@@ -296,7 +296,8 @@ impl Index {
     /// Removes the rows of runs that no longer exist, or can no longer be read.
     fn forget(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
         let known = self.all_folders()?;
-        // A run that is missing from the list may have been created and indexed by another process in the meantime.
+        // A run that is missing from the list may have been created and indexed by another process since the
+        // list was read.
         let is_gone = |folder: &&String| {
             folders.get(*folder).is_none_or(Option::is_none)
                 && Source::of(&self.runs, &self.runs.path_of(folder)).is_none()

@@ -33,7 +33,7 @@ pub struct ListedRun {
     pub notes: Vec<String>,
     /// Serial number of the drive.
     pub serial: Option<String>,
-    /// Identities of the target and of the members of an array.
+    /// Identities of the target and of an array's members.
     pub identities: Vec<String>,
     /// Models of the drive, of the simulated drive, and of the members of an array.
     pub models: Vec<String>,

@@ -34,7 +34,7 @@ pub enum TraceError {
         /// The problem with it.
         problem: &'static str,
     },
-    /// No format matches the first lines of the input.
+    /// The first lines of the input do not match any known format.
     #[error("its first lines match none of the known formats")]
     UnknownFormat,
     /// The input contains no I/O.

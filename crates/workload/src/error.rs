@@ -26,7 +26,7 @@ pub enum WorkloadError {
         /// The reason.
         source: TraceError,
     },
-    /// No seed could be drawn.
+    /// A random seed could not be obtained.
     #[error("cannot draw a seed")]
     Seed(#[source] std::io::Error),
     /// A trace has no streams for a plan.

@@ -159,7 +159,7 @@ impl Tracer {
         let done = self.hit.is_some();
         let result = if done { ptrace::cont(pid, signal) } else { ptrace::syscall(pid, signal) };
         match result {
-            // The thread was killed in the meantime.
+            // The thread has since been killed.
             Err(Errno::ESRCH) => Ok(()),
             other => Ok(other?),
         }

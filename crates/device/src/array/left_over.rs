@@ -1,4 +1,4 @@
-//! Dismantles arrays at the end of a test, and left-over arrays at the next start after a crash.
+//! Dismantles arrays at the end of a test, and leftover arrays at the next start after a crash.
 
 use std::path::Path;
 

@@ -256,7 +256,7 @@ impl RegularFile {
         if Identity::of(&anchor).as_ref() != Some(identity) {
             return Err(DriveError::target(&self.facts.path, TargetError::Replaced));
         }
-        // Open the file through the descriptor, so that it cannot be replaced in the meantime.
+        // Open the file through the descriptor, so that it cannot be replaced between the check and the opening.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
         open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(e.into()))
     }

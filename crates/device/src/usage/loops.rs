@@ -22,7 +22,7 @@ use super::thing::{Thing, opened, thing_at};
 use crate::ioctl::{self, LoopStatus};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// Time for which a loop device that is being detached may be listed with its backing file.
+/// How long a loop device that is being detached may still be listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// Time that a query may take. If a file system has not answered by then, its server has probably stopped.
@@ -172,7 +172,7 @@ fn answered(
     if unanswered().get(&number).is_some_and(is_waiting) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    // A response that has arrived in the meantime may be out of date.
+    // A response that has arrived by now may be out of date.
     unanswered().remove(&number);
     let (answer, answers) = mpsc::channel();
     // After the deadline, the response is discarded.

@@ -57,7 +57,8 @@ pub(super) fn namespaces(
     });
     let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root. It may also outlive its leader, whose links are then broken.
+        // A thread may have its own namespace or root. It may also outlive its leader, which leaves the
+        // leader's links broken.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));

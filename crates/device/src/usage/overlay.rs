@@ -115,7 +115,7 @@ impl<'a> Overlays<'a> {
         }
     }
 
-    /// Returns the line of the mount table for the mount through which a file was opened.
+    /// Returns the mount table's line for the mount that a file was opened through.
     fn mount_of(&self, file: &OwnedFd) -> Option<(&Namespace, &str)> {
         let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
         let id =

@@ -12,7 +12,7 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals for which memory is reserved if the length of a run is unknown. Unused memory takes
+/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes
 /// only address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 

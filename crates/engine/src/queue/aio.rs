@@ -165,7 +165,7 @@ impl Queue for Aio {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(!self.busy[usize::from(slot)], "the kernel owns this buffer");
         // SAFETY: the slice is `block_bytes` long and initialised; the slot is idle, so the kernel does not
-        // use it, and the reference borrows `self`, so nothing can be pushed in the meantime.
+        // use it, and the reference borrows `self`, so nothing can be pushed while it exists.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 

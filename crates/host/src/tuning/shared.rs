@@ -246,7 +246,7 @@ mod tests {
         let tuning = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
         first.apply(std::slice::from_ref(&tuning)).expect("set");
-        // The run read the setting before the first run changed it, or the user changed it in the meantime.
+        // The run read the setting before the first run changed it, or the user has changed it since then.
         let other = Tuning { was: "ondemand".into(), ..tuning.clone() };
         second.apply(&[other]).expect("set");
         second.leave().expect("left");

@@ -9,9 +9,9 @@ use stdx::files::{Folder, Links, ReadError, WriteError, read_text, remove_in};
 
 use super::manifest::{MANIFEST_FORMAT, Manifest, TOP_FILES, TOP_FOLDERS, is_path_of_site};
 
-/// Name of the list of the files of a site, in its folder.
+/// Name of the file that lists a site's files.
 pub const MANIFEST: &str = "plateau-site.json";
-/// Size limit of that list: enough for 100,000 runs.
+/// Size limit of that file: enough for 100,000 runs.
 const MOST_BYTES: u64 = 128 << 20;
 
 /// Why a folder cannot be used for a site.
@@ -116,7 +116,7 @@ pub fn folder_of<'p>(dir: &Path, path: &'p str) -> Result<(PathBuf, &'p str), Wr
     Ok((folder, name))
 }
 
-/// Removes the files that are no longer part of the site, and folders that are empty without them.
+/// Removes the files that are no longer part of the site, and folders that become empty.
 ///
 /// # Errors
 /// Returns an error if a file cannot be removed.

@@ -7,7 +7,7 @@ pub enum Unchanged {
     Unknown(String),
     /// It is not in a state in which the change is possible.
     Late(String),
-    /// The request contains a mistake.
+    /// The request is invalid.
     Mistaken(String),
     /// The change could not be stored.
     Unstored(String),

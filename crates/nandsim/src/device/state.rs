@@ -12,8 +12,8 @@ use crate::ftl::{HostWrite, Translation};
 use crate::link::Link;
 use crate::{Defects, Model, Scale, Sound};
 
-/// A simulated drive with its own virtual clock. `D` determines the mistakes of its firmware; by default, there
-/// are none.
+/// A simulated drive with its own virtual clock. `D` determines the defects of its firmware; by default,
+/// there are none.
 pub struct Ssd<D = Sound> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,

@@ -283,8 +283,8 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the index of the first minute below the midpoint of the fresh and steady rates that is followed by a
-/// sufficient number of others below it; `None` if the rate hardly drops.
+/// Returns the index of the first minute below the midpoint of the fresh and steady rates that is followed by
+/// enough others below it; `None` if the rate hardly drops.
 fn first_drop(rates: &[f64], steady: f64) -> Option<usize> {
     let fresh = rates.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp)?;
     let middle = f64::midpoint(fresh, steady);

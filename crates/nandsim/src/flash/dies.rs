@@ -267,7 +267,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Same as [`program`](Self::program), for host data for which the command on an event leaf waits.
+    /// Same as [`program`](Self::program), for host data that the command on an event leaf waits for.
     #[inline]
     pub(crate) fn program_for(
         &mut self,

@@ -26,7 +26,7 @@ pub struct Config {
 pub struct Entry {
     /// Name of the channel, which is unique.
     pub name: String,
-    /// The events that it is for.
+    /// The events to report through the channel.
     pub events: Vec<Event>,
     /// Time limit of an attempt.
     pub timeout: Duration,

@@ -174,7 +174,7 @@ pub struct RunSettings {
     pub stated: Stated,
     /// Power source, as written.
     pub power: Option<String>,
-    /// Number of seconds for which idle power is measured.
+    /// Duration of the idle power measurement in seconds.
     pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,

@@ -455,7 +455,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "power-idle",
         form: Form::Number("S"),
-        about: "Seconds for which idle power is measured before the first test, {limits} [default: 30]",
+        about: "Duration of the idle power measurement before the first test in seconds, {limits} [default: 30]",
         limits: Some(|| words_of(&limits::IDLE_SECONDS)),
         scope: Scope::Operator,
         no_meaning_simulated: Some(NO_POWER),

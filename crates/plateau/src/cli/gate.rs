@@ -9,7 +9,7 @@ use crate::cli::completion;
 
 #[derive(Debug, Args)]
 pub struct Gate {
-    /// The run to judge
+    /// The run to evaluate
     #[arg(add = completion::run())]
     pub run: String,
     /// Rules: a TOML file with the lists `require` and `fail-if`

@@ -34,7 +34,7 @@ fn first<'a>(
         let setting = given.setting();
         setting.no_meaning_simulated.map(|why| (setting.name, why))
     });
-    let erased = || ("erase", "it is created anew for each run, so it contains no data");
+    let erased = || ("erase", "it is created for each run, so it contains no data");
     setting.or_else(|| (!erase.is_empty()).then(erased))
 }
 

@@ -89,7 +89,7 @@ fn subject(found: Result<Run, LibraryError>) -> Done<Subject> {
     let id = &run.file.id;
     if run.is_in_progress().unwrap_or(false) {
         let text = format!(
-            "run {id} is in progress, so it is not judged; wait until `plateau status` no longer lists it"
+            "run {id} is in progress, so it cannot be evaluated yet; wait until `plateau status` no longer lists it"
         );
         return Err(Failure::text(Exit::InProgress, text).of_run(id));
     }

@@ -177,7 +177,7 @@ fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> Stri
     format!("{id}  {state}\n  {started}  {tests}  {profile}  {target}\n")
 }
 
-/// Returns the word by which `--state` selects the run, with details if it is in progress or unreadable.
+/// Returns the word that selects the run with `--state`, with details if it is in progress or unreadable.
 fn state_text(run: &Listed) -> String {
     match run.state {
         State::Running | State::Unreadable => run.text.clone(),

@@ -121,8 +121,8 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
     folder.replace_with(name, write)
 }
 
-/// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
-/// meantime is not recreated.
+/// Writes a file into the directory of a run. Does not create the directory, so that a run that has just been
+/// removed is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     several(run, &[(&run.dir.join(name), bytes)])
 }

@@ -18,7 +18,7 @@ pub struct Mark {
     pub computed: Option<f64>,
     /// The value set by the tester.
     pub set: Option<f64>,
-    /// For a time within the test: number of bytes written until then.
+    /// For a time within the test: number of bytes written up to that time.
     pub written_bytes: Option<u64>,
 }
 

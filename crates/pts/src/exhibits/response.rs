@@ -68,7 +68,7 @@ impl Percentile {
         self.of(histogram).map(|ms| (ms * 1e6).round() as u64)
     }
 
-    /// Returns whether a sufficient number of `ios` I/Os is beyond the percentile.
+    /// Returns whether enough of `ios` I/Os are beyond the percentile.
     pub(crate) fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
@@ -79,7 +79,7 @@ impl Percentile {
     }
 }
 
-/// The highest percentile that is based on a sufficient number of I/Os. It replaces maxima on the pages of a
+/// The highest percentile that is based on enough I/Os. It replaces maxima on the pages of a
 /// scaled drive, where maxima are not meaningful; title, axis and remark name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);

@@ -16,8 +16,8 @@ use crate::{Bench, Context, Outcome, Stop, Task};
 
 /// Serves a test from its recorded events, then returns [`Stop::EndOfJournal`].
 ///
-/// The results are borrowed, because a run of several days has hundreds of megabytes of them; each is copied when it is
-/// returned.
+/// The results are borrowed, because a run that takes several days has hundreds of megabytes of them; each is
+/// copied when it is returned.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     answers: VecDeque<Cow<'a, Event>>,

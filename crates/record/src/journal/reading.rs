@@ -18,7 +18,7 @@ use crate::{Digest, Entry};
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 const BATCH_BYTES: usize = 1 << 20;
-/// Limit on threads, and thereby on memory: each takes a batch and its records.
+/// Limit on threads, and thus on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
 
 /// Parses a journal in batches: its text may take more memory than all of its records.

@@ -72,7 +72,7 @@ pub(super) fn is_file_name(name: &OsStr) -> bool {
     is_plain && !bytes.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
-/// Returns the rank of a file, by which files are sorted before they are sorted by name.
+/// Returns the rank of a file; files are sorted by rank, then by name.
 pub(super) fn rank(name: &OsStr) -> u8 {
     match name.as_bytes() {
         name if name == RUN_FILE.as_bytes() => 0,
@@ -123,7 +123,7 @@ impl<'a> Packer<'a> {
         let of_file = |bytes: &u64| (BLOCK_BYTES + padding(*bytes)) as u64 + bytes;
         let whole = sizes.iter().map(of_file).sum::<u64>() + 2 * BLOCK_BYTES as u64;
         let mut encoder = Encoder::new(Appending(output), LEVEL)?;
-        // A reader of a small archive then needs little memory.
+        // As a result, a reader of a small archive needs little memory.
         encoder.set_pledged_src_size(Some(whole))?;
         encoder.include_checksum(true)?;
         encoder.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;

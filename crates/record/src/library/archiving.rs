@@ -2,7 +2,8 @@
 //!
 //! At every moment, at least one of the two exists completely on disk: the new form is written under a temporary name,
 //! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies in
-//! between, both exist. The directory is then authoritative, and either command completes what was interrupted.
+//! between, both exist. While both exist, the directory is authoritative, and either command completes what
+//! was interrupted.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, Read as _};

@@ -14,7 +14,7 @@ use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
 /// Number of attempts to create and lock a directory: another process may remove it before it is locked,
-/// mistaking it for a left-over.
+/// mistaking it for a leftover.
 const ATTEMPTS: u32 = 8;
 
 /// Returns whether `dir` has a temporary name.
@@ -98,14 +98,14 @@ impl Nascent {
     }
 }
 
-/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a left-over.
+/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a leftover.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // On a file system without directory locks, no process removes left-overs, so it is safe to continue
+    // On a file system without directory locks, no process removes leftovers, so it is safe to continue
     // without a lock.
     let locked = held.try_lock().unwrap_or(true);
     let found = held.found()?;
@@ -193,7 +193,7 @@ pub(super) fn remove_run(
     if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
         return Err(foreign(dir.join(other)));
     }
-    // Lock the directory so that no other process treats it as a left-over in the meantime.
+    // Lock the directory so that no other process treats it as a leftover.
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
@@ -202,13 +202,13 @@ pub(super) fn remove_run(
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {
             storage.rename(&gone, dir).map_err(|e| io("restore", dir, e))?;
-            let changed = || std::io::Error::other("its files changed in the meantime; repeat the command");
+            let changed = || std::io::Error::other("its files changed while it was being removed; repeat the command");
             Err(io("remove", dir, refused.err().unwrap_or_else(changed)))
         }
     }
 }
 
-/// Renames `dir` to `gone`, or to a variant of that name if `gone` is a left-over that could not be removed.
+/// Renames `dir` to `gone`, or to a variant of that name if `gone` is a leftover that could not be removed.
 /// Returns the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();

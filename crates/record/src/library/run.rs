@@ -195,7 +195,7 @@ impl Run {
     ///
     /// # Errors
     /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
-    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
+    /// other than regular files; in either case, the run does not change. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;

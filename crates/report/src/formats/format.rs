@@ -11,7 +11,7 @@ use crate::facts::judged::JudgedRun;
 pub struct Source<'a> {
     /// The report.
     pub document: &'a Document,
-    /// The journal that the report is based on.
+    /// The journal of the reported run.
     pub entries: &'a [Entry],
 }
 

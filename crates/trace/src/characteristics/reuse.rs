@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn large_working_sets_are_estimated_from_a_sample() {
-        // A loop over 100,000 blocks, of which at most 8192 are tracked.
+        // A loop over 100,000 blocks, when at most 8192 are tracked.
         let reuse = of((0..100_000).cycle().take(400_000));
         assert!((reuse.first / 100_000.0 - 1.0).abs() < 0.1, "{}", reuse.first);
         let far = reuse.again[17] / reuse.again.iter().sum::<f64>();

@@ -68,7 +68,7 @@ impl Target {
         Ok(self)
     }
 
-    /// Measures random 4 KiB reads with our engine; also returns the I/O path that was used.
+    /// Measures random 4 KiB reads with our engine, and returns the result with the I/O path that was used.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
         let armed = self.armed.as_mut().context("the target is not open")?;
         let before = time_of_all("self")?;

@@ -1,7 +1,7 @@
 //! The trials, performed inside the virtual machine.
 //!
 //! When writes are dropped, `fsync` falsely reports success. The process is therefore stopped first (SIGSTOP) and
-//! never continued, so that everything displayed until then was synced while the disk still worked. Then writes
+//! never continued, so that everything displayed up to that point was synced while the disk still worked. Then writes
 //! are dropped, the process is killed, and the file system is mounted again with the surviving data.
 
 use std::fs::File;

@@ -64,7 +64,7 @@ pub struct Chosen {
     pub max: Point,
     pub mid: Point,
     pub min: Point,
-    /// Whether no point met the response time limit; `max` is then the point with the lowest response time.
+    /// Whether no point met the response time limit; if so, `max` is the point with the lowest response time.
     pub all_slow: bool,
 }
 

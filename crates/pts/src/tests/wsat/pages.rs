@@ -295,7 +295,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
-/// Pages beyond the specification.
+/// Pages that the specification does not contain.
 fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
     let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
     if let Some(segment) = &answers.histogram {

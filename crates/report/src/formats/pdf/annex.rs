@@ -135,7 +135,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page beyond the specification.
+/// A page that the specification does not contain.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],

@@ -34,8 +34,8 @@ struct Bookmark {
     inner: Vec<(String, usize)>,
 }
 
-/// PDF 1.5 has everything that the pages need. Files of later versions contain a key about which Poppler prints a
-/// warning.
+/// PDF 1.5 has everything that the pages need. Files of later versions contain a key that makes Poppler print
+/// a warning.
 fn configuration() -> Result<Configuration, String> {
     let built = ConfigurationBuilder::new().with_version(PdfVersion::Pdf15).finish();
     built.map_err(|_| "PDF 1.5 is not supported".to_owned())
