@@ -3,7 +3,7 @@
 use crate::formats::{FORMATS, Format};
 use crate::imported::Imported;
 
-/// Limit on the readings of one test: more than any tool produces.
+/// Limit on the number of readings in one test: more than any tool produces.
 const MOST_READINGS: usize = 200_000;
 
 /// Why a file cannot be imported.

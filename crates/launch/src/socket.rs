@@ -17,9 +17,9 @@ use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
 use crate::request::{MOST_REQUEST_BYTES, Request};
 
-/// Time that a client waits for a run to be sent the stop signal.
+/// Time that a client waits until the stop signal has been sent to a run.
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
-/// Time that a client has to send its request.
+/// Time limit for a client to send its request.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 64 << 10;

@@ -50,7 +50,7 @@ struct Activity {
     journal_bytes: u64,
     /// End of the last second with I/Os, if a load is running.
     load: Option<f64>,
-    /// The time at which the run reported its state, in phases without a load: only the process shows progress then.
+    /// The time at which the run reported its state, in phases without a load: in these, only this shows progress.
     report: Option<Timestamp>,
     phase: Option<LivePhase>,
 }
@@ -116,7 +116,7 @@ impl Observer {
         Ok(self.names()?.into_iter().filter_map(ended).collect())
     }
 
-    /// The names of directories that may be runs. Those of runs that are being created or removed begin with a dot.
+    /// The names of directories that may be runs. The names of runs that are being created or removed begin with a dot.
     fn names(&self) -> Result<Vec<String>, ObserveError> {
         let failed = |source| ObserveError { path: self.root.clone(), source };
         let entries = match std::fs::read_dir(&self.root) {
@@ -158,7 +158,7 @@ impl Observer {
             return Ok(Some(Observed { run: subject, journal_bytes: journal.bytes, state: running }));
         }
         let about = ended(&run);
-        // The run may have continued while it was read; the next look shows it as it is then.
+        // The run may have continued while it was read; the next observation shows its new state.
         let is_same = journal_of(dir).is_some_and(|again| again.bytes == journal.bytes);
         if !is_same || is_in_progress()? {
             return Ok(None);
@@ -228,7 +228,7 @@ const fn is_of_run(error: &LibraryError) -> bool {
     )
 }
 
-/// Returns how a run ended; `None` if nobody waits for it.
+/// Returns how a run ended; `None` if nobody is waiting for it.
 fn ended(run: &Run) -> Result<Option<About>, String> {
     if run.file.origin.is_some() {
         return Ok(None);
@@ -246,12 +246,12 @@ fn ended(run: &Run) -> Result<Option<About>, String> {
         Ok(replayed) => ending(&run.file, &loaded.entries, &replayed.outcomes, replayed.modified.len()),
         Err(problem) => About::Failed(Failing::Unreadable { problem: short(&problem) }),
     };
-    // An incomplete copy says nothing about its source, which may be in progress.
+    // An incomplete copy says nothing about the original, which may be in progress.
     let is_final = matches!(about, About::Finished { .. });
     Ok(Some(about).filter(|_| is_final || !is_copy))
 }
 
-/// Returns how a run on which no process is working ended. Pure.
+/// Returns how a run ended that no process is working on. Pure.
 fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: usize) -> About {
     let standing = Standing::of(entries, outcomes, false);
     if let Some(verdict) = Verdict::of(standing) {
@@ -287,7 +287,7 @@ fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: u
     }
 }
 
-/// The test that has started and not ended.
+/// The test that has started but not ended.
 fn interrupted_test(entries: &[Entry]) -> Option<String> {
     let latest = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::TestStarted { test } | Event::Restarted { test } => Some(Some(test)),

@@ -1,4 +1,4 @@
-//! Looks at the library again and again, and delivers notices. Each channel has its own thread and queue, so that a
+//! Checks the library periodically, and delivers notices. Each channel has its own thread and queue, so that a
 //! channel that fails or hangs does not delay the others.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const LONGEST_RETRY: Duration = Duration::from_secs(600);
 /// Maximum time between two checks of whether this process has been asked to end.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Why the service cannot work.
+/// Why the service cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The memory cannot be used.
@@ -56,7 +56,7 @@ pub struct Undelivered {
     pub problem: String,
 }
 
-/// Prints a line about the work of the service.
+/// Prints a line about what the service did.
 pub type Report<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// Sends notices about one library.
@@ -86,7 +86,7 @@ impl Service {
         Ok(Self { config, looking, memory: Mutex::new(memory), channels })
     }
 
-    /// Looks at the library and attempts each outstanding delivery once.
+    /// Checks the library and attempts each outstanding delivery once.
     ///
     /// # Errors
     /// Returns an error if the library or the memory cannot be read or written.
@@ -115,7 +115,7 @@ impl Service {
         Ok((delivered, undelivered))
     }
 
-    /// Looks and delivers until `stop` is set. Problems are reported, and the work continues.
+    /// Checks and delivers until `stop` is set. Problems are reported, and the work continues.
     pub fn run(&mut self, stop: &AtomicBool, report: Report<'_>) {
         let Self { config, looking, memory, channels } = self;
         abandon_unknown(memory, channels, report);
@@ -154,7 +154,7 @@ struct Looking {
 }
 
 impl Looking {
-    /// Looks at the library once and records the conclusions.
+    /// Checks the library once and records the conclusions.
     fn look(
         &mut self,
         memory: &Mutex<Memory>,
@@ -188,7 +188,7 @@ impl Looking {
     }
 }
 
-/// Returns the notice of a conclusion, and its channels.
+/// Returns the notice for a conclusion, and its channels.
 fn complete(
     conclusion: &Conclusion,
     host: &str,
@@ -216,7 +216,7 @@ fn abandon_unknown(memory: &Mutex<Memory>, channels: &[Channel], report: Report<
         .filter(|(_, channel)| !is_known(channel))
         .collect();
     for (id, channel) in unknown {
-        report(&format!("notice {id} is abandoned: there is no channel '{channel}' any more"));
+        report(&format!("notice {id} is abandoned: channel '{channel}' no longer exists"));
         note(memory.abandoned(&id, &channel), report);
     }
 }
@@ -234,7 +234,7 @@ fn waiting_for(memory: &Mutex<Memory>, channel: &Channel) -> Vec<Notice> {
     its.map(|outstanding| outstanding.notice.clone()).collect()
 }
 
-/// Attempts every delivery of a channel once; returns the notices with the problems.
+/// Attempts every delivery of a channel once; returns the failed notices with their problems.
 fn deliver_all(
     memory: &Mutex<Memory>,
     channel: &Channel,

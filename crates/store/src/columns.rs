@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::listing::ListedRun;
 
-/// A run with what a list shows about it besides its labels and its target.
+/// A run with the data that a list shows about it, apart from its labels and its target.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRow<'a> {
     /// The run.
@@ -82,10 +82,10 @@ impl Default for RunColumns {
 }
 
 impl RunColumns {
-    /// Returns the columns in a list of names, separated by commas.
+    /// Returns the columns in a comma-separated list of names.
     ///
     /// # Errors
-    /// Returns what is wrong with the list, and what is possible, if a name is unknown, empty or repeated.
+    /// If a name is unknown, empty or repeated, returns what is wrong with the list and what is possible.
     pub fn named(list: &str) -> Result<Self, String> {
         let mut columns: Vec<&'static RunColumn> = Vec::new();
         for name in list.split(',').map(str::trim) {
@@ -118,7 +118,7 @@ impl RunColumns {
     }
 }
 
-/// An object whose keys keep their order.
+/// An object that keeps the order of its keys.
 #[derive(Debug)]
 struct Document(Vec<(&'static str, Value)>);
 

@@ -1,4 +1,4 @@
-//! One figure of all runs.
+//! One figure in all runs.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub struct FigureOfRun {
     pub smaller_is_better: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// The values of which it is the mean.
+    /// The values that were averaged.
     pub rounds: Vec<f64>,
 }
 

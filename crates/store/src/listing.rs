@@ -29,7 +29,7 @@ pub struct ListedRun {
     pub name: Option<String>,
     /// Tags given by the operator.
     pub tags: Vec<String>,
-    /// Notes of the operator.
+    /// Notes by the operator.
     pub notes: Vec<String>,
     /// Serial number of the drive.
     pub serial: Option<String>,
@@ -40,7 +40,7 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Returns the data that a list shows about a run.
+    /// Returns the data about a run that a list shows.
     #[must_use]
     pub fn of(file: &RunFile) -> Self {
         let target = &file.target;

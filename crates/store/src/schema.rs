@@ -1,5 +1,5 @@
-//! Versions of the schema. A version is one file in `migrations` and one line in `MIGRATIONS`; files of released
-//! versions do not change.
+//! Versions of the schema. Each version is one file in `migrations` and one line in `MIGRATIONS`; the files
+//! of released versions do not change.
 
 use crate::engine::Engine;
 use crate::error::StoreError;

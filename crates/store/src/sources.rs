@@ -23,7 +23,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Columns of the table `source` with these values.
+    /// Columns in the table `source` for these values.
     pub const COLUMNS: [&str; 4] =
         ["run_file_bytes", "run_file_modified_ns", "journal_bytes", "journal_modified_ns"];
 

@@ -17,7 +17,7 @@ pub enum TraceError {
     /// A newer version wrote the file.
     #[error("it has version {version} of the trace format; this program reads version 1")]
     Version {
-        /// The version of the file.
+        /// The file's version of the format.
         version: u32,
     },
     /// The file ends before its summary.
@@ -31,7 +31,7 @@ pub enum TraceError {
     Damaged {
         /// Start of the block in the file.
         at_byte: u64,
-        /// The problem with it.
+        /// The problem with the block.
         problem: &'static str,
     },
     /// The first lines of the input do not match any known format.

@@ -45,7 +45,7 @@ impl Receiver {
 
     /// Returns the run `id`, whose directory has that name.
     fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
-        // Reject names that are not those of directories in the library, such as `..`.
+        // Reject names that cannot be directories in the library, such as `..`.
         if id.is_empty() || id.contains('/') || id.starts_with('.') {
             return Err(TransferError::Unknown { id: id.into() });
         }

@@ -9,7 +9,7 @@ use crate::notice::Event;
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Interval between two looks at the library.
+    /// Interval between two checks of the library.
     pub look_every: Duration,
     /// Limits of time.
     pub rules: Rules,
@@ -17,11 +17,11 @@ pub struct Config {
     pub attempts: u32,
     /// Time before the second attempt. It doubles with each further attempt.
     pub first_retry: Duration,
-    /// The channels, in the order of the file.
+    /// The channels, in the order of the configuration file.
     pub channels: Vec<Entry>,
 }
 
-/// A channel of a configuration.
+/// A configured channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Name of the channel, which is unique.

@@ -10,7 +10,7 @@ use stdx::histogram::slot_of;
 
 use crate::number::{count, possible};
 
-/// Limit on the I/Os of a job: more than a drive performs in its lifetime.
+/// Limit on the number of I/Os in a job: more than a drive performs in its lifetime.
 const MOST_IOS: u64 = 1_000_000_000_000;
 /// Limit on a response time: one day.
 const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -127,7 +127,7 @@ impl Job {
             in_window: place.and_then(|place| place.in_window),
             host_limited: place.is_some_and(|place| place.host_limited),
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            // Without group_reporting, each clone of a job has its own entry.
+            // If group_reporting is not set, each clone of a job has its own entry.
             threads: if is_group { number("numjobs")? } else { Some(1) },
             queue_depth: number("iodepth")?,
             ios: Some(ios),
@@ -141,7 +141,7 @@ impl Job {
         }))
     }
 
-    /// Returns the order of the addresses and the share of reads.
+    /// Returns the order of addresses and the share of reads.
     fn pattern(
         &self,
         rw: Option<&str>,
@@ -152,7 +152,7 @@ impl Job {
             if self.write.total_ios > 0 {
                 return Err("its options do not specify how it writes (rw)".into());
             }
-            remarks.push(format!("job '{}' specifies no rw; fio then reads sequentially", self.name()));
+            remarks.push(format!("job '{}' specifies no rw, so fio reads sequentially", self.name()));
             return Ok((Access::Sequential, 100));
         };
         let kind = rw.split(':').next().unwrap_or(rw);
