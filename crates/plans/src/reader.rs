@@ -43,7 +43,7 @@ const PLAN: &[Key<Draft>] = &[
     },
     Key {
         name: "not-pts",
-        about: "why no result of the plan, even of PTS tests, is a PTS result; printed on each page",
+        about: "why results of the plan, even of PTS tests, are not PTS results; printed on each page",
         set: |draft, value| value.text().map(|text| draft.not_pts = Some(text)),
     },
     Key {

@@ -113,7 +113,7 @@ pub enum Event {
         /// Wall-clock time in ns since the previous record.
         gap_ns: u64,
     },
-    /// The interrupted test restarts from its purge; its earlier results no longer count.
+    /// The interrupted test restarts from its purge; the test's earlier results no longer count.
     Restarted {
         /// Name of the test.
         test: String,

@@ -181,7 +181,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "average",
-        about: "number of rounds over which results are averaged; default: five at steady state, otherwise all",
+        about: "number of rounds that are averaged for results; default: five at steady state, otherwise all",
         set: |draft, value| value.whole(&limits::FIXED_ROUNDS).map(|n| draft.average = Some(n)),
     },
     Key {
