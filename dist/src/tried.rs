@@ -21,8 +21,8 @@ use ground::Trial;
 const TRIALS: &[Trial] =
     &[checksums::TRIAL, archive::TRIAL, rpm::TRIAL, lintian::TRIAL, image::TRIAL, deb::TRIAL];
 
-/// Environment variable with programs, separated by spaces, whose absence fails a trial instead of skipping
-/// it.
+/// Environment variable with a space-separated list of programs. If one of them is missing, the trial fails
+/// instead of being skipped.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 /// Runs the trials whose name contains `filter`.
 pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ pub enum Promise {
     ShownIsKept,
     /// A test is purged twice only if it had a reason to restart.
     PurgedOnce,
-    /// Results of resumed runs equal the results of undisturbed runs, or state their gap.
+    /// The results of resumed runs equal the results of undisturbed runs, or state the gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,
@@ -184,7 +184,7 @@ fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
                 Some(expected) if requested(event) != requested(expected) => return Ok(()),
                 Some(expected) if without_gap(event) == *expected => {}
                 Some(_) => {
-                    let text = format!("record {} differs from that of the undisturbed run", entry.seq);
+                    let text = format!("record {} differs from the record of the undisturbed run", entry.seq);
                     return broken(Promise::FiguresAreTrue, text);
                 }
             },

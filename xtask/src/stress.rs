@@ -79,7 +79,7 @@ pub struct Stress {
     alone: bool,
 }
 
-/// Results of all runs of one binary.
+/// Results of all runs of a binary.
 struct Tally {
     name: String,
     runs: u32,

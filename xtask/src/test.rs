@@ -24,8 +24,9 @@ const LANES: usize = 2;
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
-/// Test binaries that mostly wait, for another program or a timer. They run one at a time next to the others, because a
-/// separate lane costs hardly any processor time, and each would leave a core idle in another lane.
+/// Test binaries that mostly wait for another program or a timer. They run one at a time next to the others:
+/// their separate lane needs hardly any processor time, whereas in another lane, each of them would leave a
+/// core idle.
 pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
 /// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
@@ -102,7 +103,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
 /// A label and its command.
 type Job = (String, Command);
 
-/// Commands that run in order, this many at a time.
+/// Commands that are started in order, this many at a time.
 type Queue = (Vec<Job>, usize);
 
 /// Runs the queues at the same time, and then the commands that run alone.

@@ -1,7 +1,7 @@
 //! The package for Debian and its derivatives.
 //!
-//! A .deb is an `ar` archive of three members: the format version, a tar archive of package metadata, and one of the
-//! installed files.
+//! A .deb is an `ar` archive with three members: the format version, a tar archive of the package metadata,
+//! and a tar archive of the installed files.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The runs that are recomputed: small, simulated, and one of each kind.
+//! The runs that are recomputed: one of each kind, small and simulated.
 
 use std::collections::VecDeque;
 use std::fs::Permissions;
@@ -116,7 +116,7 @@ fn jobs() -> Vec<Job> {
         })
         .collect();
     jobs.push(Job::run("zones", &["hdd-tp,hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
-    // `tssdr` has 25 rounds at 256 outstanding I/Os, which take minutes; `custom` has a test of its kind.
+    // `tssdr` has 25 rounds at 256 outstanding I/Os, which take minutes; `custom` has a similar test.
     for name in
         ["quick", "map", "tkperf", "anandtech-qd", "anandtech-qd-random", "anandtech-qd-mixed", "ezfio"]
     {
@@ -129,7 +129,7 @@ fn jobs() -> Vec<Job> {
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
     jobs.push(Job::run(ALTERED[0], &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
-    // Segments of partial sectors at this scale, another demand, and no steady state in five rounds.
+    // Segments that end within a sector at this scale, another demand, and no steady state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     jobs.push(Job::run("amount", &[&large[..], &amount].concat()));

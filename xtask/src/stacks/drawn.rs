@@ -1,6 +1,6 @@
 //! The stacks to build, and how they are distributed over processes.
 
-/// The stacks of a range of seeds.
+/// The stacks for a range of seeds.
 #[derive(clap::Args)]
 pub struct Drawn {
     /// Number of stacks to build
