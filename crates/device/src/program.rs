@@ -66,7 +66,7 @@ impl Caller {
     }
 }
 
-/// Returns whether only root or the user can have placed a program in this folder.
+/// Returns whether only root or the user could have placed a program in this folder.
 fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }

@@ -1,4 +1,4 @@
-//! A regular file as a target, for trying everything without a drive.
+//! A regular file as a target, to try everything without a drive.
 
 use std::fs::{self, File};
 use std::io;
@@ -48,7 +48,7 @@ struct Identity {
     birth: Option<String>,
 }
 
-/// State of a file, which reveals whether it was changed by others since a run was interrupted.
+/// State of a file, which reveals whether others have changed it since a run was interrupted.
 #[derive(Debug, Clone)]
 pub struct FileState {
     /// Length of the file.
@@ -165,7 +165,7 @@ impl RegularFile {
         found
     }
 
-    /// Returns all other users of the file; this process must have no other descriptor than `file` for it.
+    /// Returns all other users of the file; this process must not have any descriptor for it except `file`.
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
         let Some(Identity { thing, .. }) = Identity::of(file) else {
@@ -355,7 +355,8 @@ impl RegularFile {
     }
 }
 
-/// Checks the size of a file: the given size, or its length if no size is given. Returns the resulting capacity.
+/// Checks the size of a file: the specified size or, if there is none, the file's length. Returns the
+/// resulting capacity.
 fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
     match given {
         Some(bytes) if bytes < SMALLEST_BYTES => {

@@ -13,7 +13,7 @@ use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
-/// Minimum size of a target. Smaller ones are configuration errors: an empty card reader, or a loop device
+/// Minimum size of a target. Smaller ones are not valid targets: an empty card reader, or a loop device
 /// without a file.
 pub const SMALLEST_BYTES: u64 = 16 * MIB;
 
@@ -25,7 +25,7 @@ pub(crate) struct Held {
     pub(crate) is_buffered: bool,
     /// The passthrough device, or why it is not available; `None` if it was not requested.
     pub(crate) generic: Option<Result<Generic, String>>,
-    /// The loop devices at or below a block device, in their state when it was opened.
+    /// The loop devices at or below a block device, with their state when the block device was opened.
     pub(crate) loops: Vec<Backing>,
 }
 

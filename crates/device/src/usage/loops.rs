@@ -1,7 +1,7 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. If there is no answer before
-//! a deadline, that is an error.
+//! The driver queries the file system of the backing file, and waits for its server. It is an error if there
+//! is no answer before a deadline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -156,7 +156,7 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Pending queries. A thread is already waiting for each of them, so no second thread is started.
+/// Pending queries. A thread is already waiting for each of these answers, so no second thread is started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {

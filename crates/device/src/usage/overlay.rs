@@ -137,14 +137,14 @@ pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
     open_nothing(path, OFlags::empty())
 }
 
-/// Opens a file for reading that was opened with `O_PATH`.
+/// Opens for reading a file that was opened with `O_PATH`.
 pub(super) fn reopened(file: impl AsFd) -> Option<OwnedFd> {
     let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(link, flags, Mode::empty()).ok()
 }
 
-/// Returns whether two names refer to the same file: overlayfs reports these attributes of the stored file.
+/// Returns whether two names refer to the same file: overlayfs reports the stored file's values for these attributes.
 fn have_same_content(one: &OwnedFd, other: &OwnedFd) -> bool {
     const FIELDS: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::BTIME);
     let attributes = |file: &OwnedFd| {

@@ -27,7 +27,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
         let mut has_one_ended = false;
         for (pid, folder) in new {
             add(roots, facts, &relevant, pid, &folder);
-            // Before it was inspected, the process may have started another one and passed its files to it.
+            // Before it was inspected, the process may have started another process and passed its files on.
             if has_ended(&folder) {
                 has_one_ended = true;
                 // The kernel may reuse the ID after that. A zombie still has its ID.
@@ -145,7 +145,7 @@ impl Relevant<'_> {
 
 /// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`) or that outlive their leader.
 fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
-    // With the IDs of another PID namespace, threads cannot be compared.
+    // Threads cannot be compared by the IDs of another PID namespace.
     let are_ours = own_pid(roots) == std::process::id();
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =

@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-/// Converts `252:0` to the address that the program uses: `/c0/e252/s0`.
+/// Converts `252:0` to the controller program's notation: `/c0/e252/s0`.
 fn address(adapter: u32, slot: &str) -> Option<String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| number.to_string() == text);
     match slot.split_once(':') {

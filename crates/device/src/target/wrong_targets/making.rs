@@ -154,7 +154,7 @@ impl Host {
         self
     }
 
-    /// Sets an attribute of another device of the host.
+    /// Sets an attribute of another device on the host.
     pub(super) fn with_other(self, kname: &str, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{kname}/{attribute}"), text);
         if !self.path(&format!("sys/block/{kname}")).exists() {
