@@ -9,7 +9,7 @@ use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 /// can measure.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the memory for the values of a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
+/// Limit on the memory for the values in a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
 /// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
 /// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
@@ -63,7 +63,7 @@ struct Numbers {
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Memory in slots: the range of the histograms, filled or not, plus the equivalent of all other values.
+    /// Memory in slots: the range of each histogram, including empty slots, plus the equivalent of all other values.
     slots: u64,
 }
 

@@ -10,7 +10,7 @@ use stdx::histogram::stored::{Building, StoredColumns};
 #[derive(Serialize)]
 struct Wire {
     intervals_per_column: u64,
-    /// For each column: the distance from the previous non-empty row and the count, alternating.
+    /// For each column: the distance from the previous non-empty row, and the count, alternating.
     columns: Vec<Vec<u64>>,
 }
 

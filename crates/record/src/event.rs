@@ -91,7 +91,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// An NVMe namespace was formatted to another LBA format for the run, or to its original one at the end.
+    /// An NVMe namespace was formatted to another LBA format for the run, or to its original format at the end.
     LbaFormat {
         /// Number of the previous format.
         was: u8,
@@ -194,7 +194,7 @@ pub struct Health {
     /// Temperature in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<i16>,
-    /// Critical Warning bits of the NVMe health log.
+    /// Critical Warning bits in the NVMe health log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critical_warning: Option<u8>,
     /// Remaining spare blocks, in percent.

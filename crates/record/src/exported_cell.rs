@@ -41,11 +41,11 @@ pub struct Driven {
     pub involuntary_switches: Option<u64>,
 }
 
-/// Facts about a workload that only exports of Plateau state.
+/// Facts about a workload that only Plateau's own exports contain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedCell {
-    /// The workload as printed, which for I/Os of several sizes names the smallest and the largest.
+    /// The workload as printed; if there are I/Os of several sizes, it names the smallest and the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
     /// How the workload was driven.
@@ -136,7 +136,7 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O of Plateau. A ratio is `None` without such I/O.
+/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` without such I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {
@@ -175,7 +175,7 @@ pub struct ExportedFileSystem {
     /// File system and devices as printed.
     #[serde(default)]
     pub words: Option<String>,
-    /// Its share over all workloads of the run; `None` if it is not known.
+    /// The file system's share over all workloads in the run; `None` if it is not known.
     #[serde(default)]
     pub share: Option<FileShare>,
 }

@@ -46,8 +46,8 @@ fn above(path: &Path) -> Option<&Path> {
     path.parent().filter(|above| !above.as_os_str().is_empty())
 }
 
-/// Returns when all entries along `path` are on disk, including those created by a process that was killed before
-/// it synced them.
+/// Returns when all entries along `path` are on disk, including entries created by a process that was killed
+/// before it synced them.
 ///
 /// # Errors
 /// Returns an error if the disk fails.

@@ -1,5 +1,6 @@
-//! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who typed one
-//! expects an effect. Settings in a plan may be meant for other targets and are not refused.
+//! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who
+//! types such an option expects an effect. Settings in a plan may be meant for other targets and are not
+//! refused.
 
 use plans::settings::Given;
 

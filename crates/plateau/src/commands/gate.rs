@@ -78,7 +78,7 @@ fn verdict(cli: &Cli, options: &Gate) -> Done<Verdict> {
     judge(&rules, mistakes, run, baseline).map_err(refused)
 }
 
-/// Finds the library's baseline with this name, or else the run that it identifies.
+/// Finds the library's baseline with this name or, if there is none, the run with this name.
 fn named_baseline(library: &Library, name: &str) -> Result<Run, LibraryError> {
     let annotations = library.annotations()?;
     library.find(annotations.baseline(name).map_or(name, |baseline| baseline.run.as_str()))

@@ -81,7 +81,7 @@ fn check_outside(dir: &Path, library: &Library) -> Done {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
     let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
-    // The deepest folder that exists, without links and `..`.
+    // The deepest existing folder on the path, without links and `..`.
     let existing = dir.ancestors().find_map(|path| path.canonicalize().ok());
     let inside = existing.is_some_and(|existing| existing.ancestors().any(is_root));
     if !inside {

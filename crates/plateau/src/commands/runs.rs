@@ -79,8 +79,8 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_meant(&run.run, &filter)) {
         return Ok(());
     }
-    // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
-    // resemble everything.
+    // A part of a name is compared with prefixes of the same length, but only if it is not too short, because
+    // a few letters resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {

@@ -141,7 +141,7 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
         check_name(&folder, name, path)?;
         open.push((folder, name, bytes));
     }
-    // This inspects all processes of the host, which may take longer than generating a report.
+    // This inspects all processes on the host, which may take longer than generating a report.
     check_unused(files.iter().map(|(path, _)| *path))?;
     open.into_iter().try_for_each(|(folder, name, bytes)| folder.replace(name, bytes).map_err(Failure::from))
 }

@@ -47,7 +47,8 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Returns whether the process was started with this signal ignored, as with `nohup`; it then stays ignored.
+/// Returns whether the process was started with this signal ignored, as with `nohup`; in that case, the
+/// signal stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

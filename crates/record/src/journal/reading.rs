@@ -1,7 +1,8 @@
 //! Reads a journal in batches of lines, several of which are parsed at the same time.
 //!
-//! The hash of a record covers the digits of the line before it, not the result of checking that line. A batch is
-//! therefore checked against the digits that its predecessor states, and the chain is whole if every batch is.
+//! The hash of a record covers the digits of the line before it, not the result of checking that line. A
+//! batch is therefore checked against the digits in the line before it, and the chain is intact if every
+//! batch is.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -52,7 +53,8 @@ fn parse_in_batches(
                 loaded.take(batch.parsed(), path)?;
                 continue;
             }
-            // One more batch than threads is under way, so that none waits for the next one to be read.
+            // There is one more batch in progress than there are threads, so that no thread waits for the
+            // next batch to be read.
             if pending.len() > threads {
                 pending.pop_front().map_or(Ok(()), |oldest| loaded.take_if_any(joined(oldest), path))?;
             }
@@ -67,7 +69,7 @@ fn parse_in_batches(
                 }
             }
         }
-        // A damaged record is reported rather than a failure to read the records after it.
+        // If a record is damaged, it is reported instead of a failure to read the records after it.
         pending.into_iter().try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
         failure.map_or(Ok(loaded), Err)
     })

@@ -67,7 +67,7 @@ impl Verifier {
         self.bytes
     }
 
-    /// Returns the number of records verified, without the first line.
+    /// Returns the number of verified records, which does not include the first line.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.records

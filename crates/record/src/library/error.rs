@@ -31,7 +31,7 @@ pub enum LibraryError {
         "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists them)"
     )]
     Unnamed,
-    /// `latest~N` refers to a run before the oldest.
+    /// `latest~N` refers to a run before the oldest run.
     #[error("no run '{name}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// The requested run.

@@ -1,8 +1,9 @@
 //! The directory of a run before it gets its final name, and after it loses that name.
 //!
 //! A run is created in a directory with a temporary name. The directory is renamed after its content and
-//! entries have been synced. The directory remains locked until then: a locked directory is being created, an
-//! unlocked one was left by a process that died. A run is removed by the same steps in reverse.
+//! entries have been synced. The directory remains locked until then: a locked directory is being created,
+//! and an unlocked directory was left by a process that died. A run is removed in the same steps, in reverse
+//! order.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -75,7 +76,7 @@ impl Nascent {
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
-    /// Restricts the permissions of the directory to those that `mode` grants for a file.
+    /// Restricts the permissions of the directory to the permissions that `mode` grants for a file.
     pub fn restrict(&mut self, mode: u32) -> Result<(), LibraryError> {
         let of_class = |read: u32, class: u32| if mode & read == 0 { class } else { 0 };
         let withheld = of_class(0o040, 0o070) | of_class(0o004, 0o007);

@@ -134,7 +134,8 @@ pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
         facts.mount_options.as_ref().map(|options| format!(", mounted {options}")),
     ];
     let mut text = format!(
-        "File system: {}{}. Results through a file reflect the file system and the device combined; they are not PTS results.",
+        "File system: {}{}. Results through a file reflect the file system and the device combined; they are \
+         not PTS results.",
         facts.words.as_ref().unwrap_or(&facts.kind),
         known.into_iter().flatten().collect::<String>()
     );

@@ -27,7 +27,10 @@ pub(super) const TABLE: Table = Table {
         ),
         text("conformance", "`conforms`, `modified` or `does_not_conform`; null for imported results"),
         text("simulated", "Label of simulated results; null for all others"),
-        integer("scale_divisor", "Factor by which the capacity and test times of a simulated drive are divided; 1 for all others"),
+        integer(
+            "scale_divisor",
+            "Factor by which the capacity and test times of a simulated drive are divided; 1 for all others",
+        ),
         text("imported_from", "Tool that measured an imported run; null for all others"),
         integer("threads", "Thread count of the test loop"),
         integer("queue_depth", "Outstanding I/Os per thread"),
