@@ -22,7 +22,9 @@ pub enum DescriptionError {
         count: usize,
     },
     /// The number of members is odd.
-    #[error("RAID {level} on a controller needs an even number of members, but the description lists {count}")]
+    #[error(
+        "RAID {level} on a controller needs an even number of members, but the description lists {count}"
+    )]
     Odd {
         /// RAID level.
         level: u8,

@@ -299,7 +299,11 @@ fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<Import
     let (iops, times): (Vec<f64>, Vec<Times>) = matrix(element)?;
     rounds(iops.len())?;
     if !times.is_empty() && times.len() != iops.len() {
-        return Err(format!("it has {} rounds of IOPS, but {} rounds of response times", iops.len(), times.len()));
+        return Err(format!(
+            "it has {} rounds of IOPS, but {} rounds of response times",
+            iops.len(),
+            times.len()
+        ));
     }
     let mut readings = Vec::with_capacity(iops.len());
     for (index, value) in iops.iter().enumerate() {

@@ -33,7 +33,8 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     let runs = places::chosen(&library, &options.runs, options.all)?;
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
-        let text = format!("--{} writes several files if there are several runs; specify a directory", format.name);
+        let text =
+            format!("--{} writes several files if there are several runs; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
     if !is_one {

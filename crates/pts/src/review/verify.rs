@@ -89,7 +89,9 @@ fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => Some(format!("it evaluates round {}, but this build evaluates no round here", then.round)),
+            None => {
+                Some(format!("it evaluates round {}, but this build evaluates no round here", then.round))
+            }
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
@@ -140,7 +142,10 @@ fn word(judgement: &Judgement) -> &'static str {
 /// Describes how two evaluations of a round differ; None if they agree.
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
-        return Some(format!("it evaluates round {}, but this build evaluates round {}", then.round, today.round));
+        return Some(format!(
+            "it evaluates round {}, but this build evaluates round {}",
+            then.round, today.round
+        ));
     }
     let round = then.round;
     if then.steady != today.steady {

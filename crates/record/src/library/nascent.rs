@@ -203,7 +203,8 @@ pub(super) fn remove_run(
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {
             storage.rename(&gone, dir).map_err(|e| io("restore", dir, e))?;
-            let changed = || std::io::Error::other("its files changed while it was being removed; repeat the command");
+            let changed =
+                || std::io::Error::other("its files changed while it was being removed; repeat the command");
             Err(io("remove", dir, refused.err().unwrap_or_else(changed)))
         }
     }

@@ -216,7 +216,11 @@ impl<'a> Meter<'a> {
         match self.stated() {
             Some(meter) => statement(&meter, self.idle.map(|(length_ns, _)| length_ns)),
             None => {
-                let why = if self.is_simulated { ": the power of a simulated drive cannot be measured" } else { "" };
+                let why = if self.is_simulated {
+                    ": the power of a simulated drive cannot be measured"
+                } else {
+                    ""
+                };
                 format!("Power and efficiency: not measured{why}.")
             }
         }

@@ -22,7 +22,9 @@ pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Ve
 pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
-        all => format!(" No source was found for {}; Plateau follows an earlier version there.", all.join(", ")),
+        all => {
+            format!(" No source was found for {}; Plateau follows an earlier version there.", all.join(", "))
+        }
     };
     format!(
         "What {} requires, what was done, and the journal records that show it. Plateau follows published \
