@@ -73,7 +73,7 @@ pub struct App {
 
 impl App {
     /// # Errors
-    /// If the file of queued runs exists but cannot be read.
+    /// If the file with queued runs exists but cannot be read.
     pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Result<Self, ServeError> {
         let catalogue = Arc::new(Catalogue::of(options.library.clone()));
         let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher)?;

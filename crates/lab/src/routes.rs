@@ -1,5 +1,5 @@
-//! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
-//! description of the API and the tests of the gate are derived.
+//! Every address of the server. The access, description and handler of each route are in one table. The
+//! router, the description of the API and the tests of the gate are derived from it.
 
 use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
 use crate::gate::Access;

@@ -51,8 +51,8 @@ impl Server {
     /// Listens on the address that the options name.
     ///
     /// # Errors
-    /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
-    /// used, or if the file of waiting runs exists but cannot be read.
+    /// Returns an error if the address is not a loopback address and `--behind-proxy` is not set, if the
+    /// address cannot be used, or if the file with waiting runs exists but cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.behind_proxy {
@@ -249,7 +249,7 @@ fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     Credentials::parse(header.to_str().ok()?)
 }
 
-/// Checks host and origin of a request, and then its name and password.
+/// Checks the host and origin of a request, and then its name and password.
 async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
     shared.app.gate.judge(facts, Access::Public)?;
     let attempt = shared.app.gate.attempt()?;

@@ -29,7 +29,7 @@ pub use manifest::{Manifest, PublishedRun};
 pub struct Publication {
     /// All files of the site.
     pub manifest: Manifest,
-    /// All files that this and the previous publication may have written.
+    /// All files that this publication and the previous one may have written.
     pub planned: Manifest,
     /// Number of runs whose files were kept from the previous publication.
     pub unchanged: usize,
@@ -238,7 +238,7 @@ impl<E> Site<'_, E> {
     }
 }
 
-/// A hash of everything that the files of a run depend on.
+/// A hash of everything that a run's files depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {
     let file = serde_json::to_string(&*row.file).unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");

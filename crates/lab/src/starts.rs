@@ -1,4 +1,4 @@
-//! Runs that were planned, queued or started with this server.
+//! Runs planned, queued or started through this server.
 //!
 //! The server itself never accesses a drive. `plateau plan` estimates a plan, and a launcher starts a run as a separate
 //! process. Queued runs are kept in a file, so they still start after the server is restarted.
@@ -44,7 +44,7 @@ pub struct Starts {
     entries: Mutex<Vec<Entry>>,
     /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs to which the stop signal was sent, with the number of times they had been resumed by then. A second signal
+    /// Runs that were sent the stop signal, with the number of times they had been resumed by then. A second signal
     /// would abort a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
@@ -54,7 +54,7 @@ impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
     ///
     /// # Errors
-    /// If the file of queued runs exists but cannot be read.
+    /// If the file with queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -156,8 +156,8 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = planned.request.clone() else { return Ok(()) };
-            // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
-            // reported here, so that the plan can be kept.
+            // When the run opens the drive, it checks the identity again, because the drive may have been
+            // replaced since. A typo is reported here, so that the plan can be kept.
             if typed != planned.identity() {
                 let why = mistyped(typed, planned.identity(), &start.target.path);
                 return Err(Unchanged::Mistaken(why));
@@ -371,7 +371,7 @@ fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option
     Some((position, drive, why))
 }
 
-/// Adds an entry. If there are too many, drops the oldest entry that is neither waiting nor starting.
+/// Adds an entry. If there are too many entries, drops the oldest entry that is neither waiting nor starting.
 fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), String> {
     if entries.len() >= MOST_ENTRIES {
         let oldest = entries.iter().position(|entry| !entry.stage.is_active());

@@ -53,7 +53,7 @@ impl Test {
         })
     }
 
-    /// Returns the tests to which `name` refers in `profile`: a single test, or a family such as `tp` with
+    /// Returns the tests that `name` refers to in `profile`: a single test, or a family such as `tp` with
     /// the block sizes and order of the profile.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 128 << 20;
 /// Why a folder cannot be used for a site.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Files that a site would replace are not part of one.
+    /// Files that a site would replace, but that are not part of a site.
     #[error(
         "{} contains {name}, but no {MANIFEST}, so it is not a site that Plateau has published; choose an empty folder",
         dir.display()
@@ -59,8 +59,8 @@ pub enum FolderError {
     Write(#[from] WriteError),
 }
 
-/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that one would replace. Runs
-/// whose files are missing count as changed.
+/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that a site would
+/// replace. Runs whose files are missing count as changed.
 ///
 /// # Errors
 /// Returns an error if the folder contains something else, or its manifest is not usable.
@@ -101,7 +101,7 @@ fn is_there(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-/// Creates the folder of a file of a site; returns it with the name of the file.
+/// Creates the folder for a site's file; returns the folder and the file's name.
 ///
 /// # Errors
 /// Returns an error if a part of the path is a symbolic link or cannot be created.

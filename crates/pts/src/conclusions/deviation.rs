@@ -22,7 +22,7 @@ pub enum Deviation {
         /// Value of the setting in the profile.
         standard: String,
     },
-    /// The workload of a test differs from that of the profile.
+    /// The workload of a test differs from the profile's.
     Workload {
         /// Title of the test.
         title: &'static str,

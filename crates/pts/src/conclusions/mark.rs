@@ -8,7 +8,7 @@ use crate::exhibits::unit::Unit;
 /// A mark on a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Name with which the tester sets the mark, such as `peak-drop`.
+    /// Name that the tester uses to set the mark, such as `peak-drop`.
     pub key: String,
     /// Name as printed, such as `Peak drop`.
     pub name: String,

@@ -35,7 +35,7 @@ pub struct Mean {
     /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// Whether too few I/Os completed in one of its segments to draw conclusions.
+    /// Whether too few I/Os completed in one of the cell's segments to draw conclusions.
     pub coarse: bool,
 }
 

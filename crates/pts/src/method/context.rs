@@ -178,7 +178,7 @@ impl<'a> Context<'a> {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
-    /// Formats `minutes` minutes of the specification with their actual length, if cells have a different length.
+    /// Formats `minutes` minutes of the specification, with their actual length if cells have a different length.
     #[must_use]
     pub fn minutes_in_words(&self, minutes: u32) -> String {
         if self.settings.cell_ns == CELL_NS {

@@ -1,4 +1,4 @@
-//! Compares the recorded notes and verdicts of a journal with those of a replay by this build.
+//! Compares the notes and verdicts recorded in a journal with the results of a replay by this build.
 
 use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
 

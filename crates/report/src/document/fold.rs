@@ -17,7 +17,7 @@ use crate::facts::{
 ///
 /// # Errors
 /// Returns an error if this version does not support the profile or a test, or if the journal does not match
-/// the way in which this version runs a test.
+/// the way that this version runs a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     let replayed = pts::replay(run, entries)?;
@@ -33,7 +33,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
     let (meter, power) = power(run, entries);
     let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
-    // The specification does not apply to results of other tools, and the journal contains no I/Os for them.
+    // The specification does not apply to results from other tools, and the journal contains no I/Os for them.
     let (conformance, supplements) = match run.origin {
         None => (conformance::statement(judged), supplement::supplements(judged)),
         Some(_) => (Vec::new(), Vec::new()),

@@ -11,7 +11,7 @@ use crate::facts::figures::{
 };
 
 impl Document {
-    /// Returns all figures that can be compared with those of other runs, including figures per watt.
+    /// Returns all figures that can be compared with other runs, including figures per watt.
     #[must_use]
     pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
         let mut figures = self.figures.clone();

@@ -1,8 +1,8 @@
 //! Power and efficiency: the performance of a workload per watt, with its uncertainty.
 //!
 //! All values come from the journal (the power of each segment, and the idle power before the first test) and
-//! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an imported run,
-//! both contain what the file states, with the total uncertainty only.
+//! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an
+//! imported run, both contain what the file states, with only the total uncertainty.
 
 use record::{
     CellPower, Efficiency, Entry, Event, ExportedMeter, Power, PowerFacts, PowerSubject, RunFile, Segment,

@@ -34,8 +34,7 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// Uncertainty of the mean that the power meter causes; None for figures without power, and if it is not
-    /// known.
+    /// Uncertainty of the mean due to the power meter; None for figures without power, and if it is not known.
     pub uncertainty: Option<f64>,
     /// Direction of improvement.
     pub better: Better,
@@ -310,7 +309,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     figures
 }
 
-/// The readings of an imported test on which its results are based.
+/// The readings of an imported test that its results are based on.
 pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
     let counts = |r: &&Reading| match r.in_window {
@@ -318,8 +317,8 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
         None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
     };
     let all: Vec<&Reading> = test.readings.iter().filter(counts).collect();
-    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
-    // Preconditioning has its own demand.
+    // An export of Plateau says which cells count. If there is no loop at a single demand, the key figures
+    // are sufficient. Preconditioning has its own demand.
     let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
     let has_one_demand = all.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]));
     if test.exported.is_some() && !has_one_demand { Vec::new() } else { all }

@@ -114,7 +114,7 @@ fn remark(
     }
     if scale_divisor > 1 {
         text += &format!(
-            " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
+            " Minutes refer to the full-size drive: {scale_divisor} times the minutes of the scaled drive."
         );
     }
     if scaled.is_stretched() {

@@ -5,7 +5,7 @@ use record::Segment;
 use crate::method::profile::Demand;
 use crate::method::timeline::mean;
 
-/// Points with a higher mean response time are not considered as operating points.
+/// Points with a higher mean response time are not considered to be operating points.
 pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 
 /// Measurements at one demand.

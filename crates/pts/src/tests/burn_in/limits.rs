@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the defaults, replaced by the settings of the run.
+    /// Returns the limits: the settings of the run or, if not set, the defaults.
     pub fn of(context: &Context<'_>) -> Result<Self, String> {
         let further = &context.settings.further;
         let number = |name: &str, default: u32| match further.get(name) {

@@ -57,7 +57,7 @@ pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
                  degrees of freedom; \"excursion\": only the data excursion exceeds its limit.",
                 answers.rounds.names()
             ),
-            "The verdict of the test does not depend on this page: the PTS judges only the tracking variables.".into(),
+            "The verdict of the test does not depend on this page: the PTS evaluates only the tracking variables.".into(),
         ],
         key: None,
         title: "IOPS - Steady State of Every Cell (beyond the standard)".into(),

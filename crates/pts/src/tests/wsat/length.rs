@@ -1,4 +1,4 @@
-//! The length of the test: the end conditions of the profile, and those chosen by the tester.
+//! The length of the test: the end conditions in the profile, and conditions chosen by the tester.
 
 use record::SaturationUntil;
 

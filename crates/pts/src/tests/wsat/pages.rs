@@ -118,7 +118,7 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
     (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
-/// Returns the end conditions of the test, and the one that was met.
+/// Returns the end conditions of the test, and the condition that was met.
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
     let (length, required) = (Length::of(context), Length::required(context));
     let minutes = answers.minutes.len() as u32;

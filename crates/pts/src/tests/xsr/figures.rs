@@ -31,7 +31,8 @@ mod tests {
 
     #[test]
     fn recovery_has_two_references() {
-        // 500 in the first hour, while the drive is fresh, then 300. The mean is 400, but that of the last hour is 300.
+        // 500 in the first hour, while the drive is fresh, then 300. The mean is 400, but the mean of the
+        // last hour is 300.
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();

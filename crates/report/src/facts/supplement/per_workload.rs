@@ -1,5 +1,5 @@
-//! Efficiency and the share of the file system of each workload in the window: measured, or as the file of an imported run
-//! states them.
+//! For each workload in the window, its efficiency and the share of the file system: measured, or as the file
+//! of an imported run states them.
 
 use record::{Event, WorkloadEfficiency, WorkloadFileShare};
 

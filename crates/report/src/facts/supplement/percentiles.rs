@@ -1,4 +1,4 @@
-//! Response times of the measured workloads up to five nines, and how busy the host was in each.
+//! Response times of the measured workloads up to five nines, and how busy the host was in each workload.
 
 use pts::Outcome;
 use pts::response::Percentile;

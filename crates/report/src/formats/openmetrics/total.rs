@@ -5,7 +5,7 @@ use record::{Event, ImportedTest};
 use super::super::format::Source;
 use crate::facts::answers::answers;
 
-/// Amounts of a test; None if they are not known, as for files of other tools.
+/// Amounts of a test; None if they are not known, as in files from other tools.
 pub(super) struct Total {
     pub written_bytes: Option<u64>,
     pub io_errors: Option<u64>,

@@ -35,7 +35,7 @@ struct SetUpLayout {
     row: f64,
 }
 
-/// The usual layout, and one for many tests, whose rows fit on one line.
+/// The usual layout, and a layout for many tests, whose rows fit on one line.
 const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
     SetUpLayout {
         shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],
