@@ -217,7 +217,7 @@ fn ns_per_count() -> Result<f64, String> {
     }
 }
 
-/// Returns kernel time and counter value of the same instant, from the reading with the shortest delay.
+/// Returns the kernel time and the counter value at the same instant, from the reading with the shortest delay.
 fn bracket() -> (u64, u64) {
     let readings = (0..BRACKETS).map(|_| {
         let (before, ns, after) = (counter(), ns_of(ClockId::MonotonicRaw), counter());
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
         let slept = Some(Disturbance::Suspended { length_ns: 3 * SECOND_NS });
         assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS), slept);
-        // The last of these simulates a counter that was reset.
+        // The last of these clocks simulates a counter that was reset.
         for (counted_ns, kernel_ns) in
             [(SECOND_NS, 2 * SECOND_NS), (2 * SECOND_NS, SECOND_NS), (0, SECOND_NS)]
         {

@@ -85,7 +85,7 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
     }
 }
 
-/// The segment of a workload that was ended by a failed I/O. The amounts completed before the failure are
+/// The segment of a workload that a failed I/O ended. The amounts completed before the failure are
 /// unknown.
 #[must_use]
 pub fn ended_by(

@@ -148,7 +148,7 @@ impl Aio {
         self.in_flight - self.pushed.len() - (self.seen - self.taken)
     }
 
-    /// Turns the failure of the first request into its completion.
+    /// Turns the failure of the first request into that request's completion.
     #[cold]
     fn refuse_first(&mut self, error: &io::Error, now_ns: u64) {
         let data = u64::from(self.pushed.remove(0));
@@ -242,7 +242,7 @@ impl Queue for Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // Requests that were not submitted are dropped; all others are waited for by the kernel. SAFETY: the
+        // Requests that were not submitted are dropped; the kernel waits for all others. SAFETY: the
         // context is our own and is not used afterwards. The call returns when no I/O is left in flight.
         let destroyed = check(unsafe { libc::syscall(libc::SYS_io_destroy, self.context) });
         if destroyed.is_ok() || self.running() == 0 {
