@@ -33,7 +33,7 @@ impl Finding {
 pub struct Difference {
     /// Difference between the means, in percent of the first mean.
     pub percent: f64,
-    /// Bounds of the 95 % confidence interval in percent of the first mean; None if the spread is unknown.
+    /// Bounds of the 95 % confidence interval, in percent of the first mean; None if the spread is unknown.
     pub interval_percent: Option<(f64, f64)>,
     /// Assessment of the difference.
     pub finding: Finding,

@@ -75,7 +75,7 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
 }
 
 /// Labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs if there are
-/// many. They precede the rest, which is truncated at its end if it is too long.
+/// many. The labels precede the rest of the text, which is truncated at its end if it is too long.
 fn footer(comparison: &Comparison) -> String {
     let labels = sections::labels(&comparison.runs).join(" · ");
     let marks = if labels.len() <= FOOTER { labels } else { sections::marks(&comparison.runs) };
@@ -95,7 +95,7 @@ fn points(heading: &str, texts: &[String]) -> Vec<Block> {
     std::iter::once(heading).chain(texts.iter().map(|text| Block::Text(format!("• {text}")))).collect()
 }
 
-/// A run by letter, name and marks, none of which is truncated.
+/// A run's letter, name and marks; none of them is truncated.
 fn marked(runs: &[Candidate], index: usize) -> String {
     let marks: Vec<String> = runs[index].marks().into_iter().map(unbroken).collect();
     if marks.is_empty() {

@@ -156,7 +156,7 @@ impl Trend {
         })
     }
 
-    /// Returns the limits of a control chart; None unless the runs are at least eight of one drive.
+    /// Returns the limits of a control chart; None unless there are at least eight runs, all of one drive.
     #[must_use]
     pub fn control(&self) -> Option<Control> {
         let values = self.values();

@@ -23,7 +23,7 @@ pub fn conflict(job: &[(&'static str, String)]) -> Option<[&'static str; 2]> {
 /// all jobs. `target` is the target of jobs that specify none.
 ///
 /// # Errors
-/// Returns all problems, each on a line with its option.
+/// Returns all problems, one per line, each with its option.
 pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job>, String> {
     let mut defaults = Job::named("load", target);
     let mut jobs: Vec<Job> = Vec::new();

@@ -12,7 +12,7 @@ use crate::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
 use crate::value::{Problem, Value};
 use pts::{PROFILES, Profile, TESTS, Test};
 
-/// All keys that a plan may contain except those of `[settings]`, which are [`SETTINGS`].
+/// All keys that a plan may contain, except the keys in `[settings]`, which are [`SETTINGS`].
 pub static KEYS: std::sync::LazyLock<Vec<KeyDoc>> = std::sync::LazyLock::new(|| {
     let mut all = docs("", PLAN);
     all.extend(docs("publisher", PUBLISHER));

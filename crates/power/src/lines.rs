@@ -31,8 +31,8 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// Accepts the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` in a comment; others are
-    /// ignored.
+    /// Accepts the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` in a comment; other
+    /// words are ignored.
     fn take(&mut self, comment: &str) {
         let number = |text: &str| text.parse::<f64>().ok().filter(|value| (0.0..=1e6).contains(value));
         for word in comment.split_whitespace() {

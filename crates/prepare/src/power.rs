@@ -94,8 +94,7 @@ pub fn of_resumed(
                 Err(why) if needs_trust && is.is_none() => Err(Failure::text(
                     Exit::Refused,
                     format!(
-                        "{why}, so the power source recorded in it cannot be trusted; if it is the right one, \
-                         confirm with --power '{}'",
+                        "{why}, so the power source recorded in it cannot be trusted; if it is the right source, confirm with --power '{}'",
                         was.source
                     ),
                 )),

@@ -229,8 +229,8 @@ impl Histogram {
         recorded.chain(self.filled.iter().flat_map(|filled| filled.iter()))
     }
 
-    /// Returns the number of slots that are allocated, or will be when the histogram is changed: those from the smallest
-    /// to the largest value.
+    /// Returns the number of slots that are allocated, or will be when the histogram is changed: the slots
+    /// from the smallest to the largest value.
     #[must_use]
     pub fn span(&self) -> usize {
         match &self.filled {

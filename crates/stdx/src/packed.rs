@@ -1,4 +1,4 @@
-//! Bit-packed numbers that are rarely read: each takes only as many bits as the largest one needs.
+//! Bit-packed numbers that are rarely read: each number takes only as many bits as the largest number needs.
 
 /// An immutable list of numbers. If many of them are zero, each zero takes one bit.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Packed {
 
 impl From<&[u64]> for Packed {
     fn from(numbers: &[u64]) -> Self {
-        // The highest bit set in any number is that of the largest number.
+        // The highest bit set in any number is the highest bit of the largest number.
         let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
         let zeros = numbers.iter().filter(|number| **number == 0).count();
         let has_many_zeros = zeros * bits as usize > numbers.len();
@@ -119,7 +119,7 @@ impl Packed {
         self.range(0..self.length)
     }
 
-    /// Returns the numbers in a range of positions; those beyond the last number are omitted.
+    /// Returns the numbers in a range of positions; positions beyond the last number are omitted.
     pub fn range(&self, range: std::ops::Range<usize>) -> Iter<'_> {
         let rest = range.start.min(self.length)..range.end.min(self.length);
         let stored = self.present.as_ref().map_or(rest.start, |present| set_before(present, rest.start));

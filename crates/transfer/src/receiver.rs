@@ -1,4 +1,5 @@
-//! A library that receives runs. Only complete and verified records are stored, each once and after all before it.
+//! A library that receives runs. Only complete and verified records are stored, each once, and after all
+//! records before it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -122,7 +123,7 @@ impl Destination for Receiver {
         let verified = beginning(first)?;
         for (name, bytes) in first.files {
             if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
-                let text = format!("{name} is not a file of a run that can be received");
+                let text = format!("{name} is not a run file that can be received");
                 return Err(TransferError::Refused { text });
             }
         }

@@ -150,7 +150,8 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
     out + &remark(statistics::READING)
 }
 
-/// Returns the class of a table with a column for each run, by how far it must shrink to fit on paper.
+/// Returns the class of a table with a column for each run; the class depends on how far the table must
+/// shrink to fit on paper.
 const fn crowd(runs: usize) -> &'static str {
     match runs {
         0..=5 => "",

@@ -1,4 +1,4 @@
-//! The position of a test in its rounds, and the wall-clock time of its cells.
+//! The position of a test in its rounds, and the wall-clock time of the cells.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The options that are accepted without effect, each with the reason. A note in the results lists those set by a job.
+//! The options that are accepted but have no effect, each with the reason. A note in the results lists the
+//! options that a job sets.
 
 use super::entry::{Form, Key, Standing};
 

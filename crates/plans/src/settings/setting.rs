@@ -1,6 +1,6 @@
-//! The definition of a run setting, and the application of settings to a run. Settings in the plan are applied
-//! first, then those on the command line, which therefore take precedence. The value of a [`Given`] is always
-//! valid, because it was checked when it was read.
+//! The definition of a run setting, and the application of settings to a run. Settings in the plan are
+//! applied first, then settings on the command line, which therefore take precedence. The value of a
+//! [`Given`] is always valid, because it was checked when it was read.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub struct Setting {
     pub scope: Scope,
     /// Settings that cannot be combined with it.
     pub excludes: &'static [&'static str],
-    /// Why the option is refused for a simulated drive; `None` if it is not.
+    /// Why the option is refused for a simulated drive; `None` if it is accepted.
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
@@ -58,8 +58,7 @@ pub enum Scope {
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plan keys, and options of `resume`, which override the values with which the run was
-    /// started.
+    /// Options of `run`, plan keys, and options of `resume`, which override the values that the run was started with.
     Resume,
     /// Options of `run` and `resume` only, because the author of a plan must not set them.
     Operator,
@@ -153,7 +152,7 @@ impl Given {
     }
 }
 
-/// The settings of a run, applied to those of its profile.
+/// The settings of a run, applied to the profile's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// Settings of the tests.

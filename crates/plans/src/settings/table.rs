@@ -1,4 +1,4 @@
-//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a
+//! The settings of a run, one entry each, in the order that the help lists them. Everything about a
 //! setting is derived from its entry: its option, its key in plans, limits, help, manual pages, shell
 //! completion, and the page in docs.
 
