@@ -73,7 +73,7 @@ fn cargo() -> Command {
 #[derive(Debug, Clone)]
 pub struct Program {
     pub bytes: Vec<u8>,
-    /// Name and text of each man page.
+    /// The name and text of each man page.
     pub man: Vec<(String, Vec<u8>)>,
     pub bash: Vec<u8>,
     pub zsh: Vec<u8>,
@@ -104,7 +104,7 @@ impl Program {
     }
 }
 
-/// Returns the output of the program for these arguments.
+/// Returns the program's output for these arguments.
 pub fn stdout_of(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
     // The environment of the build host must not affect help texts.
     let output = Command::new(path).args(arguments).env_clear().output();

@@ -1,8 +1,9 @@
 //! `cargo xtask kills`: sends signals to real runs at chosen system calls, then resumes the runs.
 //!
 //! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
-//! the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run or state
-//! their gap, and no setting may remain changed. Trials are distributed evenly over the system calls of a run.
+//! the resumed run has completed, `verify` must pass, the results must equal the results of an undisturbed
+//! run or state the gap, and no setting may remain changed. Trials are distributed evenly over the system
+//! calls of a run.
 
 mod judge;
 mod power;
@@ -28,13 +29,14 @@ const TIMES_CI: u64 = 12;
 
 /// Kill real runs at chosen system calls, then resume them; or cut the power below the library
 ///
-/// With the filter `power`, the power is cut in the VM of vm-test, for each of two file systems and two targets.
+/// With the filter `power`, the power is cut in the VM of vm-test, for each combination of two file systems
+/// and two targets.
 #[derive(Default, clap::Args)]
 pub struct Kills {
     /// Kills per target [default: 1000, or 50 power cuts]
     #[arg(long, value_name = "N")]
     times: Option<u64>,
-    /// Seed of the trials
+    /// Seed for the trials
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// A plateau binary to test instead of building one
@@ -43,7 +45,7 @@ pub struct Kills {
     /// Do what `cargo xtask ci` does, with the binary of its tests
     #[arg(long)]
     ci: bool,
-    /// Part of `simulated` or `loop`, or `power`
+    /// `power`, or a part of `simulated` or `loop`
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 }

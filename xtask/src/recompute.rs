@@ -20,7 +20,7 @@ const PYTHON: &str = "python3";
 /// Maximum number of runs, and of recomputations, in progress at the same time.
 const LANES: usize = 2;
 
-/// Recompute runs from their journals in Python and compare them with what Plateau reports
+/// Recompute runs from their journals in Python, and compare the results with Plateau's reports
 ///
 /// If no runs are given, small simulated runs of every test, profile and preset are recomputed, followed by a
 /// self-test.

@@ -16,7 +16,7 @@ use prose::Sentence;
 /// Print sentences drawn at random from comments, documents and messages
 #[derive(clap::Args)]
 pub struct Sentences {
-    /// Seed of the sample
+    /// Seed for the sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Number of sentences

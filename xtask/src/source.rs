@@ -33,7 +33,7 @@ impl Source {
         Self { raw: raw.into(), code, comments, kinds, tests }
     }
 
-    /// Returns the file with comments and contents of strings blanked out.
+    /// Returns the file with comments and the contents of strings blanked out.
     pub fn code(&self) -> &str {
         &self.code
     }

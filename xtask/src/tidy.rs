@@ -1,4 +1,4 @@
-//! Rules about the contents of files. They are pure functions; each of them has a test in which it fails.
+//! Rules about the contents of files. Rules are pure functions; each of them has a test in which it fails.
 //!
 //! To add a rule, add a file to `tidy/` and a line to [`CHECKS`].
 

@@ -12,7 +12,7 @@ use crate::examine::Examined;
 use crate::problem::{Finding, Problem};
 use crate::severity::Severity;
 
-/// The problems of a library.
+/// The problems found in a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "Doctor")]
 pub struct Diagnosis {
@@ -22,7 +22,7 @@ pub struct Diagnosis {
     pub library: String,
     /// Number of runs.
     pub runs: usize,
-    /// Number of runs that were verified; those in progress and unreadable ones are not.
+    /// Number of runs that were verified; runs in progress and unreadable runs are not.
     pub verified: usize,
     /// Number of runs in progress.
     pub in_progress: usize,

@@ -23,7 +23,7 @@ const UNFINISHED: (&str, &str) = (".plateau-", ".tmp");
 pub struct Examined {
     /// Number of runs that were found.
     pub runs: usize,
-    /// Number of runs that were verified: those that can be read and are not in progress.
+    /// Number of runs that were verified: runs that can be read and are not in progress.
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
@@ -36,7 +36,7 @@ pub struct Examined {
 pub struct Caller<'a> {
     /// Effective user of the caller.
     pub uid: u32,
-    /// Name of the file in a run directory from which the run was imported.
+    /// Name of the file in a run's directory that the run was imported from.
     pub imported_file: &'a str,
     /// Size limit of that file.
     pub most_imported_bytes: u64,

@@ -61,7 +61,7 @@ pub enum Problem {
         /// Number of differences.
         places: usize,
     },
-    /// The file from which a run was imported is missing or changed.
+    /// The file that a run was imported from is missing or changed.
     #[error("the imported file is missing or was changed")]
     ImportedFileChanged,
     /// Several folders contain a run with this id.

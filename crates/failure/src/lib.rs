@@ -34,7 +34,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
          invalidate results",
     ),
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
-    (Exit::InProgress, "`status` found a run in progress, or `gate` was given one"),
+    (Exit::InProgress, "`status` found a run in progress, or `gate` was asked to check one"),
     (
         Exit::Held,
         "`job` cannot continue the run without a decision: the interrupted test would purge the drive again; add \
@@ -106,7 +106,7 @@ impl Exit {
     }
 }
 
-/// An error with its exit code, and the run to which it belongs if one was started.
+/// An error with its exit code, and the run that it belongs to, if a run was started.
 #[derive(Debug)]
 pub struct Failure {
     /// Exit code of the program.

@@ -16,7 +16,7 @@ const MOST_SNAPSHOTS: usize = 24;
 pub struct Snapshot {
     /// The run.
     pub run: Run,
-    /// Records of the journal.
+    /// Records in the journal.
     pub loaded: Loaded,
     /// Evaluated tests of the run.
     pub replayed: Replayed,

@@ -19,7 +19,7 @@ use crate::users::Role;
 pub struct Options {
     /// Address to listen on; port 0 for any free port.
     pub listen: SocketAddr,
-    /// Additional host names by which browsers may reach the server.
+    /// Additional host names that browsers may use to reach the server.
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,

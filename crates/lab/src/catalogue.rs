@@ -58,7 +58,7 @@ pub struct Figure {
 pub struct Row {
     pub file: Arc<RunFile>,
     pub state: State,
-    /// Number of records of the journal.
+    /// Number of records in the journal.
     pub records: usize,
     pub last_record: Option<Timestamp>,
     pub figures: Vec<Figure>,
@@ -84,12 +84,12 @@ pub struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// The use of a target by the runs of a library.
+/// The use of a target by the runs in a library.
 #[derive(Debug, Default)]
 pub struct Usage {
     /// Why the target must not be used now; None if no run uses it.
     pub by: Option<String>,
-    /// Runs that may have this target but cannot be read, although no lock shows that a process works on them.
+    /// Runs that may have this target but cannot be read; no lock shows that a process is working on them.
     pub warnings: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// The row of each directory, with the stamp of its journal at the time when the row was folded.
+/// The row of each directory, with the stamp of its journal when the row was folded.
 type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 
 /// The rows of a library.
@@ -165,9 +165,10 @@ impl Catalogue {
         Ok(Listing { rows: listed, warnings })
     }
 
-    /// The use of a target by the runs of the library. The locks of the journals decide, not their contents: a folder
-    /// that cannot be read must not keep every drive of the host from being tested. If an invisible process works on
-    /// such a run, that process also holds the drive, so another run refuses the drive.
+    /// The use of a target by the runs in the library. The locks of the journals decide, not their contents:
+    /// a folder that cannot be read must not prevent every drive in the host from being tested. If an
+    /// invisible process is working on such a run, that process also holds the drive, so another run refuses
+    /// the drive.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,

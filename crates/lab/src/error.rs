@@ -36,7 +36,7 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
-    /// The file of waiting runs exists but cannot be read.
+    /// The file with waiting runs exists but cannot be read.
     #[error("cannot read {}, the list of waiting runs", path.display())]
     Queue {
         /// The file.

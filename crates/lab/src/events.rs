@@ -66,7 +66,7 @@ pub fn events(
 }
 
 impl Reader {
-    /// Collects the new events. The stream ends after the last record of a run that no process is working on.
+    /// Collects the new events. If no process is working on the run, the stream ends after the last record.
     fn look(&mut self) {
         if !self.app.gate.lasts(&self.visitor) {
             self.waiting =

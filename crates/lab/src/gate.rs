@@ -24,7 +24,7 @@ const LOGINS_WITHIN: Duration = Duration::from_secs(60);
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone who reaches the server by an allowed name: sign-in page, style and script.
+    /// Anyone who reaches the server by an allowed name: for the sign-in page, the style and the script.
     Public,
     /// Browsers that have signed in.
     Viewer,
@@ -298,7 +298,7 @@ impl Gate {
         Ok(Visitor { user: Some(account.name), role: Role::Viewer, csrf: String::new() })
     }
 
-    /// The account with this name and password; the attempt then no longer counts.
+    /// The account with this name and password; if it exists, the attempt no longer counts.
     fn checked(&self, attempt: Attempt, name: &str, password: &str) -> Option<Account> {
         let account = self.users.verify(name, password)?;
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);

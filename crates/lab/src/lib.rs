@@ -1,4 +1,4 @@
-//! Serves the runs of a library as live web pages, and the same data as JSON.
+//! Serves the runs in a library as live web pages, and the same data as JSON.
 //!
 //! A server neither opens devices nor locks runs, so it does not affect them; it starts runs as separate processes
 //! (crate `launch`). Everything it shows is folded from journals. `routes::ROUTES` lists every address; `gate` decides

@@ -1,5 +1,5 @@
-//! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
-//! description of the API and the tests of the gate are derived.
+//! Every address of the server. The access, description and handler of each route are in one table. The
+//! router, the description of the API and the tests of the gate are derived from it.
 
 use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
 use crate::gate::Access;
@@ -122,7 +122,7 @@ pub const ROUTES: &[Route] = &[
         query: &["after"],
         handler: Handler::Events,
     },
-    json("/api/starts", "runs that were planned, are waiting or were started with this server", api::starts),
+    json("/api/starts", "runs planned, queued or started through this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
     sent(Method::Get, "/receive/v1/runs/{id}", "how much of a run the server has", STATE),
     sent(Method::Post, "/receive/v1/runs/{id}", "adds a run of another host", BEGIN),

@@ -300,14 +300,14 @@ async fn respond(
     }
 }
 
-/// Name and password of a read-only request. Streams of events last longer than a request, so they need a session.
+/// Name and password in a read-only request. Streams of events last longer than a request, so they need a session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
     Credentials::parse(header.to_str().ok()?)
 }
 
-/// Checks host and origin of a request, and then its name and password.
+/// Checks the host and origin of a request, and then its name and password.
 async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
     shared.app.gate.judge(facts, Access::Public)?;
     let attempt = shared.app.gate.attempt()?;

@@ -1,5 +1,5 @@
-//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are those of the server,
-//! without forms.
+//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are the same as
+//! the server's, without forms.
 
 mod folder;
 mod manifest;
@@ -29,9 +29,9 @@ pub use manifest::{Manifest, PublishedRun};
 pub struct Publication {
     /// All files of the site.
     pub manifest: Manifest,
-    /// All files that this and the previous publication may have written.
+    /// All files that this publication and the previous one may have written.
     pub planned: Manifest,
-    /// Number of runs whose files are those of the previous publication.
+    /// Number of runs whose files were kept from the previous publication.
     pub unchanged: usize,
     /// Number of comparisons.
     pub comparisons: usize,
@@ -238,7 +238,7 @@ impl<E> Site<'_, E> {
     }
 }
 
-/// A hash of everything that the files of a run depend on.
+/// A hash of everything that a run's files depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {
     let file = serde_json::to_string(&*row.file).unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");

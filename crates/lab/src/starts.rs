@@ -1,4 +1,4 @@
-//! Runs that were planned, queued or started with this server.
+//! Runs planned, queued or started through this server.
 //!
 //! The server itself never accesses a drive. `plateau plan` estimates a plan, and a launcher starts a run as a separate
 //! process. Queued runs are kept in a file, so they still start after the server is restarted.
@@ -45,7 +45,7 @@ pub struct Starts {
     entries: Mutex<Vec<Entry>>,
     /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs to which the stop signal was sent, with the number of times they had been resumed by then. A second signal
+    /// Runs that were sent the stop signal, with the number of times they had been resumed by then. A second signal
     /// would abort a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
@@ -55,7 +55,7 @@ impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
     ///
     /// # Errors
-    /// If the file of queued runs exists but cannot be read.
+    /// If the file with queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -114,7 +114,7 @@ impl Starts {
         }
     }
 
-    /// Whether runs are started by a launcher, whose rights differ from those of the server.
+    /// Whether runs are started by a launcher, whose privileges differ from the server's.
     pub const fn has_launcher(&self) -> bool {
         self.has_launcher
     }
@@ -164,8 +164,8 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = planned.request.clone() else { return Ok(()) };
-            // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
-            // reported here, so that the plan can be kept.
+            // When the run opens the drive, it checks the identity again, because the drive may have been
+            // replaced since. A typo is reported here, so that the plan can be kept.
             if typed != planned.identity() {
                 let why = mistyped(typed, planned.identity(), &start.target.path);
                 return Err(Unchanged::Mistaken(why));
@@ -328,8 +328,8 @@ impl Starts {
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
         // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
-        // of this one are checked both before and after, because the library data lacks any run that began in the
-        // meantime.
+        // of this one are checked both before and after, because the library data lacks any run that began
+        // after it was read.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;

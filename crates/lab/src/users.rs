@@ -1,5 +1,5 @@
-//! Users who sign in with a name and a password. The user file is readable only by its owner. It contains Argon2id
-//! hashes, from which passwords cannot be recovered in a reasonable time.
+//! Users who sign in with a name and a password. The user file is readable only by its owner. The file
+//! contains Argon2id hashes; passwords cannot be recovered from them in a reasonable time.
 
 use std::path::Path;
 use std::str::FromStr;

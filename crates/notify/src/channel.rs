@@ -23,13 +23,13 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// Why a notice was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
-    /// This process is asked to end.
+    /// This process has been asked to end.
     #[error("stopped")]
     Stopped,
     /// A file with a secret cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A file with an address contains something else.
+    /// A file that should contain an address contains something else.
     #[error("{}: {problem}", path.display())]
     Address {
         /// The file.
@@ -65,7 +65,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Returns the channel of a configuration.
+    /// Returns the configured channel.
     #[must_use]
     pub fn of(entry: Entry, folder: &Path) -> Self {
         Self { entry, folder: folder.into() }
@@ -155,7 +155,7 @@ impl Channel {
         let stored = |error: stdx::files::Unowned| DeliveryError::Stored(error.into());
         let folder = OwnedFolder::make(&self.folder).map_err(stored)?;
         let name = format!("{}.eml", self.name());
-        // One may be left over from a process that was killed.
+        // A file may be left over from a process that was killed.
         folder.remove(&name).map_err(stored)?;
         let mut file = folder.new_file(&name).map_err(stored)?;
         file.write_all(&mail::message(mail, notice)).map_err(DeliveryError::Stored)?;

@@ -1,4 +1,5 @@
-//! Notices about runs: calls a program or a webhook, or sends mail, when a run ends, fails, stalls or needs attention.
+//! Notices about runs: starts a program, calls a webhook or sends mail when a run ends, fails, stalls or
+//! needs attention.
 //!
 //! A separate process (`plateau notify`) observes the library. It reads runs as an untrusted observer, never writes to
 //! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects a run.

@@ -9,7 +9,7 @@ pub use stdx::text::short;
 /// Limit on the number of tests that are listed.
 const MOST_TESTS: usize = 30;
 
-/// What a notice is about, for the selection of channels.
+/// Subjects of notices, used to select channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// A run has completed.
@@ -20,7 +20,7 @@ pub enum Event {
     Interrupted,
     /// A run continues only after a person has decided how.
     NeedsPerson,
-    /// A process is working on a run, but nothing happens.
+    /// A process is working on a run, but there is no activity.
     Stuck,
     /// A sample, sent on request.
     Test,
@@ -83,10 +83,10 @@ pub enum Failing {
     },
     /// All tests were attempted, but not all are complete.
     Incomplete {
-        /// Why the first of them is not.
+        /// Why the first incomplete test is not complete.
         reason: String,
     },
-    /// The files of the run cannot be read or evaluated.
+    /// The run's files cannot be read or evaluated.
     Unreadable {
         /// The problem.
         problem: String,
@@ -134,7 +134,7 @@ pub enum About {
         /// As in `Interrupted`.
         reason: Option<String>,
     },
-    /// A process is working on the run, but nothing happens.
+    /// A process is working on the run, but there is no activity.
     Stuck {
         /// Time since the last sign of activity in seconds.
         quiet_seconds: u64,
@@ -146,7 +146,7 @@ pub enum About {
 }
 
 impl About {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         match self {
@@ -171,7 +171,7 @@ pub struct Subject {
     pub tests: Vec<String>,
     /// Name of the profile; empty if unknown.
     pub profile: String,
-    /// The target as given on the command line; empty if unknown.
+    /// The target as typed on the command line; empty if unknown.
     pub target: String,
     /// Serial number or identity of the drive; empty if unknown.
     pub drive: String,
@@ -201,7 +201,7 @@ impl Subject {
         }
     }
 
-    /// Describes a run of which only the id is known.
+    /// Describes a run if only its id is known.
     #[must_use]
     pub fn unknown(id: &str) -> Self {
         Self {
@@ -235,7 +235,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         self.about.event()

@@ -62,7 +62,7 @@ struct Activity {
     journal_bytes: u64,
     /// End of the last second with I/Os, if a load is running.
     load: Option<f64>,
-    /// The time at which the run reported its state, in phases without a load: only the process shows progress then.
+    /// The time at which the run reported its state, in phases without a load: in these, only this shows progress.
     report: Option<Timestamp>,
     phase: Option<LivePhase>,
 }
@@ -223,7 +223,7 @@ const fn is_of_run(error: &LibraryError) -> bool {
     )
 }
 
-/// Returns how a run ended; `None` if nobody waits for it.
+/// Returns how a run ended; `None` if nobody is waiting for it.
 fn ended(run: &Run) -> Result<Option<About>, String> {
     if run.file.origin.is_some() {
         return Ok(None);
@@ -242,12 +242,12 @@ fn ended(run: &Run) -> Result<Option<About>, String> {
         Ok(replayed) => ending(&run.file, &loaded.entries, &replayed.outcomes, replayed.modified.len()),
         Err(problem) => About::Failed(Failing::Unreadable { problem: short(&problem) }),
     };
-    // An incomplete copy says nothing about its source, which may be in progress.
+    // An incomplete copy says nothing about the original, which may be in progress.
     let is_final = matches!(about, About::Finished { .. });
     Ok(Some(about).filter(|_| is_final || !is_copy))
 }
 
-/// Returns how a run on which no process is working ended. Pure.
+/// Returns how a run ended that no process is working on. Pure.
 fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: usize) -> About {
     let standing = Standing::of(entries, outcomes, false);
     if let Some(verdict) = Verdict::of(standing) {
@@ -283,7 +283,7 @@ fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: u
     }
 }
 
-/// The test that has started and not ended.
+/// The test that has started but not ended.
 fn interrupted_test(entries: &[Entry]) -> Option<String> {
     let latest = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::TestStarted { test } | Event::Restarted { test } => Some(Some(test)),

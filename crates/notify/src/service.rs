@@ -1,4 +1,4 @@
-//! Looks at the library again and again, and delivers notices. Each channel has its own thread and queue, so that a
+//! Checks the library periodically, and delivers notices. Each channel has its own thread and queue, so that a
 //! channel that fails or hangs does not delay the others.
 
 mod apart;
@@ -69,7 +69,7 @@ impl Service {
         Ok(Self { config, looking, memory: Mutex::new(memory), channels })
     }
 
-    /// Looks at the library and attempts each outstanding delivery once.
+    /// Checks the library and attempts each outstanding delivery once.
     ///
     /// # Errors
     /// Returns an error if the library or the memory cannot be read or written, or if `stop` is set during the look.
@@ -101,7 +101,7 @@ impl Service {
         Ok((delivered, undelivered))
     }
 
-    /// Looks and delivers until `stop` is set. Problems are reported, and the work continues.
+    /// Checks and delivers until `stop` is set. Problems are reported, and the work continues.
     pub fn run(&mut self, stop: &AtomicBool, report: Report<'_>) {
         let Self { config, looking, memory, channels } = self;
         abandon_unknown(memory, channels, report);
@@ -141,7 +141,7 @@ fn abandon_unknown(memory: &Mutex<Memory>, channels: &[Channel], report: Report<
         .filter(|(_, channel)| !is_known(channel))
         .collect();
     for (id, channel) in unknown {
-        report(&format!("notice {id} is abandoned: there is no channel '{channel}' any more"));
+        report(&format!("notice {id} is abandoned: channel '{channel}' no longer exists"));
         note(memory.abandoned(&id, &channel), report);
     }
 }

@@ -1,5 +1,6 @@
-//! Sends requests with the `curl` program, which supports the protocols, certificates and proxies of the host's own
-//! distribution. A library for them would be larger than the rest of this crate and would itself need updates.
+//! Sends requests with the `curl` program of the host's own distribution, which supports the protocols,
+//! certificates and proxies in use there. A library for this would be larger than the rest of this crate and
+//! would itself need updates.
 //!
 //! The program is searched for in a fixed list of folders and runs without the caller's environment. Addresses and
 //! secrets reach it through its standard input, because the arguments of a process are visible to every user.
@@ -16,7 +17,7 @@ use crate::process::{self, ProcessError};
 
 /// Folders that only root can write to.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
-/// Limit on the response of a server.
+/// Limit on a server's response.
 const MOST_RESPONSE_BYTES: u64 = 1 << 20;
 /// Version of this program, for servers.
 pub const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
@@ -126,7 +127,7 @@ pub fn exchange(mut request: Request, limit: Duration, stop: &AtomicBool) -> Res
     // Redirects are not followed: they could lead to another host or protocol.
     ["silent", "show-error", "globoff"].into_iter().for_each(|flag| request.flag(flag));
     let mut command = Command::new(program()?);
-    // The first argument keeps curl from reading a configuration of the user.
+    // The first argument keeps curl from reading the user's configuration.
     command.args(["--disable", "--config", "-"]).env_clear().env("LC_ALL", "C").current_dir("/");
     let ended = process::run(&mut command, request.text.as_bytes(), limit + GRACE, stop)?;
     if !ended.status.success() {

@@ -1,4 +1,4 @@
-//! The configuration and the secrets that it refers to, each in a file that no other user can have written.
+//! The configuration and the secrets that it refers to, each in a file that no other user could have written.
 
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -63,10 +63,10 @@ pub enum FileError {
     },
 }
 
-/// Reads a configuration, which names programs that are started with the rights of this process.
+/// Reads a configuration, which names programs that are started with this process's privileges.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or if another user can have written it.
+/// Returns an error if the file cannot be read, or if another user could have written it.
 pub fn read_config(path: &Path) -> Result<String, FileError> {
     read(path, MOST_CONFIG_BYTES, false)
 }

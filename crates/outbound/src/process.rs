@@ -19,7 +19,7 @@ const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 /// Limit on the part of each output that is kept; the rest is read and dropped.
 pub const MOST_KEPT_BYTES: usize = 8 << 10;
 
-/// The end of a program.
+/// How a program ended.
 #[derive(Debug)]
 pub struct Ended {
     /// How it ended.
@@ -30,16 +30,16 @@ pub struct Ended {
     pub err: Vec<u8>,
 }
 
-/// Why there is no end.
+/// Why the program did not end by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// The program cannot be started, or not be followed.
+    /// The program cannot be started or monitored.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It took too long, and was killed.
     #[error("no end within {0:?}; it was killed")]
     TooLong(Duration),
-    /// This process is asked to end, so the program was killed.
+    /// This process was asked to end, so the program was killed.
     #[error("stopped")]
     Stopped,
 }
@@ -163,7 +163,7 @@ fn poll_fd(fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Option<PollFd<'_>> {
 /// Reads what a pipe holds, and closes it at its end.
 fn take(pipe: &mut Option<impl Read>, kept: &mut Vec<u8>) -> io::Result<()> {
     let mut chunk = [0; 4096];
-    // One chunk for each look: a program that prints without end must not keep this loop from its deadline.
+    // One chunk per pass: a program that prints endlessly must not keep this loop from its deadline.
     match pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
         None => {}
         Some(Ok(0)) => *pipe = None,
@@ -184,7 +184,7 @@ fn is_later(error: &io::Error) -> bool {
 fn kill(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // The process has not been waited for, so its number still belongs to it.
-        // It may have ended in the meantime.
+        // It may already have ended.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let deadline = Instant::now() + PATIENCE_AFTER_KILL;

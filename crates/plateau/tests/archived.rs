@@ -100,7 +100,7 @@ fn what_would_change_an_archived_run_is_refused() {
     let target = copy.to_str().expect("text");
     let error =
         bench.fails(3, &["run", "lat", target, "--erase", target, "--cell-seconds=0.05", "--max-rounds=5"]);
-    assert!(error.contains("may be an archived one"), "{error}");
+    assert!(error.contains("may be an archived run"), "{error}");
     assert!(fs::read(&copy).expect("a file").starts_with(&bytes), "nothing was written");
     let key = bench.path("key.pem");
     fs::write(&key, "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n")

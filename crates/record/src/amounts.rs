@@ -10,7 +10,7 @@ use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 /// can measure.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the memory for the values of a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
+/// Limit on the memory for the values in a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
 /// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
 /// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
@@ -28,7 +28,7 @@ const SLOTS_OF_READING: u64 = 32;
 /// Limit on the number of records in a journal: 50 times as many as a month of one-minute cells produces.
 const MOST_RECORDS: u64 = 1 << 21;
 
-/// Running totals over the records of a journal.
+/// Running totals over the records in a journal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
     total: u64,

@@ -61,16 +61,16 @@ pub(crate) fn version_in(header: &[u8], magic: &str) -> Option<u32> {
     std::str::from_utf8(header).ok()?.strip_prefix(magic)?.strip_suffix('\n')?.parse().ok()
 }
 
-/// Returns the line of a record, and its link.
+/// Returns a record's line, and the link of the line.
 pub(crate) fn line_of(json: &str, chain: Digest) -> (String, Digest) {
     let link = chain.next(json);
     (format!("{link} {json}\n"), link)
 }
 
-/// Returns the JSON in the line of a record, and its link.
+/// Returns the JSON in a record's line, and the link of the line.
 ///
 /// # Errors
-/// Returns a description of the problem if the line is not the next one of the chain.
+/// Returns a description of the problem if the line is not the next line in the chain.
 pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let text = text.strip_suffix('\n').ok_or("incomplete")?;

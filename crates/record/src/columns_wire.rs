@@ -12,7 +12,7 @@ use crate::plain_array::{ARRAY, Integers};
 #[derive(Serialize)]
 struct Wire {
     intervals_per_column: u64,
-    /// For each column: the distance from the previous non-empty row and the count, alternating.
+    /// For each column: the distance from the previous non-empty row, and the count, alternating.
     columns: Vec<Vec<u64>>,
 }
 

@@ -1,12 +1,12 @@
-//! Bit-packed numbers that are rarely read: each takes only as many bits as the largest one needs.
+//! Bit-packed numbers that are rarely read: each number takes only as many bits as the largest number needs.
 
 /// An immutable list of numbers. If many of them are zero, each zero takes one bit.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Packed {
     /// The numbers, packed contiguously starting at the lowest bit.
     words: Box<[u64]>,
-    /// A bitmap of the non-zero numbers, which are then the only ones in `words`; `None` if `words` contains all
-    /// numbers.
+    /// A bitmap of the non-zero numbers; if it is present, `words` contains only those. `None` if `words`
+    /// contains all numbers.
     present: Option<Box<[u64]>>,
     length: usize,
     /// Bits of each number; 0 if all numbers are 0.
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Packed {
 
 impl From<&[u64]> for Packed {
     fn from(numbers: &[u64]) -> Self {
-        // The highest bit set in any number is that of the largest number.
+        // The highest bit set in any number is the highest bit of the largest number.
         let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
         let zeros = numbers.iter().filter(|number| **number == 0).count();
         let has_many_zeros = zeros * bits as usize > numbers.len();
@@ -133,7 +133,7 @@ impl Packed {
         self.range(0..self.length)
     }
 
-    /// Returns the numbers in a range of positions; those beyond the last number are omitted.
+    /// Returns the numbers in a range of positions; positions beyond the last number are omitted.
     pub fn range(&self, range: std::ops::Range<usize>) -> Iter<'_> {
         let rest = range.start.min(self.length)..range.end.min(self.length);
         let stored = self.present.as_ref().map_or(rest.start, |present| set_before(present, rest.start));

@@ -50,7 +50,7 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
     thread::scope(|scope| {
         // This thread works, too.
         let others = threads.min(items.len()).saturating_sub(1);
-        // A process may not start any number of threads; those that it has share the items.
+        // The number of threads that a process may start is limited; the threads that it has share the items.
         let others: Vec<_> =
             (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut all = work();

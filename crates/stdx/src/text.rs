@@ -1,7 +1,7 @@
 //! Makes untrusted text safe to print or to use in a file name.
 //!
 //! Terminals interpret control characters, and bidirectional formatting characters change the displayed order
-//! of a line. Such characters may occur in the names of files and drives, in results of other tools, and in
+//! of a line. Such characters may occur in the names of files and drives, in results from other tools, and in
 //! runs from elsewhere.
 
 use std::any::Any;

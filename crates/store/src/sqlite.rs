@@ -23,7 +23,7 @@ pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Number of steps of the database between two clock readings, about a millisecond.
+/// Number of database steps between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
 /// Time that a query which is too slow has to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
@@ -66,7 +66,7 @@ impl Sqlite {
         let failed = |error| failure(&path, "open", error);
         let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        // The index can be rebuilt at any time, so it need not survive a power cut undamaged in its last transaction.
+        // The index can be rebuilt at any time, so a power cut may damage its last transaction.
         connection
             .execute_batch(
                 "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL;",
@@ -253,7 +253,7 @@ impl Sqlite {
             Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow { limit: limits.time },
             Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => too_large(),
             Some(ErrorCode::AuthorizationForStatementDenied) => {
-                StoreError::Query("only queries of the store are possible: begin with SELECT".into())
+                StoreError::Query("only queries are possible: begin with SELECT".into())
             }
             None if matches!(error, rusqlite::Error::MultipleStatement) => StoreError::Query(
                 "only one statement is possible; combine several queries with UNION ALL".into(),
@@ -261,7 +261,7 @@ impl Sqlite {
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),
         };
-        // Memory of the whole process; a limit can only be lowered. Functions can create values of any size.
+        // Limits the memory of the whole process; a limit can only be lowered. Functions can create values of any size.
         let heap = format!("PRAGMA hard_heap_limit = {}", limits.bytes);
         self.connection.query_row(&heap, [], |_| Ok(())).map_err(wrong)?;
         let most_bytes = i32::try_from(limits.bytes).unwrap_or(i32::MAX);

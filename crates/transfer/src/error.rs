@@ -28,7 +28,7 @@ pub enum TransferError {
         source: Unverified,
     },
     /// The journal does not belong to the `run.json`.
-    #[error("run {id} cannot be transferred: its run.json is not the one with which its journal began")]
+    #[error("run {id} cannot be transferred: its run.json is not the one that its journal began with")]
     OtherRunFile {
         /// Id of the run.
         id: String,
@@ -85,7 +85,7 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// An error of a library.
+    /// An error in a library.
     #[error(transparent)]
     Library(#[from] LibraryError),
 }

@@ -1,4 +1,5 @@
-//! A library that receives runs. Only complete and verified records are stored, each once and after all before it.
+//! A library that receives runs. Only complete and verified records are stored, each once, and after all
+//! records before it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -72,7 +73,7 @@ impl Receiver {
 
     /// Returns the run `id`, whose directory has that name.
     fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
-        // Reject names that are not those of directories in the library, such as `..`.
+        // Reject names that cannot be directories in the library, such as `..`.
         if id.is_empty() || id.contains('/') || id.starts_with('.') {
             return Err(TransferError::Unknown { id: id.into() });
         }
@@ -94,7 +95,7 @@ impl Receiver {
         self.known.insert(run.file.id.clone(), (run.identity(), verified));
     }
 
-    /// Verifies the records of a journal, beginning after those that are known to be intact.
+    /// Verifies the records in a journal, beginning after those that are known to be intact.
     fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
         let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
         let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();
@@ -150,7 +151,7 @@ impl Destination for Receiver {
         let verified = beginning(first)?;
         for (name, bytes) in first.files {
             if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
-                let text = format!("{name} is not a file of a run that can be received");
+                let text = format!("{name} is not a run file that can be received");
                 return Err(TransferError::Refused { text });
             }
         }

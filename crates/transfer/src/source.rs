@@ -10,8 +10,8 @@ use stdx::files::{Links, ReadError, open};
 use crate::destination::SourceState;
 use crate::error::{TransferError, io};
 
-/// Files of a run, besides `run.json` and journal, that are sent with it. The run's report is not transferred, because
-/// it is computed from the journal.
+/// Files of a run that are sent with it, in addition to `run.json` and the journal. The run's report is not
+/// transferred, because it is computed from the journal.
 pub const EXTRA_FILES: &[&str] = &["logo", "signature.json", "imported-file"];
 /// Limit on each of these files.
 pub(crate) const MOST_EXTRA_BYTES: u64 = 64 << 20;

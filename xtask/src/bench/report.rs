@@ -142,7 +142,7 @@ struct Recorder {
     rng: Rng,
     clock_ns: u64,
     cells: u64,
-    /// Row, and the fraction of response times in it.
+    /// A row, and the fraction of response times in it.
     shares: Vec<(usize, f64)>,
 }
 

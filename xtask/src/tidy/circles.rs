@@ -1,7 +1,7 @@
 //! Source files must not depend on each other in a cycle, so that each one can be read with only the files
 //! that it needs, and tested without the rest.
 //!
-//! A file depends on another one if its code, apart from tests, mentions an item that is defined there.
+//! File A depends on file B if A's code, apart from tests, mentions an item that is defined in B.
 //! Declaring a module or re-exporting its items is not a dependency, but calling them is.
 
 mod modules;

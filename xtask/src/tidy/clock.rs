@@ -15,10 +15,10 @@ const ALLOWED: &[&str] = &[
     "crates/store/src/sqlite.rs",
     // This file waits for another program, with a timeout.
     "crates/signatures/src/second_opinion.rs",
-    // These files wait for other programs and for the next attempt, far from any measurement.
+    // These files wait for other programs and for the next attempt; they are not involved in measurements.
     "crates/notify/src/process.rs",
     "crates/notify/src/service.rs",
-    // The clock of a meter is that of the host.
+    // A meter uses the host's clock.
     "crates/power/",
     "crates/plateau/",
     "crates/prepare/",

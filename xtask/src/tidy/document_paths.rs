@@ -1,4 +1,4 @@
-//! Paths in documents must exist: without this check, a code map soon becomes outdated.
+//! Paths in documents must exist: a code map that nothing checks soon becomes outdated.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -1,4 +1,4 @@
-//! The repository must not contain paths of the machine on which it was written.
+//! The repository must not contain paths of the machine that it was written on.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -1,4 +1,4 @@
-//! Only the program may name its options in messages, because other programs can use the crates on which it depends.
+//! Only the program may name its options in messages, because other programs can use the crates that it depends on.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

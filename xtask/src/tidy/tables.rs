@@ -10,7 +10,7 @@ pub const CHECK: Check = Check { name: "tables", run, bless: None };
 struct Listed {
     folder: &'static str,
     extension: &'static str,
-    /// Files of the directory that are not items.
+    /// Files in the directory that are not items.
     helpers: &'static [&'static str],
     /// File of the table.
     file: &'static str,
@@ -170,7 +170,7 @@ fn example(stem: &str) -> String {
     format!("examples-data/{stem}.toml")
 }
 
-/// Complains about documentation pages to which the index has no link.
+/// Complains about documentation pages that the index does not link to.
 fn unlinked_pages(tree: &Tree) -> Vec<Complaint> {
     let index = tree.text(INDEX).unwrap_or_default();
     let pages = tree.texts().map(|(path, _)| path).filter(|path| path.ends_with(".md") && *path != INDEX);

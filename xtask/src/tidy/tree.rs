@@ -1,4 +1,4 @@
-//! The files of the workspace, read into memory once.
+//! The files in the workspace, read into memory once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ const TEXT: &[&str] = &["css", "csv", "html", "js", "json", "md", "rs", "sh", "s
 /// Text files without an extension.
 const TEXT_NAMES: &[&str] = &[".ci/run"];
 
-/// The files of the workspace by path relative to its root, with forward slashes.
+/// The files in the workspace, by their path relative to its root, with forward slashes.
 pub struct Tree {
     texts: BTreeMap<String, String>,
     sources: BTreeMap<String, Source>,

@@ -84,8 +84,8 @@ fn nobody(_: &str) -> bool {
     false
 }
 
-/// Returns whether this module is shared by several test binaries that each use only a part of it. In binaries
-/// in which the lint does not fire, `expect` would fail.
+/// Returns whether this module is shared by several test binaries that each use only a part of it. `expect`
+/// would fail in binaries in which the lint does not fire.
 fn is_shared_by_tests(path: &str) -> bool {
     path.contains("/tests/") && !path.contains("/src/") && path.ends_with("/mod.rs")
 }

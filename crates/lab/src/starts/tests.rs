@@ -58,7 +58,7 @@ impl Place {
         });
     }
 
-    /// Adds a plan for the drive S1 that was not confirmed yet.
+    /// Adds a plan for the drive S1 that has not been confirmed yet.
     fn planned(&self, name: &str) {
         self.waiting(name);
         let mut entries = self.starts.entries();

@@ -14,7 +14,7 @@ use super::values::{self, check_webhook};
 use crate::decide::Rules;
 use crate::notice::Event;
 
-/// More than any reasonable file contains.
+/// Limit on the number of channels: more than any reasonable file contains.
 const MOST_CHANNELS: usize = 50;
 const MOST_WORDS: usize = 100;
 const MOST_ATTEMPTS: u32 = 100;
@@ -36,7 +36,7 @@ const WEBHOOK: [&str; 5] = ["url", "url-file", "token-file", "ca-file", "proxy"]
 const MAIL: [&str; 7] = ["server", "tls", "from", "to", "user", "password-file", "ca-file"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
-/// The entries of a table by their names.
+/// The entries in a table by name.
 type Keys<'a, 'b> = BTreeMap<&'b str, &'b Value<'a>>;
 
 /// Reads how a channel delivers notices.
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         Self { file, text, mistakes: Vec::new() }
     }
 
-    /// The errors in the order of the text.
+    /// The errors, in the order of their positions in the text.
     pub fn mistakes(mut self) -> Vec<Mistake> {
         self.mistakes.sort();
         self.mistakes
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries of a table; unknown names are errors.
+    /// The entries in a table; unknown names are errors.
     fn keys<'b, 't>(&mut self, table: &'b DeTable<'t>, known: &[&str]) -> Keys<'t, 'b> {
         let mut keys = Keys::new();
         for (name, value) in table.iter() {
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
             }
             (None, Some(_)) => Source::File(self.secret(keys, "url-file")?),
             (Some(_), Some(value)) => {
-                self.mistake(value.span().start, "`url` and `url-file` exclude each other");
+                self.mistake(value.span().start, "`url` and `url-file` cannot be combined");
                 return None;
             }
             (None, None) => {
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
         let to = keys.get("to").and_then(|value| self.list(value, values::mail_address));
         let is_user = |text: &str| {
             values::line(text)?;
-            if text.contains(':') { Err("the name of a user cannot contain ':'".into()) } else { Ok(()) }
+            if text.contains(':') { Err("a user name cannot contain ':'".into()) } else { Ok(()) }
         };
         let user = keys.get("user").and_then(|value| self.checked(value, is_user));
         let password_file = self.secret(keys, "password-file");
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         Some(text.to_owned())
     }
 
-    /// A list of at least one string.
+    /// A non-empty list of strings.
     fn list(
         &mut self,
         value: &Value<'_>,

@@ -20,8 +20,8 @@ pub struct Serve {
     /// Change nothing: runs cannot be started or stopped, even by operators
     #[arg(long)]
     pub read_only: bool,
-    /// Start runs through the launcher that listens on this socket, which may have more rights than the server [default:
-    /// as processes of the server's own user]
+    /// Start runs through the launcher that listens on this socket, which may have more privileges than the
+    /// server [default: as processes of the server's own user]
     #[arg(long, value_name = "SOCKET", conflicts_with = "read_only")]
     pub launcher: Option<PathBuf>,
 }

@@ -43,7 +43,8 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     let runs = chosen(&library, options)?;
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
-        let text = format!("--{} of several runs writes several files; specify a directory", format.name);
+        let text =
+            format!("--{} writes several files if there are several runs; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
     if !is_one {

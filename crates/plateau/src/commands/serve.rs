@@ -40,8 +40,8 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
             "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server; runs are not affected."
         ))?,
         None => printer::print(&format!(
-            "http://{address}/\nUsers sign in with name and password. Links are printed only on a terminal, because \
-             others may read this output."
+            "http://{address}/\nUsers sign in with their name and password. Links are printed only on a terminal, \
+             because others may read this output."
         ))?,
     }
     server
@@ -76,7 +76,7 @@ pub fn failure(error: ServeError) -> Failure {
         let path = path.display().to_string();
         let (file, unread) = (shell_word(&path), format!("{path}.unread"));
         let hint = format!(
-            "the server was not started, and the file is unchanged; make it readable, or give up the runs in it: \
+            "the server was not started, and the file is unchanged; make it readable, or discard the runs in it: \
              `mv {file} {}`",
             shell_word(&unread)
         );

@@ -63,7 +63,7 @@ pub fn check_folder_of_many(path: &Path) -> Done {
     Folder::make(path, false).map(drop).map_err(Failure::from)
 }
 
-/// Checks that a name in a folder may be written; the files of a run are never replaced.
+/// Checks that a name in a folder may be written; a run's files are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     folder.check(name)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
@@ -121,8 +121,8 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
     folder.replace_with(name, write)
 }
 
-/// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
-/// meantime is not recreated.
+/// Writes a file into the directory of a run. Does not create the directory, so that a run that has just been
+/// removed is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     several(run, &[(&run.dir.join(name), bytes)])
 }
@@ -141,7 +141,7 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
         check_name(&folder, name, path)?;
         open.push((folder, name, bytes));
     }
-    // This inspects all processes of the host, which may take longer than generating a report.
+    // This inspects all processes on the host, which may take longer than generating a report.
     check_unused(files.iter().map(|(path, _)| *path))?;
     let files: Vec<_> = open.iter().map(|(folder, name, bytes)| (folder, *name, **bytes)).collect();
     Folder::replace_each(&files).map_err(Failure::from)

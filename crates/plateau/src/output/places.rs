@@ -62,21 +62,21 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
-/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
+/// Returns the folder for restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
 /// root) or the user's folder. Code that opens it must check that no other user could have written to it.
 pub fn state() -> Done<PathBuf> {
-    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
+    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_privileges_than_its_caller());
     match set {
         Some(path) => Ok(std::path::absolute(path)?),
         None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),
-        // Without a home folder, there is nothing to restore; a missing folder is reported when a record has to be
-        // written.
+        // If there is no home folder, there is nothing to restore; a missing folder is reported when a record
+        // has to be written.
         None => Ok(user_folder("XDG_STATE_HOME", ".local/state", "PLATEAU_STATE")
             .unwrap_or_else(|_| PathBuf::from("/var/lib/plateau/state"))),
     }
 }
 
-/// Returns the folder of configurations: the system's (for root) or the user's.
+/// Returns the folder for configurations: the system's (for root) or the user's.
 pub fn config() -> Done<PathBuf> {
     if is_root() { Ok("/etc/plateau".into()) } else { user_folder("XDG_CONFIG_HOME", ".config", "--config") }
 }

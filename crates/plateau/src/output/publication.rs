@@ -12,7 +12,7 @@ use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::run_files::LOGO;
 
-/// Size limit for reading, above the limit for logos, so that the check of the logo can report a larger one.
+/// Size limit for reading, above the limit for logos, so that the check of the logo can report an oversized logo.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// Reads the image at `path` and checks it.
@@ -25,7 +25,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the values given on the command line and, for all others, those in the run's plan.
+/// Returns the values specified on the command line and, for all others, the values in the run's plan.
 ///
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.
@@ -44,14 +44,14 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     })
 }
 
-/// Returns the logo with which the run was started; refuses a replacement.
+/// Returns the logo that the run was started with; refuses a replacement.
 ///
 /// # Errors
 /// Returns an error if it cannot be read, or was replaced.
 pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
     let changed = |why: String| {
         let text =
-            format!("{why}: `logo` in {} is not the image with which the run started", run.dir.display());
+            format!("{why}: `logo` in {} is not the image that the run started with", run.dir.display());
         Failure::text(Exit::Run, text).of_run(&run.file.id)
     };
     let bytes = run

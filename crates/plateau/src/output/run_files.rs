@@ -1,4 +1,4 @@
-//! Names of the files that Plateau stores in a run's directory in addition to `run.json`, journal and report.
+//! Names of the files that Plateau stores in a run's directory in addition to `run.json`, the journal and the report.
 
 /// The logo of the plan.
 pub const LOGO: &str = "logo";

@@ -196,7 +196,7 @@ impl Summary {
         })
     }
 
-    /// Returns whether one of its tests rejects the drive.
+    /// Returns whether one of the run's tests rejects the drive.
     pub fn is_rejected(&self) -> bool {
         let verdicts = self.replayed.outcomes.iter().filter_map(|outcome| outcome.acceptance.as_ref());
         verdicts.into_iter().any(|acceptance| !acceptance.is_pass())
@@ -267,7 +267,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns the title of a test with profile, thread count and queue depth.
+/// Returns the title of a test with its profile, thread count and queue depth.
 fn title(outcome: &Outcome, profile: &str) -> String {
     let header = &outcome.header;
     match (header.threads, header.queue_depth) {
@@ -323,7 +323,7 @@ fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
     named_tables(outcome).map(|(_, table)| table)
 }
 
-/// Returns the tables of a test, each with test and page.
+/// Returns the tables of a test, each with its test and page.
 fn named_tables(outcome: &Outcome) -> impl Iterator<Item = (String, &Table)> {
     let exhibits = outcome.pages.iter().flat_map(|page| page.exhibits.iter().map(move |each| (page, each)));
     exhibits.filter_map(|(page, exhibit)| match exhibit {

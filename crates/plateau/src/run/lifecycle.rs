@@ -240,8 +240,8 @@ pub struct Work<'a> {
     pub metering: Option<Metering>,
 }
 
-/// Executes the rest of a run. Applies the changes to drive and host before the run, and restores them
-/// afterwards.
+/// Executes the rest of a run. Applies the changes to the drive and the host before the run, and restores
+/// them afterwards.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
@@ -265,7 +265,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
-    // The report is read from the journal's path, at which the written file must still exist.
+    // The report is read from the journal's path, where the written file must still exist.
     Ok(journal.check_in_place()?)
 }
 

@@ -1,8 +1,8 @@
-//! Parses the JSON that this program writes: printable ASCII without escapes and spaces.
+//! Parses the JSON that this program writes: printable ASCII without escapes or spaces.
 //!
 //! Almost all of a journal is long arrays of small integers, which this parser reads two to three times as fast as
-//! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result; everything else is an error without a
-//! description, and left to `serde_json`.
+//! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result; everything else is an error
+//! without a description, and is left to `serde_json`.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{

@@ -1,7 +1,8 @@
 //! Reads a journal in batches of lines, several of which are parsed at the same time.
 //!
-//! The hash of a record covers the digits of the line before it, not the result of checking that line. A batch is
-//! therefore checked against the digits that its predecessor states, and the chain is whole if every batch is.
+//! The hash of a record covers the digits of the line before it, not the result of checking that line. A
+//! batch is therefore checked against the digits in the line before it, and the chain is intact if every
+//! batch is.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read as _};

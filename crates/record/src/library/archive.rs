@@ -1,9 +1,9 @@
 //! The file of an archived run: a tar file, compressed with zstd, which `tar -xf` unpacks as well.
 //!
-//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all further
-//! files, sorted by name; the journal last, so that no file is skipped over it. The same files always result in the
-//! same bytes. Archives are untrusted: names, order, number and sizes are checked while reading, and nothing is
-//! extracted to a path from the archive.
+//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all
+//! further files, sorted by name; and the journal last, so that reading the other files never skips over it.
+//! The same files always result in the same bytes. Archives are untrusted: names, order, number and sizes are
+//! checked while reading, and nothing is extracted to a path from the archive.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -26,7 +26,7 @@ pub(super) const JOURNAL: &str = "journal";
 
 /// Limit on the number of files.
 pub(super) const MOST_FILES: usize = 1_000;
-/// Limit on the total size of the files besides `run.json` and journal.
+/// Limit on the total size of the files other than `run.json` and the journal.
 const MOST_FURTHER_BYTES: u64 = 1 << 30;
 /// Limit on the archive itself: incompressible content is stored as it is.
 const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 << 20);
@@ -34,7 +34,7 @@ const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 <<
 const MOST_NAME_BYTES: usize = 100;
 /// Unit of a tar file.
 const BLOCK_BYTES: usize = 512;
-/// Compression level: higher ones take several times as long for a few per cent.
+/// Compression level: higher levels take several times as long and save a few per cent.
 const LEVEL: i32 = 9;
 /// The decoder keeps this many bits' worth of bytes in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
@@ -72,7 +72,7 @@ pub(super) fn is_file_name(name: &OsStr) -> bool {
     is_plain && !bytes.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
-/// Returns the rank of a file, by which files are sorted before they are sorted by name.
+/// Returns the rank of a file; files are sorted by rank, then by name.
 pub(super) fn rank(name: &OsStr) -> u8 {
     match name.as_bytes() {
         name if name == RUN_FILE.as_bytes() => 0,
@@ -123,7 +123,7 @@ impl<'a> Packer<'a> {
         let of_file = |bytes: &u64| (BLOCK_BYTES + padding(*bytes)) as u64 + bytes;
         let whole = sizes.iter().map(of_file).sum::<u64>() + 2 * BLOCK_BYTES as u64;
         let mut encoder = Encoder::new(Appending(output), LEVEL)?;
-        // A reader of a small archive then needs little memory.
+        // As a result, a reader of a small archive needs little memory.
         encoder.set_pledged_src_size(Some(whole))?;
         encoder.include_checksum(true)?;
         encoder.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;

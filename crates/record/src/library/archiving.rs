@@ -1,8 +1,9 @@
 //! Packs the directory of a run into an archive, and restores it.
 //!
 //! At every moment, at least one of the two exists completely on disk: the new form is written under a temporary name,
-//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies in
-//! between, both exist. The directory is then authoritative, and either command completes what was interrupted.
+//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies
+//! before that, both exist. While both exist, the directory is authoritative, and either command completes
+//! what was interrupted.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, Read as _};
@@ -22,7 +23,7 @@ const PIECE_BYTES: u64 = 1 << 16;
 pub struct Archived {
     /// Path of the archive, or of the restored directory.
     pub path: PathBuf,
-    /// Total size of the files of the run.
+    /// Total size of the run's files.
     pub files_bytes: u64,
     /// Size of the archive.
     pub archive_bytes: u64,
@@ -31,9 +32,9 @@ pub struct Archived {
 /// The open directory of a run.
 struct Opened {
     folder: Box<dyn Stored>,
-    /// Names and sizes of its files, in the order of an archive.
+    /// Names and sizes of the directory's files, in the order of an archive.
     files: Vec<(OsString, u64)>,
-    /// Size and time of change of each file, in the same order.
+    /// Size and time of the last change of each file, in the same order.
     extents: Vec<Extent>,
 }
 
@@ -130,8 +131,8 @@ impl Run {
         Ok(Opened { folder, files, extents })
     }
 
-    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. Nobody can
-    /// read it who cannot read the run.
+    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory.
+    /// Only users who can read the run can read the archive.
     fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
         let sizes: Vec<u64> = opened.files.iter().map(|(_, bytes)| *bytes).collect();
         let created = u64::try_from(self.file.created.as_second()).unwrap_or(0);

@@ -18,10 +18,10 @@ use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
 pub struct Run {
     /// Directory of the run, or the file of an archived run.
     pub dir: PathBuf,
-    /// The run file. If the run was found in its library, `labels` are its current ones; otherwise, they are those with
-    /// which it was started.
+    /// The run file. If the run was found in its library, `labels` are its current labels; otherwise, they
+    /// are the labels that it was started with.
     pub file: RunFile,
-    /// Device and inode number of the directory or archive from which `file` was read.
+    /// Device and inode number of the directory or archive that `file` was read from.
     identity: (u64, u64),
     is_archived: bool,
     pub(super) storage: Arc<dyn Storage>,
@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// Returns the device and inode number of the run's directory or archive, which distinguish it from another one
-    /// at the same path.
+    /// Returns the device and inode number of the run's directory or archive, which distinguish it from
+    /// another directory or archive at the same path.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -125,7 +125,7 @@ impl Run {
     /// Returns the content of one of the run's files.
     ///
     /// # Errors
-    /// Returns an error if there is no regular file of this name (symbolic links are not followed), it is longer than
+    /// Returns an error if there is no regular file with this name (symbolic links are not followed), it is longer than
     /// `limit_bytes`, or it cannot be read.
     pub fn read_file(&self, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
         if self.is_archived {
@@ -213,7 +213,7 @@ impl Run {
     ///
     /// # Errors
     /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
-    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
+    /// other than regular files; in either case, the run does not change. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;

@@ -42,7 +42,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Atomically renames a file or folder within its parent folder.
     ///
     /// # Errors
-    /// Returns an error if a non-empty folder of that name exists, or the operation fails.
+    /// Returns an error if a non-empty folder with that name exists, or the operation fails.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -57,7 +57,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Returns an error if it does not exist, is not empty, or the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns the names of all entries of a folder, in no particular order.
+    /// Returns the names of all entries in a folder, in no particular order.
     ///
     /// # Errors
     /// Returns an error if it does not exist or the operation fails.
@@ -162,14 +162,14 @@ pub trait Stored: Debug + Send {
         Ok(())
     }
 
-    /// Returns the names of all entries of this folder, in no particular order, even if its path now refers to
+    /// Returns the names of all entries in this folder, in no particular order, even if its path now refers to
     /// a different file or folder.
     ///
     /// # Errors
     /// Returns an error if this is not a folder, or the operation fails.
     fn names(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns the kind and identity of the entry `name` of this folder, without following symbolic links.
+    /// Returns the kind and identity of the entry `name` in this folder, without following symbolic links.
     ///
     /// # Errors
     /// Returns an error if there is no such entry, or the operation fails.

@@ -17,7 +17,7 @@ use crate::facts::{
 ///
 /// # Errors
 /// Returns an error if this version does not support the profile or a test, or if the journal does not match
-/// the way in which this version runs a test.
+/// the way that this version runs a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     // The specification does not apply to results of other tools, and the journal contains no I/Os for them.

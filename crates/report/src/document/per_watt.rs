@@ -10,7 +10,7 @@ use crate::facts::figures::{Figure, better, family, have_one_depth, measured_in_
 use crate::facts::readings::{counted_readings, have_one_demand, reading_key, reading_name, workload_name};
 
 impl Document {
-    /// Returns all figures that can be compared with those of other runs, including figures per watt.
+    /// Returns all figures that can be compared with other runs, including figures per watt.
     #[must_use]
     pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
         let mut figures = self.figures.clone();

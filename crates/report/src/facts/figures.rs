@@ -35,8 +35,7 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// Uncertainty of the mean that the power meter causes; None for figures without power, and if it is not
-    /// known.
+    /// Uncertainty of the mean due to the power meter; None for figures without power, and if it is not known.
     pub uncertainty: Option<f64>,
     /// Direction of improvement.
     pub better: Better,
@@ -55,8 +54,8 @@ impl Figure {
         self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
     }
 
-    /// Standard deviation over the rounds as a fraction of the mean; None with fewer than two rounds or if the mean is
-    /// not positive.
+    /// Standard deviation over the rounds as a fraction of the mean; None if there are fewer than two rounds
+    /// or the mean is not positive.
     #[must_use]
     pub fn spread_share(&self) -> Option<f64> {
         let mean = self.mean().filter(|mean| *mean > 0.0)?;
@@ -130,7 +129,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
-    // If the loop is judged, there is already a figure for each cell, with its rounds.
+    // If steady state is determined for the loop, there is already a figure for each cell, with its rounds.
     if outcome.window.is_empty() {
         all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
     }

@@ -92,7 +92,7 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>, meter: &Meter<'_>) -> 
         times: ResponseTimes {
             mean: times.mean(),
             percentiles: BEYOND_PPM.map(|beyond| percentile_ns(&times, beyond).map(|ns| ns as f64)),
-            // The longest stall of a scaled drive differs from that of the full-size drive.
+            // The longest stall of a scaled drive differs from the full-size drive's.
             max: times.max().filter(|_| run.run.scale_divisor() == 1).map(|ns| ns as f64),
         },
         ios: Some(segment.read.ios + segment.write.ios),

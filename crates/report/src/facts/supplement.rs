@@ -1,5 +1,6 @@
-//! Supplement to the report, beyond the specification: IOPS, response times and the health of drive and host on one
-//! time axis, and response times up to five nines. One file per quantity; all times come from `timing`.
+//! Supplement to the report, which the specification does not require: IOPS, response times and the health of
+//! drive and host on one time axis, and response times up to five nines. One file per quantity; all times
+//! come from `timing`.
 
 mod course;
 pub(crate) mod file_share;
@@ -142,7 +143,7 @@ fn remark(
     }
     if scale_divisor > 1 {
         text += &format!(
-            " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
+            " Minutes refer to the full-size drive: {scale_divisor} times the minutes of the scaled drive."
         );
     }
     if scaled.is_stretched() {

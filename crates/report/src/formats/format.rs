@@ -11,7 +11,7 @@ use crate::facts::judged::JudgedRun;
 pub struct Source<'a> {
     /// The report.
     pub document: &'a Document,
-    /// The journal that the report is based on.
+    /// The journal of the reported run.
     pub entries: &'a [Entry],
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Provenance of the results in a file of a foreign format: the run, its profile, the simulated drive (null for a real
-/// one) and the marks. `import` reads it back.
+/// Provenance of the results in a file with a foreign format: the run, its profile, the simulated drive (null
+/// for a real one) and the marks. `import` reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();

@@ -1,8 +1,8 @@
 //! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Each module draws one
 //! kind of page, on a sheet that measures and places text.
 //!
-//! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
-//! 96 per inch.
+//! Pages match the pages of the HTML report in order and numbering, and contain the same charts. Lengths are
+//! in CSS pixels, 96 per inch.
 
 mod annex;
 mod bands;

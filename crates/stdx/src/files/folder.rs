@@ -111,11 +111,11 @@ impl Folder {
         Ok((Self::make(path.parent().unwrap_or(Path::new(".")), true)?, name))
     }
 
-    /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content, and a
+    /// Writes a file, replacing a regular file with the same name. Readers see either the old or the new content, and a
     /// failed write leaves no temporary file. Links are not followed, and only regular files are ever replaced.
     ///
     /// # Errors
-    /// Returns an error if the name belongs to anything but a regular file, or if a system call fails.
+    /// Returns an error if the name belongs to anything other than a regular file, or if a system call fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         self.replace_with(name, |file| file.write_all(bytes).map_err(|source| self.failed(name, source)))
     }

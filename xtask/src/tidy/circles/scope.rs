@@ -20,7 +20,7 @@ pub struct Scope {
     pub declared: Vec<String>,
     /// Inline modules with their content.
     pub inline: Vec<(String, Scope)>,
-    /// Names imported with `use`; those of the module come before those of function bodies.
+    /// Names imported with `use`; the module's imports come before the imports in function bodies.
     pub imports: Vec<Import>,
     /// All other paths.
     pub paths: Vec<Segments>,
@@ -43,7 +43,7 @@ impl Scope {
         for item in items.iter().filter(|item| !is_for_tests(attributes(item))) {
             scope.define(item);
         }
-        // Imports in function bodies are looked up last, so that they do not shadow names of the module.
+        // Imports in function bodies are looked up last, so that they do not shadow the module's names.
         let (uses, others): (Vec<&Item>, _) = items.iter().partition(|item| matches!(item, Item::Use(_)));
         uses.into_iter().chain(others).for_each(|item| scope.visit_item(item));
         scope
@@ -98,7 +98,7 @@ impl Scope {
         }
     }
 
-    /// Adds the paths in tokens that are not parsed: those of macros and attributes.
+    /// Adds the paths in tokens that are not parsed, as in macros and attributes.
     fn scan(&mut self, tokens: TokenStream) {
         let mut path = Segments::new();
         let (mut colons, mut is_name) = (0, true);

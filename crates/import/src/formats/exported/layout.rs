@@ -297,7 +297,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The facts that only exports of Plateau state.
+    /// The facts that only Plateau's own exports contain.
     pub fn stated(&self) -> ExportedCell {
         ExportedCell {
             workload: self.workload.clone(),

@@ -1,4 +1,4 @@
-//! Tests of the JSON document: their workloads, figures, windows, tables and charts.
+//! Tests in the JSON document: their workloads, figures, windows, tables and charts.
 
 use record::{
     DirectionReading, Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedVerdict, ImportedTest,

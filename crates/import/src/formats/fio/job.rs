@@ -76,7 +76,7 @@ impl Job {
             in_window: place.and_then(|place| place.in_window),
             host_limited: place.is_some_and(|place| place.host_limited),
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            // Without group_reporting, each clone of a job has its own entry.
+            // If group_reporting is not set, each clone of a job has its own entry.
             threads: if is_group { number("numjobs")? } else { Some(1) },
             queue_depth: number("iodepth")?,
             ios: Some(ios),
@@ -92,7 +92,7 @@ impl Job {
         }))
     }
 
-    /// Returns the order of the addresses and the share of reads.
+    /// Returns the order of addresses and the share of reads.
     fn pattern(
         &self,
         rw: Option<&str>,
@@ -103,7 +103,7 @@ impl Job {
             if total_ios(self.write.as_ref()) > 0 {
                 return Err("its options do not specify how it writes (rw)".into());
             }
-            remarks.push(format!("job '{}' specifies no rw; fio then reads sequentially", self.name()));
+            remarks.push(format!("job '{}' specifies no rw, so fio reads sequentially", self.name()));
             return Ok((Access::Sequential, 100));
         };
         let kind = rw.split(':').next().unwrap_or(rw);

@@ -86,7 +86,7 @@ fn driven(row: &Row<'_>) -> Result<Driven, String> {
     })
 }
 
-/// Power during a workload; `None` if the row does not have its mean, extremes and number of samples.
+/// Power during a workload; `None` if the row lacks the mean, the extremes or the number of samples.
 fn power(row: &Row<'_>) -> Result<Option<CellPower>, String> {
     let (Some(mean_watts), Some(min_watts), Some(max_watts), Some(samples)) = (
         row.number("power_mean_watts")?,

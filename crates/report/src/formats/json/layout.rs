@@ -64,7 +64,7 @@ pub struct ReportOrigin {
     pub date: Option<String>,
     /// Whether the figures were transcribed from a publication.
     pub transcribed: bool,
-    /// The run that the file is an export of; null if Plateau did not write it.
+    /// The run that was exported to the file; null if Plateau did not write it.
     pub exported_run: Option<String>,
     /// Revision of the specification that the file states.
     pub profile: Option<String>,
@@ -86,9 +86,9 @@ pub struct Device {
     pub capacity_bytes: Option<u64>,
     pub logical_block_bytes: Option<u32>,
     pub physical_block_bytes: Option<u32>,
-    /// Label of the simulated drive, also of an imported run; null for a real one.
+    /// Label of the simulated drive, including in imported runs; null for a real one.
     pub simulated_label: Option<String>,
-    /// Set if the drive is simulated, so that no result is that of a real drive.
+    /// Set if the drive is simulated, so that no result was measured on a real drive.
     pub simulated: Option<Simulated>,
 }
 
@@ -98,7 +98,7 @@ pub struct Simulated {
     pub label: String,
     pub model: String,
     pub model_version: u32,
-    /// Divisor of capacity and test times.
+    /// Factor by which capacity and test times are divided.
     pub scale_divisor: u32,
     pub seed: u64,
 }
@@ -236,7 +236,7 @@ pub struct Test {
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// Performance per watt of each workload in the window; empty without a power source.
+    /// Performance per watt of each workload in the window; empty if there is no power source.
     pub efficiency: Vec<TestEfficiency>,
     /// Share of the file system in each workload of the window; empty if the target is not a file.
     pub file_share: Vec<TestFileShare>,
@@ -378,7 +378,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// One completed workload, or the reported results of one. What an imported file does not state is null.
+/// One completed workload, or the reported results of one. Values missing from an imported file are null.
 #[derive(Serialize, JsonSchema)]
 pub struct Cell {
     /// Sequence number of the journal record.
@@ -388,8 +388,8 @@ pub struct Cell {
     /// `precondition` or `measure`; null if an imported file does not contain it.
     pub phase: Option<String>,
     pub round: Option<u32>,
-    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included. An
-    /// imported mean over the window has no round and belongs to it.
+    /// Whether the round belongs to the window that determined the verdict on its loop of rounds (including
+    /// loops of preconditioning). An imported mean over the window has no round and belongs to it.
     pub in_window: bool,
     /// Whether the results of the test are based on this workload: it is measured in the window of the last loop of
     /// rounds and, if only one step of a round counts, is that step. Null if an imported file does not contain it.

@@ -135,7 +135,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page beyond the specification.
+/// A page that the specification does not contain.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],
@@ -151,7 +151,7 @@ fn page_beyond(page: &Page) -> Vec<Block> {
     page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
 }
 
-/// Columns share the width equally; the column of the names is twice as wide.
+/// Columns share the width equally, except that the column with the names is twice as wide.
 fn numbers(page: &Page, table: &Table) -> Block {
     let row = |row: &Row| {
         let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));

@@ -11,8 +11,8 @@ pub(super) struct Band {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Width that a column needs and the width at which no cell below its head wraps. A head that wraps takes up space once
-/// per page, but a row heading does so in every row.
+/// Width that a column needs, and the width at which no cell below its head wraps. A head that wraps takes up
+/// space once per page, but a row heading does so in every row.
 struct Demand {
     least: f64,
     natural: f64,
@@ -68,7 +68,7 @@ fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usiz
     demand
 }
 
-/// Assigns each column the width that it needs, and the rest to those that would wrap; the sum never exceeds `room`.
+/// Assigns each column the width that it needs, and the rest to columns that would wrap; the sum never exceeds `room`.
 fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> Vec<f64> {
     let least: f64 = demands.clone().map(|demand| demand.least).sum();
     let missing: f64 = demands.clone().map(|demand| demand.natural - demand.least).sum();

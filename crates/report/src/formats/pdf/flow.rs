@@ -20,7 +20,7 @@ const HEADING: f64 = 26.0;
 /// Picture heights, for two pictures side by side and for a single one of full width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
-/// Fraction by which a picture may shrink to fit on the current page.
+/// Fraction of its size that a picture may lose to fit on the current page.
 const SHRINKS_BY: f64 = 0.15;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;

@@ -8,7 +8,7 @@ use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 /// Padding around the text of a cell.
 pub(super) const PAD: (f64, f64) = (6.0, 3.0);
 
-/// One cell of a table.
+/// A cell in a table.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub text: String,

@@ -35,7 +35,7 @@ struct SetUpLayout {
     row: f64,
 }
 
-/// The usual layout, and one for many tests, whose rows fit on one line.
+/// The usual layout, and a layout for many tests, whose rows fit on one line.
 const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
     SetUpLayout {
         shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],
@@ -124,7 +124,7 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     let y = bar(sheet, y, [name, &revision, &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
     let side = ROOM / 4.0 - 16.0;
-    // Vendor and tester share a width equal to that of the device at the opposite end.
+    // The vendor and the tester together are as wide as the device at the opposite end.
     let (tester, vendor) = (ROOM * 0.14, ROOM * 0.1);
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
     sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
