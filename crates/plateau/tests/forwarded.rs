@@ -225,7 +225,10 @@ fn a_followed_run_arrives_although_the_server_is_killed() {
     wait("the state of the run", || lab.bench.ok(&["show", &id]).contains("which was in progress at"));
     let page = lab.server.get(&format!("/runs/{id}"), &lab.server.enter()).body;
     assert!(page.contains("copy of rack7:/") && page.contains("last received"), "{page}");
-    assert!(page.contains("This run is a copy") && !page.contains("/stop"), "it is stopped on its host: {page}");
+    assert!(
+        page.contains("This run is a copy") && !page.contains("/stop"),
+        "it is stopped on its host: {page}"
+    );
     lab.server.signal("-KILL");
     lab.server.end();
     drop(held);

@@ -88,7 +88,8 @@ pub fn failure(error: ServeError) -> Failure {
         return Failure::text(Exit::Busy, format!("{error}; {hint}"));
     }
     if let ServeError::Lock { .. } = &error {
-        let hint = "the server was not started; select a folder that it can use: `PLATEAU_STATE=DIR plateau serve`";
+        let hint =
+            "the server was not started; select a folder that it can use: `PLATEAU_STATE=DIR plateau serve`";
         return Failure::text(Exit::Run, format!("{:#}; {hint}", anyhow::Error::new(error)));
     }
     let hint = match &error {

@@ -85,7 +85,15 @@ impl Iterator for Batches<'_> {
 impl<'a> Batches<'a> {
     /// Divides the rest of `input`, which follows the first line; `digest` is the link of that line.
     pub fn of(input: &'a mut dyn BufRead, batch_bytes: usize, digest: Digest) -> Self {
-        Self { input, batch_bytes, next_seq: 0, stated: digest, failure: None, is_over: false, spare: Vec::new() }
+        Self {
+            input,
+            batch_bytes,
+            next_seq: 0,
+            stated: digest,
+            failure: None,
+            is_over: false,
+            spare: Vec::new(),
+        }
     }
 
     /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
@@ -97,7 +105,8 @@ impl<'a> Batches<'a> {
 
     /// Reads the next batch; `None` if there is no further line before the end or before a failure.
     fn read(&mut self) -> Option<Batch> {
-        let (mut text, mut ends, mut rest) = (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
+        let (mut text, mut ends, mut rest) =
+            (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
         text.clear();
         while text.len() < self.batch_bytes && rest == Rest::default() {
             match self.line(&mut text) {

@@ -119,7 +119,7 @@ impl StoredColumns {
     /// Returns the memory that the columns take.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.cells.bytes() + self.ends.bytes()
+        self.0.cells.bytes() + self.0.ends.bytes()
     }
 
     /// Returns the non-empty rows of a column as (row, count), in ascending order.
