@@ -31,7 +31,7 @@ enum Printer {
     /// On another thread.
     There(Thread),
     /// On this one, if the process may have no more threads.
-    Here(Press),
+    Here(Box<Press>),
 }
 
 /// A thread that ends after [`Message::End`] or an error.
@@ -54,7 +54,7 @@ impl PdfWriter {
         let (sender, used) = channel();
         let printer = match Builder::new().spawn(move || printed(&receiver, &sender)) {
             Ok(handle) => Printer::There(Thread { messages, used, handle }),
-            Err(_) => Printer::Here(Press::new()?),
+            Err(_) => Printer::Here(Box::new(Press::new()?)),
         };
         let label = (String::new(), Some(NonZeroU32::MIN));
         Ok(Self { fonts: Fonts::load()?, printer, bookmarks: Vec::new(), label })
