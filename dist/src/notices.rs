@@ -13,7 +13,7 @@ const BEGINNINGS: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NO
 /// Notices for linked code that is not a cargo package.
 const RUNTIME: &str = include_str!("../files/runtime.txt");
 /// Fonts embedded in the program, with their licence.
-const FONTS: &str = "crates/report/assets/fonts/README.md";
+const FONTS: &str = "crates/print/assets/fonts/README.md";
 const LINE: &str = "--------------------------------------------------------------------------------";
 
 /// Returns all notices as a single document.

@@ -10,8 +10,8 @@ use anyhow::ensure;
 use stdx::rng::Rng;
 
 use crate::chore::Chore;
-use crate::tidy::tree::Tree;
 use prose::Sentence;
+use tidy::tree::Tree;
 
 /// Print sentences drawn at random from comments, documents and messages
 #[derive(clap::Args)]

@@ -13,7 +13,6 @@ mod json;
 mod openmetrics;
 pub(crate) mod pdf;
 mod png;
-mod raster;
 mod svg;
 pub(crate) mod text;
 mod tkperf;

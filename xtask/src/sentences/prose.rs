@@ -1,7 +1,7 @@
 //! Extracts the sentences of comments, documents and messages, with their positions.
 
-use crate::source::Source;
-use crate::tidy::tree::Tree;
+use tidy::source::Source;
+use tidy::tree::Tree;
 
 /// Minimum number of words in a sentence; shorter strings are names, units and headings.
 const FEWEST_WORDS: usize = 4;

@@ -8,14 +8,9 @@ mod annex;
 mod bands;
 mod body;
 mod cover;
-mod drawn;
 pub(crate) mod flow;
-mod fonts;
 mod grid;
-mod press;
-mod sheet;
 mod summary;
-mod writer;
 
 use krilla::metadata::{DateTime, Metadata};
 
@@ -25,8 +20,8 @@ use crate::pages::list::{PageKind, PageNumber, pages};
 use crate::pages::notes::NoteRow;
 use crate::pages::{cover as cover_text, titles};
 use flow::{Block, PageFrame};
-use sheet::Sheet;
-use writer::PdfWriter;
+use print::sheet::Sheet;
+use print::writer::PdfWriter;
 
 /// The PDF format.
 pub(super) const FORMAT: Format = Format {

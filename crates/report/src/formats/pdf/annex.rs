@@ -3,7 +3,6 @@
 use pts::exhibit::{Exhibit, Facts, Page, Row, Table};
 
 use super::flow::{self, Block, PageFrame};
-use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
@@ -14,6 +13,7 @@ use crate::pages::cells::cell_text;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
 use crate::pages::titles;
+use print::writer::PdfWriter;
 
 /// Draws the notes `further`, which do not fit on page 1. Adds the conformance statement and the supplement
 /// if a test was started and measured by Plateau, or a supplement if an imported file states power or the share of a

@@ -1,8 +1,8 @@
 //! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page continue
 //! in a further table with the same row headings.
 
-use super::fonts::{Fonts, Style};
 use super::grid::PAD;
+use print::fonts::{Fonts, Style};
 
 /// A table that fits on the page.
 pub(super) struct Band {
@@ -82,7 +82,7 @@ fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::pdf::fonts::ink;
+    use print::fonts::ink;
 
     #[test]
     fn no_word_is_wider_than_its_column_and_no_column_is_lost() {

@@ -7,9 +7,7 @@ use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
 use pts::profile::Edition;
 
-use super::fonts::{ink, soft};
 use super::grid::{PAD, TableCell, facts, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
 use crate::pages::cells::cell_text;
@@ -20,6 +18,8 @@ use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::or_na;
 use charts::Size;
+use print::fonts::{ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 
 /// Minimum legible height of a chart.
 const LEAST_CHART: f64 = 170.0;

@@ -6,13 +6,13 @@ use charts::Size;
 use charts::card::{CardFigure, Tone};
 use krilla::tagging::Tag;
 
-use super::fonts::{Style, ink, soft};
 use super::grid::{TableCell, facts, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 use super::summary::{banners, watermark};
 use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
+use print::fonts::{Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 
 /// Size of a chart in its own units.
 const PICTURE: Size = Size { width: 620.0, height: 330.0 };

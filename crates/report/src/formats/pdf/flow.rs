@@ -5,13 +5,13 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 
 use super::bands::bands;
-use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, height_of, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
 use super::summary::{STRIP, banners};
-use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::pages::banners::strips;
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
+use print::writer::PdfWriter;
 
 const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;

@@ -2,8 +2,8 @@
 
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 
-use super::fonts::{Fonts, Style, ink, soft};
-use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
 /// Padding around the text of a cell.
 pub(super) const PAD: (f64, f64) = (6.0, 3.0);

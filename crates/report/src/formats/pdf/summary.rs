@@ -5,9 +5,7 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 use pts::Outcome;
 
-use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, facts, height_of, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
 use crate::pages::banners::{Strip, strips};
@@ -17,6 +15,8 @@ use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::pages::values::{Fact, company, model, or_na};
 use crate::pages::{front, titles};
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 
 const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
@@ -140,7 +140,7 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     let left = right - vendor - 12.0;
     fact(sheet, left, vendor, "Vendor", &or_na(document.run.target.vendor.as_deref()));
     if let Some(logo) = &document.publication.logo {
-        sheet.logo(logo, Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
+        sheet.logo(logo.bytes(), logo.is_png(), Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
     }
     y + 54.0
 }

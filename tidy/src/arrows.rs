@@ -29,7 +29,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Tests read what `report` writes.
     ("import", &["pts", "record", "report", "skips", "stdx"]),
     ("charts", &["chartdata", "stdx"]),
-    ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
+    ("print", &["charts"]),
+    ("report", &["charts", "estimate", "print", "pts", "record", "stdx", "skips"]),
     ("fitting", &["nandsim", "pts", "record", "stdx"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("transfer", &["record", "stdx"]),
@@ -49,6 +50,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("launch", &["record", "stdx"]),
     ("follow", &["estimate", "pts", "record", "stdx", "transfer"]),
     ("watch", &["follow", "pts", "record", "stdx"]),
+    (
+        "output",
+        &["console", "device", "estimate", "failure", "host", "pts", "record", "report", "stdx", "transfer"],
+    ),
     ("outbound", &["stdx"]),
     ("forward", &["outbound", "record", "stdx", "transfer"]),
     ("notify", &["follow", "outbound", "pts", "record", "stdx", "transfer"]),
@@ -62,11 +67,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
             "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace", "fitting",
-            "prepare", "follow", "notify", "forward", "outbound",
+            "prepare", "follow", "notify", "forward", "outbound", "output",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
+    ("tidy", &[]),
     ("crosscheck", &["device", "engine", "pts", "record", "stdx"]),
     (
         "fuzz",
@@ -75,7 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "plateau", "trace", "notify",
         ],
     ),
-    ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
+    ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips", "tidy"]),
 ];
 
 const SECTIONS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];

@@ -9,9 +9,9 @@ use resvg::usvg::{Options, Tree};
 const SANS: &str = "DejaVu Sans";
 
 /// Embedded font of printed pages and pictures, so that they look the same on every machine.
-pub(super) const REGULAR: &[u8] = include_bytes!("../../assets/fonts/DejaVuSansCondensed.ttf");
+pub const REGULAR: &[u8] = include_bytes!("../assets/fonts/DejaVuSansCondensed.ttf");
 /// Bold variant of the font.
-pub(super) const BOLD: &[u8] = include_bytes!("../../assets/fonts/DejaVuSansCondensed-Bold.ttf");
+pub const BOLD: &[u8] = include_bytes!("../assets/fonts/DejaVuSansCondensed-Bold.ttf");
 
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
@@ -22,13 +22,13 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 /// Parses a chart into the tree of the rendering library.
-pub(super) fn tree(svg: &str) -> Result<Tree, String> {
+pub fn tree(svg: &str) -> Result<Tree, String> {
     let options = Options { fontdb: FONTS.clone(), font_family: SANS.into(), ..Options::default() };
     Tree::from_str(svg, &options).map_err(|error| format!("a chart is not valid SVG: {error}"))
 }
 
 /// Renders `svg` as PNG with `scale` pixels per unit.
-pub(super) fn png(svg: &str, scale: f32) -> Result<Vec<u8>, String> {
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, String> {
     let tree = tree(svg)?;
     let side = |units: f32| (units * scale).ceil() as u32;
     let mut pixmap =

@@ -14,13 +14,13 @@ use krilla::tagging::{Artifact, ArtifactType, ContentTag, SpanTag, Tag, TagGroup
 use krilla::{Document as Pdf, SerializeSettings};
 use krilla_svg::{SurfaceExt as _, SvgSettings};
 
-use super::drawn::{Colour, DrawnPage, Line, Operation};
-use super::sheet::{HEIGHT, WIDTH};
+use crate::drawn::{Colour, DrawnPage, Line, Operation};
+use crate::sheet::{HEIGHT, WIDTH};
 
 const POINTS_PER_PIXEL: f32 = 0.75;
 
 /// A bookmark, with those below it.
-pub(super) struct Bookmark {
+pub(crate) struct Bookmark {
     pub title: String,
     /// Index of the page to which the bookmark leads.
     pub page: usize,
@@ -28,7 +28,7 @@ pub(super) struct Bookmark {
 }
 
 /// The PDF file under construction.
-pub(super) struct Press {
+pub(crate) struct Press {
     pdf: Pdf,
     tags: TagTree,
 }

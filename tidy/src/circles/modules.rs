@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::scope::{Scope, Segments};
-use crate::tidy::tree::Tree;
+use crate::tree::Tree;
 
 /// For each file of a crate, the files that its code depends on, each with one of the items that it uses.
 pub type Needs = BTreeMap<String, BTreeMap<String, String>>;

@@ -3,7 +3,7 @@
 
 use log::{LevelFilter, Log, Metadata, Record};
 
-use crate::output::printer;
+use crate::printer;
 
 struct ToStandardError;
 

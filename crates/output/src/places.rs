@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use record::{Library, Run};
 use stdx::files::{OwnedFolder, Unowned};
 
-use crate::failure::{Done, Exit, Failure};
+use failure::{Done, Exit, Failure};
 
 /// Returns the library of runs: the option, PLATEAU_LIBRARY, the system's (for root) or the user's library.
 pub fn library(option: Option<&Path>) -> Done<Library> {

@@ -5,39 +5,50 @@ use krilla::geom::{Path, PathBuilder, Point, Rect, Size};
 use krilla::image::Image;
 use krilla::tagging::TagKind;
 
-use super::drawn::{Line, Operation};
-use super::fonts::{Fonts, Style};
-use crate::document::publication::Logo;
-use crate::formats::raster;
+use crate::drawn::{Line, Operation};
+use crate::fonts::{Fonts, Style};
+use crate::raster;
 
-pub(super) use super::drawn::Colour;
+pub use crate::drawn::Colour;
 
 /// A4 landscape.
-pub(super) const WIDTH: f64 = 297.0 / 25.4 * 96.0;
-pub(super) const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
+pub const WIDTH: f64 = 297.0 / 25.4 * 96.0;
+/// Height of a page in pixels.
+pub const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
 
-pub(super) const ACCENT: Colour = [0x1f, 0x5d, 0x9b];
-pub(super) const LINE: Colour = [0xd5, 0xdb, 0xe2];
-pub(super) const PALE: Colour = [0xf4, 0xf6, 0xf9];
-pub(super) const WHITE: Colour = [255, 255, 255];
+/// Colour of headings and highlights.
+pub const ACCENT: Colour = [0x1f, 0x5d, 0x9b];
+/// Colour of lines.
+pub const LINE: Colour = [0xd5, 0xdb, 0xe2];
+/// Background of table headings.
+pub const PALE: Colour = [0xf4, 0xf6, 0xf9];
+/// White.
+pub const WHITE: Colour = [255, 255, 255];
 
 /// Margins: left and right, top, bottom.
-pub(super) const SIDE: f64 = 38.0;
-pub(super) const TOP: f64 = 28.0;
-pub(super) const BOTTOM: f64 = HEIGHT - 46.0;
+pub const SIDE: f64 = 38.0;
+/// Top margin in pixels.
+pub const TOP: f64 = 28.0;
+/// Bottom edge of the content in pixels.
+pub const BOTTOM: f64 = HEIGHT - 46.0;
 /// Width between the margins.
-pub(super) const ROOM: f64 = WIDTH - 2.0 * SIDE;
+pub const ROOM: f64 = WIDTH - 2.0 * SIDE;
 
 /// A rectangle on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Area {
+pub struct Area {
+    /// Left edge in pixels.
     pub x: f64,
+    /// Top edge in pixels.
     pub y: f64,
+    /// Width in pixels.
     pub width: f64,
+    /// Height in pixels.
     pub height: f64,
 }
 
 impl Area {
+    /// Creates a rectangle from its left and top edges and its size.
     pub const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
         Self { x, y, width, height }
     }
@@ -45,14 +56,18 @@ impl Area {
 
 /// Alignment of a line of text between two edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
+    /// At the left edge.
     Left,
+    /// Centred.
     Middle,
+    /// At the right edge.
     Right,
 }
 
 /// A page being drawn.
-pub(super) struct Sheet<'s> {
+pub struct Sheet<'s> {
+    /// Fonts of the text.
     pub fonts: &'s Fonts,
     operations: Vec<Operation>,
     /// True while drawing decoration such as a footer or a watermark.
@@ -60,12 +75,13 @@ pub(super) struct Sheet<'s> {
 }
 
 impl<'s> Sheet<'s> {
+    /// An empty page.
     pub fn new(fonts: &'s Fonts) -> Self {
         Self { fonts, operations: Vec::new(), aside: false }
     }
 
     /// The whole page.
-    pub fn operations(self) -> Vec<Operation> {
+    pub(crate) fn operations(self) -> Vec<Operation> {
         self.operations
     }
 
@@ -85,14 +101,17 @@ impl<'s> Sheet<'s> {
         drawn
     }
 
+    /// Fills a rectangle.
     pub fn fill(&mut self, area: Area, colour: Colour) {
         self.operations.extend(rectangle(area).map(|path| Operation::Fill(path, colour)));
     }
 
+    /// Draws the outline of a rectangle.
     pub fn frame(&mut self, area: Area, colour: Colour) {
         self.operations.extend(rectangle(area).map(|path| Operation::Stroke(path, colour)));
     }
 
+    /// Draws a straight line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
         let mut builder = PathBuilder::new();
         builder.move_to(from.0 as f32, from.1 as f32);
@@ -152,10 +171,10 @@ impl<'s> Sheet<'s> {
         Ok(())
     }
 
-    /// Draws a logo as large as `area` allows; draws nothing if the file is damaged.
-    pub fn logo(&mut self, logo: &Logo, area: Area) {
-        let data: Data = logo.bytes().to_vec().into();
-        let image = if logo.is_png() { Image::from_png(data, true) } else { Image::from_jpeg(data, true) };
+    /// Draws a logo, a PNG or JPEG file, as large as `area` allows; draws nothing if the file is damaged.
+    pub fn logo(&mut self, bytes: &[u8], is_png: bool, area: Area) {
+        let data: Data = bytes.to_vec().into();
+        let image = if is_png { Image::from_png(data, true) } else { Image::from_jpeg(data, true) };
         let Ok(image) = image else { return };
         let (width, height) = image.size();
         let (width, height) = (f64::from(width.max(1)), f64::from(height.max(1)));
@@ -178,7 +197,7 @@ impl<'s> Sheet<'s> {
 }
 
 /// Line spacing.
-pub(super) fn leading(style: Style) -> f64 {
+pub fn leading(style: Style) -> f64 {
     style.size * 1.32
 }
 

@@ -3,7 +3,7 @@
 pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
 use serde::Serialize;
 
-use crate::failure::{Done, Failure};
+use failure::{Done, Failure};
 
 /// Returns the columns of standard output if it is a terminal.
 pub fn columns() -> Option<usize> {

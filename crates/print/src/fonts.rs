@@ -7,32 +7,37 @@ use krilla::text::{Font, GlyphId, KrillaGlyph};
 use rustybuzz::ttf_parser;
 use rustybuzz::{Direction, Script, ShapePlan, UnicodeBuffer};
 
-use crate::formats::raster::{BOLD, REGULAR};
+use crate::raster::{BOLD, REGULAR};
 use charts::markup::plain;
 
 /// Text style.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Style {
+pub struct Style {
+    /// Size in pixels.
     pub size: f64,
+    /// Whether the bold face is used.
     pub bold: bool,
+    /// Red, green and blue.
     pub colour: [u8; 3],
 }
 
 /// Black text of `size`.
-pub(super) const fn ink(size: f64) -> Style {
+pub const fn ink(size: f64) -> Style {
     Style { size, bold: false, colour: [0x1c, 0x24, 0x30] }
 }
 
 /// Grey text of `size`.
-pub(super) const fn soft(size: f64) -> Style {
+pub const fn soft(size: f64) -> Style {
     Style { size, bold: false, colour: [0x55, 0x60, 0x6e] }
 }
 
 impl Style {
+    /// The same style in bold.
     pub const fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
+    /// The same style in another colour.
     pub const fn colour(self, colour: [u8; 3]) -> Self {
         Self { colour, ..self }
     }
@@ -48,7 +53,7 @@ struct Face {
 }
 
 /// The regular and the bold face.
-pub(super) struct Fonts {
+pub struct Fonts {
     regular: Face,
     bold: Face,
 }
@@ -119,6 +124,10 @@ fn advance(metrics: &ttf_parser::Face<'_>, c: char) -> Option<u16> {
 }
 
 impl Fonts {
+    /// Loads the embedded fonts.
+    ///
+    /// # Errors
+    /// Returns an error if an embedded font is damaged.
     pub fn load() -> Result<Self, String> {
         Ok(Self { regular: Face::load(REGULAR)?, bold: Face::load(BOLD)? })
     }
@@ -127,6 +136,7 @@ impl Fonts {
         if style.bold { &self.bold } else { &self.regular }
     }
 
+    /// The font of a style.
     pub fn font(&self, style: Style) -> Font {
         self.face(style).font.clone()
     }
@@ -207,7 +217,7 @@ impl Fonts {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn no_line_is_too_wide_and_no_letter_is_lost() {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use record::Run;
 use stdx::files::Folder;
 
-use crate::failure::{Done, Exit, Failure};
-use crate::output::printer;
-use crate::output::run_files::{IMPORTED, LOGO};
+use crate::printer;
+use crate::run_files::{IMPORTED, LOGO};
+use failure::{Done, Exit, Failure};
 
 /// Paths that denote standard output. The last three are links, which would otherwise not be followed.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];

@@ -9,16 +9,17 @@ use std::thread::{Builder, JoinHandle};
 use krilla::metadata::Metadata;
 use krilla::page::{NumberingStyle, PageLabel};
 
-use super::drawn::DrawnPage;
-use super::fonts::Fonts;
-use super::press::{Bookmark, Press};
-use super::sheet::Sheet;
+use crate::drawn::DrawnPage;
+use crate::fonts::Fonts;
+use crate::press::{Bookmark, Press};
+use crate::sheet::Sheet;
 
 /// Limit on the pages that have been drawn, but not yet added to the file.
 const MOST_PENDING: usize = 4;
 
 /// A PDF file to which pages are added.
-pub(super) struct PdfWriter {
+pub struct PdfWriter {
+    /// Fonts of all pages.
     pub fonts: Fonts,
     printer: Printer,
     bookmarks: Vec<Bookmark>,
@@ -49,6 +50,10 @@ enum Message {
 }
 
 impl PdfWriter {
+    /// Creates an empty file.
+    ///
+    /// # Errors
+    /// Returns an error if an embedded font is damaged.
     pub fn new() -> Result<Self, String> {
         let (messages, receiver) = sync_channel(MOST_PENDING);
         let (sender, used) = channel();

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{count_of, grouped, span};
 
-use crate::failure::message::erase;
-use crate::failure::{Done, Exit, Failure};
-use crate::output::places;
-use crate::output::provenance::provenance;
+use crate::places;
+use crate::provenance::provenance;
+use failure::message::erase;
+use failure::{Done, Exit, Failure};
 use host::checks;
 
 /// Separator between two key figures on a line.
@@ -25,14 +25,18 @@ const TERMINAL_COLUMNS: usize = 80;
 
 /// A run reconstructed from its journal.
 pub struct Summary {
+    /// The run.
     pub run: Run,
+    /// Its journal.
     pub loaded: Loaded,
+    /// Its evaluated tests.
     pub replayed: Replayed,
     /// Whether a process is executing the run.
     is_in_progress: bool,
 }
 
 impl Summary {
+    /// Loads and evaluates a run.
     pub fn of(run: Run) -> Done<Self> {
         let loaded = run.load()?;
         let replayed =
@@ -83,6 +87,7 @@ impl Summary {
         Standing::of(&self.loaded.entries, &self.replayed.outcomes, self.is_in_progress)
     }
 
+    /// The results as text.
     pub fn text(&self) -> String {
         let file = &self.run.file;
         let mut out = String::new();
@@ -166,6 +171,7 @@ impl Summary {
         format!("\n{}\n{legend}", lines.join("\n"))
     }
 
+    /// The results as a document.
     pub fn json(&self) -> Value {
         let file = &self.run.file;
         json!({

@@ -9,9 +9,9 @@ use record::Run;
 use serde_json::{Value, json};
 use stdx::files::Links;
 
-use crate::failure::{Done, Exit, Failure};
-use crate::output::file;
-use crate::output::run_files::SIGNATURE;
+use crate::file;
+use crate::run_files::SIGNATURE;
+use failure::{Done, Exit, Failure};
 
 /// Size limit: keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;

@@ -8,16 +8,16 @@ use krilla::text::{Font, KrillaGlyph};
 use resvg::usvg::Tree;
 
 /// A colour in RGB.
-pub(super) type Colour = [u8; 3];
+pub type Colour = [u8; 3];
 
 /// A page before it is added to the PDF.
-pub(super) struct DrawnPage {
+pub(crate) struct DrawnPage {
     pub label: PageLabel,
     pub operations: Vec<Operation>,
 }
 
 /// A drawing operation; positions are in pixels of the page.
-pub(super) enum Operation {
+pub(crate) enum Operation {
     /// Begins an element whose parts share a tag.
     Begin(TagKind),
     /// Ends the element that began last; one without content is omitted.
@@ -49,7 +49,7 @@ pub(super) enum Operation {
 }
 
 /// A line of text in one font.
-pub(super) struct Line {
+pub(crate) struct Line {
     pub at: Point,
     pub text: String,
     pub glyphs: Vec<KrillaGlyph>,
