@@ -153,6 +153,7 @@ fn a_webhook_reaches_its_server_through_its_proxy() {
     };
     let path = hook(&format!("proxy = \"http://{}\"\n", proxy.address));
     bench.ok(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
+    wait_for("the request", || !proxy.requests().is_empty());
     let requests = proxy.requests();
     assert!(
         requests[0].head.starts_with("POST http://chat.invalid/hook HTTP/1.1\r\n"),
