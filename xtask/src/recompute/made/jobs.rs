@@ -55,7 +55,7 @@ fn custom() -> Vec<Job> {
 fn beyond_the_standard() -> Vec<Job> {
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     let uncached = ["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"];
-    let file = ["client-write,tp-1024", "../target.img", "--size", "64MiB", "--cell-seconds", "0.01"];
+    let file = ["client-write,tp-1024", "../target.img", "--size", "64MiB", "--cell-seconds", "0.1"];
     vec![
         Job::run("zones", &["hdd-tp,hdd-iops", SMALL, "--cell-seconds", "0.02"]),
         Job::run("cached", &cached),
