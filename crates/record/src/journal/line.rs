@@ -53,6 +53,9 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
 
 /// Parses one record and checks its number and its hash, given the link before it.
 pub(super) fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
+    if line.len() > MOST_LINE_BYTES {
+        return Err(format!("it has more than {MOST_RECORD_BYTES} B; no run writes such a record"));
+    }
     let (json, digest) = json_in(line, chain)?;
     check_size(json)?;
     let entry = entry_of(json).map_err(|e| e.to_string())?;

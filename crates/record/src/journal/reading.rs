@@ -4,13 +4,13 @@
 //! therefore checked against the digits that its predecessor states, and the chain is whole if every batch is.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::error::JournalError;
-use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use super::line::{MAGIC, MOST_LINE_BYTES, OLDEST_VERSION, VERSION, parse_line};
 use super::loaded::{Loaded, TornTail};
 use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};
@@ -20,6 +20,8 @@ use crate::{Digest, Entry};
 const BATCH_BYTES: usize = 1 << 20;
 /// Limit on threads, and thereby on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
+/// Limit on the first line.
+const MOST_HEADER_BYTES: u64 = 64;
 
 /// Parses a journal in batches: its text may take more memory than all of its records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
@@ -84,11 +86,8 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 /// Reads the first line.
 fn begun(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let mut line = Vec::new();
-    input.read_until(b'\n', &mut line).map_err(|source| JournalError::Io {
-        action: "read",
-        path: path.into(),
-        source,
-    })?;
+    let failed = |source| JournalError::Io { action: "read", path: path.into(), source };
+    input.take(MOST_HEADER_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
     let version = version_in(&line, MAGIC).ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
     if version > VERSION {
         return Err(JournalError::Newer { path: path.into(), found: version });
@@ -158,6 +157,7 @@ struct Batches<'a> {
     batch_bytes: usize,
     next_seq: u64,
     stated: Digest,
+    /// Whether no further batch can be valid.
     is_over: bool,
 }
 
@@ -169,7 +169,7 @@ impl Iterator for Batches<'_> {
             return None;
         }
         let batch = self.read();
-        self.is_over = batch.as_ref().map_or(true, |batch| batch.is_last);
+        self.is_over |= batch.as_ref().map_or(true, |batch| batch.is_last);
         // A journal without records has no batch.
         Some(batch).filter(|batch| batch.as_ref().map_or(true, |batch| !batch.ends.is_empty()))
     }
@@ -178,10 +178,16 @@ impl Iterator for Batches<'_> {
 impl Batches<'_> {
     fn read(&mut self) -> io::Result<Batch> {
         let (mut text, mut ends) = (Vec::new(), Vec::new());
-        while text.len() < self.batch_bytes && self.input.read_until(b'\n', &mut text)? > 0 {
+        while text.len() < self.batch_bytes && !self.is_over {
+            let read = self.input.take(MOST_LINE_BYTES as u64 + 1).read_until(b'\n', &mut text)?;
+            if read == 0 {
+                break;
+            }
             ends.push(text.len());
+            // The part of the line that was read is reported as damaged.
+            self.is_over = read > MOST_LINE_BYTES;
         }
-        let is_last = self.input.fill_buf()?.is_empty();
+        let is_last = !self.is_over && self.input.fill_buf()?.is_empty();
         let batch = Batch { text, ends, seq: self.next_seq, before: self.stated, is_last };
         self.next_seq += batch.ends.len() as u64;
         if let Some(last) = batch.ends.len().checked_sub(1) {
@@ -260,6 +266,32 @@ mod tests {
     impl io::Read for Failing<'_> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             if self.0.is_empty() { Err(io::ErrorKind::Other.into()) } else { self.0.read(into) }
+        }
+    }
+
+    /// Counts the bytes that were read.
+    struct Counting<R>(R, u64);
+
+    impl<R: io::Read> io::Read for Counting<R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let bytes = self.0.read(into)?;
+            self.1 += bytes as u64;
+            Ok(bytes)
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_read_to_its_end() {
+        let journal = journal(2);
+        for (before, most_bytes) in [(&b""[..], 1 << 10), (&journal, MOST_LINE_BYTES + (1 << 20))] {
+            let endless = io::Read::chain(before, io::repeat(b'x').take(4 * MOST_LINE_BYTES as u64));
+            let mut input = io::BufReader::with_capacity(256, Counting(endless, 0));
+            let error = parse_in_batches(&mut input, Path::new("journal"), 1000, 3).unwrap_err();
+            let is_damaged = matches!(&error, JournalError::Damaged { seq: 2, problem, .. }
+                if problem.contains("no run writes"));
+            let is_other = matches!(error, JournalError::NotAJournal { .. });
+            assert!(if before.is_empty() { is_other } else { is_damaged }, "{error}");
+            assert!(input.get_ref().1 < most_bytes as u64, "{} bytes", input.get_ref().1);
         }
     }
 
