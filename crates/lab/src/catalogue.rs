@@ -220,7 +220,7 @@ impl Catalogue {
             };
             match row {
                 Ok(row) => drop(scan.rows.insert(dir, (stamp, row))),
-                Err(error) if may_be_a_run(&dir) => scan.unopened.push((dir, error)),
+                Err(error) if may_be_a_run(&name, &journal) => scan.unopened.push((dir, error)),
                 Err(_) => {}
             }
         }
@@ -277,11 +277,12 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether a folder that cannot be opened as a run may nevertheless be a run. Other entries, such as `lost+found` and
-/// files, are not.
-fn may_be_a_run(dir: &Path) -> bool {
-    let is_named = dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id);
-    let has_no_journal = || match std::fs::symlink_metadata(dir.join("journal")) {
+/// Whether an entry that cannot be opened as a run may nevertheless be a run, by its name and its
+/// journal or archive. Other entries,
+/// such as `lost+found` and files, are not.
+fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
+    let is_named = name.to_str().is_some_and(is_run_id);
+    let has_no_journal = || match std::fs::symlink_metadata(journal) {
         Ok(_) => false,
         Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     };

@@ -11,6 +11,7 @@ mod assets;
 mod audit;
 mod basic;
 mod catalogue;
+mod document;
 mod drives;
 mod error;
 mod events;

@@ -219,6 +219,7 @@ impl Starts {
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
         let run = run.ok_or_else(|| Unchanged::Unknown("this library does not contain that run".into()))?;
+        run.check_changeable().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let name = new_name().map_err(Unchanged::Unstored)?;
         let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
         let command = self.command(&request, &name);

@@ -1,7 +1,7 @@
 //! Names of the files that Plateau stores in a run's directory in addition to `run.json`, the journal and the report.
 
 /// The logo of the plan.
-pub const LOGO: &str = "logo";
+pub use report::LOGO_FILE as LOGO;
 /// The signature of the journal.
 pub const SIGNATURE: &str = "signature.json";
 /// The file from which a run was imported.

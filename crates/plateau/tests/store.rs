@@ -391,3 +391,16 @@ fn a_damaged_journal_of_the_library_is_reported_and_runs_are_still_listed() {
     std::fs::write(&journal, good).expect("restored");
     assert_eq!(bench.json(&["show", "shelf"])["tags"], serde_json::json!(["fw1", "rack-4"]));
 }
+
+#[test]
+fn a_library_without_runs_has_an_empty_index() {
+    let bench = Bench::new();
+    for args in [&["index"][..], &["index", "--rebuild"]] {
+        let document = bench.json(args);
+        assert_eq!((&document["runs"], &document["indexed"]), (&0.into(), &0.into()), "{document}");
+        assert!(bench.ok(args).contains("0 runs in the index"));
+    }
+    assert!(!bench.library().exists(), "the library is created with its first run");
+    std::fs::create_dir(bench.library()).expect("an empty library");
+    assert_eq!(bench.json(&["index"])["runs"], 0);
+}

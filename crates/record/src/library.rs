@@ -192,9 +192,10 @@ impl Library {
         }
     }
 
-    /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and
-    /// other files. Runs that are being created or removed are omitted, and so are archives of runs whose
-    /// folders exist, because the folder is authoritative. Empty if the library does not exist.
+    /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and files that
+    /// are something else. Runs that are being created or removed are omitted, and so are archives of runs whose
+    /// folders exist, because a folder that contains a run file or journal is authoritative. Anything else with the
+    /// name of an archived run is omitted. Empty if the library does not exist.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
@@ -205,7 +206,12 @@ impl Library {
         let run_of =
             |name: OsString| (archive::run_in(&name).unwrap_or(&name).to_owned(), self.root.join(name));
         let mut entries: BTreeMap<OsString, PathBuf> = archives.into_iter().map(run_of).collect();
-        entries.extend(others.into_iter().map(|name| (name.clone(), self.root.join(name))));
+        for name in others {
+            let path = self.root.join(&name);
+            if !entries.contains_key(&name) || archive::is_folder_of_run(&*self.storage, &path) {
+                entries.insert(name, path);
+            }
+        }
         Ok(entries)
     }
 
@@ -214,7 +220,8 @@ impl Library {
     pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
         let (name, folder) = (name.as_ref(), self.root.join(name.as_ref()));
         let archive = self.root.join(archive::name_of(name));
-        match self.storage.look(&folder).is_err() && archive::is_at(&*self.storage, &archive) {
+        match archive::is_at(&*self.storage, &archive) && !archive::is_folder_of_run(&*self.storage, &folder)
+        {
             true => archive,
             false => folder,
         }

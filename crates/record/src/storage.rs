@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use interface::{Extent, Found, FoundKind, Storage, Stored};
+pub use interface::{Extent, Found, FoundKind, Owner, Storage, Stored};
 pub use real::Real;
 
 /// Returns the file system of this host.

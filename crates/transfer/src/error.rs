@@ -45,6 +45,15 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
+    /// The destination has the run as an archive, whose files cannot be changed.
+    #[error(
+        "run {id} is archived at the destination, where it lacks some of what the source has; first restore its \
+         directory there: plateau unarchive {id}"
+    )]
+    Archived {
+        /// Id of the run.
+        id: String,
+    },
     /// There is a gap between the bytes at the destination and those that were sent.
     #[error("the destination has {have_bytes} bytes of run {id}, but received bytes from {at}")]
     Gap {

@@ -55,6 +55,18 @@ impl Mark {
         }
     }
 
+    /// The mark after a transfer from a source in this state, if the copy then has `bytes`; `None` if only the time
+    /// would change.
+    pub(crate) fn after(&self, state: SourceState, bytes: u64) -> Option<Self> {
+        let now = Self {
+            source_bytes: state.bytes,
+            source_in_progress: state.is_in_progress,
+            has_all: bytes == state.bytes,
+            ..self.clone()
+        };
+        (now != *self).then(|| Self { last: record::wall_now(), ..now })
+    }
+
     /// Describes the copy in a few words: `copy of HOST:/dir, incomplete`.
     #[must_use]
     pub fn words(&self) -> String {

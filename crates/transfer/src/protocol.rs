@@ -133,6 +133,8 @@ pub enum Kind {
     OtherRun,
     /// The destination has the original run.
     Original,
+    /// The run is archived at the destination, with fewer records.
+    Archived,
     /// Records before those sent are missing.
     Gap,
     /// The destination does not have the run.
@@ -149,7 +151,7 @@ impl Kind {
     pub const fn status(self) -> u16 {
         match self {
             Self::Refused => 422,
-            Self::OtherRun | Self::Original | Self::Gap => 409,
+            Self::OtherRun | Self::Original | Self::Archived | Self::Gap => 409,
             Self::Unknown => 404,
             Self::Busy | Self::Unavailable => 503,
         }
@@ -167,6 +169,7 @@ impl Problem {
             | TransferError::Refused { .. } => (Kind::Refused, None),
             TransferError::OtherRun { .. } => (Kind::OtherRun, None),
             TransferError::Original { .. } => (Kind::Original, None),
+            TransferError::Archived { .. } => (Kind::Archived, None),
             TransferError::Gap { have_bytes, .. } => (Kind::Gap, Some(*have_bytes)),
             TransferError::Unknown { .. } => (Kind::Unknown, None),
             TransferError::Busy { .. } => (Kind::Busy, None),
@@ -193,6 +196,7 @@ impl Problem {
             Kind::Refused => TransferError::Refused { text },
             Kind::OtherRun => TransferError::OtherRun { id },
             Kind::Original => TransferError::Original { id },
+            Kind::Archived => TransferError::Archived { id },
             Kind::Gap => TransferError::Gap { id, have_bytes: self.have_bytes.unwrap_or(0), at },
             Kind::Unknown => TransferError::Unknown { id },
             Kind::Busy => TransferError::Busy { id },
@@ -228,6 +232,7 @@ mod tests {
         for error in [
             TransferError::OtherRun { id: id() },
             TransferError::Original { id: id() },
+            TransferError::Archived { id: id() },
             TransferError::Gap { id: id(), have_bytes: 7, at: 9 },
             TransferError::Unknown { id: id() },
             TransferError::Busy { id: id() },

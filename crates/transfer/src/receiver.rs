@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::{
@@ -79,7 +79,6 @@ impl Receiver {
         }
         match self.library.open(id) {
             Ok(run) => {
-                run.check_changeable()?;
                 self.check_sender(&run)?;
                 Ok(Some(run))
             }
@@ -104,28 +103,12 @@ impl Receiver {
             verified = Verifier::default();
         }
         file.seek(SeekFrom::Start(verified.bytes())).map_err(|e| io("read", path, e))?;
-        let mut reader = BufReader::new(file);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let limit = MOST_LINE_BYTES as u64 + 1;
-            reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(|e| io("read", path, e))?;
-            if !line.ends_with(b"\n") {
-                return Ok(verified);
-            }
-            let at = verified.bytes();
-            verified.take(&line).map_err(|source| TransferError::Unverified {
-                id: run.file.id.clone(),
-                at,
-                source,
-            })?;
-        }
+        continued(run, verified, BufReader::new(file))
     }
 
     /// Opens a copy for appending, without the remains of an interrupted append.
-    fn open(&mut self, id: &str) -> Result<Copy, TransferError> {
-        let run = self.find(id)?.ok_or_else(|| TransferError::Unknown { id: id.into() })?;
-        let path = run.journal_path();
+    fn open(&mut self, run: Run) -> Result<Copy, TransferError> {
+        let (id, path) = (&run.file.id, run.journal_path());
         let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
         if !try_lock(&file).map_err(|e| io("lock", &path, e))? {
             return Err(TransferError::Busy { id: id.into() });
@@ -133,11 +116,66 @@ impl Receiver {
         let verified = self.verified(&run, &mut file, &path)?;
         Ok(Copy { run, file, path, verified })
     }
+
+    /// Returns the run `id`, which must exist.
+    fn existing(&self, id: &str) -> Result<Run, TransferError> {
+        self.find(id)?.ok_or_else(|| TransferError::Unknown { id: id.into() })
+    }
+}
+
+/// Verifies the records that follow those in `verified`, up to an incomplete last one.
+fn continued(run: &Run, mut verified: Verifier, mut reader: impl BufRead) -> Result<Verifier, TransferError> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(MOST_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line);
+        read.map_err(|e| io("read", &run.journal_path(), e))?;
+        if !line.ends_with(b"\n") {
+            return Ok(verified);
+        }
+        let at = verified.bytes();
+        verified.take(&line).map_err(|source| TransferError::Unverified {
+            id: run.file.id.clone(),
+            at,
+            source,
+        })?;
+    }
+}
+
+/// Opens the journal of an archived run.
+fn archived(run: &Run) -> Result<BufReader<Box<dyn Read + Send>>, TransferError> {
+    let opened = run.journal_reader().map_err(|e| io("open", &run.journal_path(), e));
+    opened.map(|(reader, _)| BufReader::new(reader))
+}
+
+/// Compares records with those of an archived run, to which none can be added.
+fn compare_archived(run: &Run, at: u64, records: &[u8]) -> Result<Received, TransferError> {
+    let id = || run.file.id.clone();
+    let verified = continued(run, Verifier::default(), archived(run)?)?;
+    let have_bytes = verified.bytes();
+    let Some(overlap) = have_bytes.checked_sub(at) else {
+        return Err(TransferError::Gap { id: id(), have_bytes, at });
+    };
+    let (repeated, new) = records
+        .split_at(usize::try_from(overlap).map_or(records.len(), |overlap| overlap.min(records.len())));
+    let (mut journal, mut found) = (archived(run)?, vec![0; repeated.len()]);
+    let read = std::io::copy(&mut journal.by_ref().take(at), &mut std::io::sink());
+    let read = read.and_then(|_| journal.read_exact(&mut found));
+    read.map_err(|e| io("read", &run.journal_path(), e))?;
+    match (found == repeated, new.is_empty()) {
+        (false, _) => Err(TransferError::OtherRun { id: id() }),
+        (true, false) => Err(TransferError::Archived { id: id() }),
+        (true, true) => Ok(Received::of(have_bytes, verified.digest())),
+    }
 }
 
 impl Destination for Receiver {
     fn received(&mut self, id: &str) -> Result<Option<Received>, TransferError> {
         let Some(run) = self.find(id)? else { return Ok(None) };
+        if run.is_archived() {
+            let verified = continued(&run, Verifier::default(), archived(&run)?)?;
+            return Ok(Some(Received::of(verified.bytes(), verified.digest())));
+        }
         let path = run.journal_path();
         let mut file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
         let verified = self.verified(&run, &mut file, &path)?;
@@ -176,7 +214,11 @@ impl Destination for Receiver {
     }
 
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
-        let mut copy = self.open(id)?;
+        let run = self.existing(id)?;
+        if run.is_archived() {
+            return compare_archived(&run, at, records);
+        }
+        let mut copy = self.open(run)?;
         let have_bytes = copy.verified.bytes();
         let Some(overlap) = have_bytes.checked_sub(at) else {
             return Err(TransferError::Gap { id: id.into(), have_bytes, at });
@@ -199,17 +241,16 @@ impl Destination for Receiver {
     }
 
     fn settle(&mut self, id: &str, state: SourceState) -> Result<(), TransferError> {
-        let copy = self.open(id)?;
+        let run = self.existing(id)?;
+        if run.is_archived() {
+            let Some(was) = mark_of(&run)? else { return Ok(()) };
+            let bytes = continued(&run, Verifier::default(), archived(&run)?)?.bytes();
+            let is_same = was.after(state, bytes).is_none();
+            return if is_same { Ok(()) } else { Err(TransferError::Archived { id: id.into() }) };
+        }
+        let copy = self.open(run)?;
         let Some(was) = mark_of(&copy.run)? else { return Ok(()) };
-        let now = Mark {
-            last: record::wall_now(),
-            source_bytes: state.bytes,
-            source_in_progress: state.is_in_progress,
-            has_all: copy.verified.bytes() == state.bytes,
-            ..was.clone()
-        };
-        // A mark file is not rewritten if only its time would change.
-        if (Mark { last: was.last, ..now.clone() }) == was { Ok(()) } else { now.write(&copy.run.dir) }
+        was.after(state, copy.verified.bytes()).map_or(Ok(()), |now| now.write(&copy.run.dir))
     }
 }
 

@@ -98,7 +98,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
         }
         @if !warnings.is_empty() {
             div.mistakes {
-                p { b { "Folders that cannot be read as runs:" } }
+                p { b { "Folders and archives that cannot be read as runs:" } }
                 ul { @for warning in &warnings { li { (warning) } } }
             }
         }

@@ -74,6 +74,7 @@ mod tests {
             "runs-2.html",
             "runs/20261125-a.html",
             "runs/20261125-a/report.html",
+            "runs/-a.html/report.html",
             "drives/x-1.html",
             "compare/y.html",
         ] {

@@ -47,8 +47,8 @@ pub fn run(cli: &Cli) -> Done {
 /// Finds problems with the index, the restore records and the disk.
 fn around(library: &Library, runs: usize) -> Done<Vec<Finding>> {
     let mut found = Vec::new();
-    let mut add = |path: &Path, problem| found.push(Finding { run: None, path: path.into(), problem });
-    // If the library's journal is unreadable, there can be no index, so removing the index would not help.
+    let mut add = |path: &Path, problem| found.push(Finding::elsewhere(path, problem));
+    // Without the library's journal there can be no index, so removing the index would not help.
     if runs > 0 && library.annotations().is_ok() {
         match catalogue::stale(library) {
             Ok(0) => {}

@@ -5,7 +5,7 @@ pub mod parquet;
 use std::path::PathBuf;
 
 use record::{Library, Run};
-use report::formats::{Format, Make};
+use report::formats::Format;
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};
@@ -81,13 +81,7 @@ fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
 /// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
     // The name of the directory is unique in the library, and is always a valid file name.
-    let id = run.name().to_string_lossy();
-    let name = match (&format.make, format.extensions.first()) {
-        (Make::File(_), Some(extension)) => format!("{id}.{extension}"),
-        (Make::File(_), None) => format!("{id}.{}", format.name),
-        (Make::Folder(_), _) => id.into_owned(),
-    };
-    (format, folder.join(name))
+    (format, folder.join(format.output_name(&run.name().to_string_lossy())))
 }
 
 fn document(run: &Run, files: &[(&'static str, PathBuf)]) -> Value {

@@ -51,7 +51,7 @@ fn once(cli: &Cli, round: Round) -> Done {
     match round.sent.is_empty() {
         true => printer::print("nothing new"),
         false => {
-            let lines = round.sent.iter().map(|(id, sent)| copy::text(id, *sent) + "\n");
+            let lines = round.sent.iter().map(|(id, sent)| copy::text(id, *sent, false) + "\n");
             printer::print(&lines.collect::<String>())
         }
     }
@@ -82,7 +82,7 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
             Failure::from(error).of_run(&id).with_document(json!({ "pushed": pushed.clone() }))
         })?;
         if !cli.json {
-            printer::print(&copy::text(&id, sent))?;
+            printer::print(&copy::text(&id, sent, false))?;
         }
         pushed.push(copy::document(&id, sent));
     }

@@ -99,6 +99,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     };
     let loaded = stored.load()?;
     if !lifecycle::is_complete(&loaded) {
+        stored.check_changeable()?;
         may_continue(&stored, &loaded)?;
         printer::notice(&format!("run {} exists; continuing it", options.id));
     }

@@ -1,10 +1,13 @@
 //! `plateau publish DIR [FILTER]`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path};
 
 use lab::{FolderError, Publication, PublishError};
-use serde_json::json;
+use record::Library;
+use serde_json::{Value, json};
 use stdx::units::count_of;
 
 use crate::cli::{Cli, Publish};
@@ -40,37 +43,72 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
         })?;
     lab::remove_stale(&dir, &publication.planned, &publication.manifest)?;
     write(&dir, lab::MANIFEST, publication.manifest.text())?;
-    report(cli, &dir, &publication)?;
     let failures = unreadable.into_iter().map(Failure::from);
     let failed = publication
         .left_out
         .iter()
         .find(|left| left.is_failure)
         .map(|left| Failure::text(Exit::Run, format!("{} was not published: {}", left.what, left.why)));
-    failures.chain(failed).next().map_or(Ok(()), Err)
+    let failure = failures.chain(failed).next();
+    if cli.json {
+        let document = document(&dir, &publication);
+        return match failure {
+            Some(failure) => Err(failure.with_document(document)),
+            None => printer::print_json(&document),
+        };
+    }
+    print(&dir, &publication)?;
+    failure.map_or(Ok(()), Err)
 }
 
-fn report(cli: &Cli, dir: &Path, publication: &Publication) -> Done {
+fn document(dir: &Path, publication: &Publication) -> Value {
     let Publication { manifest, unchanged, comparisons, left_out, .. } = publication;
-    let runs = manifest.runs.len();
-    if cli.json {
-        let left_out: Vec<_> =
-            left_out.iter().map(|left| json!({ "what": left.what, "why": left.why })).collect();
-        return printer::print_json(&json!({
-            "folder": places::text_of(dir),
-            "runs": runs,
-            "unchanged": unchanged,
-            "comparisons": comparisons,
-            "files": manifest.all().count(),
-            "left_out": left_out,
-        }));
-    }
+    let left_out: Vec<_> =
+        left_out.iter().map(|left| json!({ "what": left.what, "why": left.why })).collect();
+    json!({
+        "folder": places::text_of(dir),
+        "runs": manifest.runs.len(),
+        "unchanged": unchanged,
+        "comparisons": comparisons,
+        "files": manifest.all().count(),
+        "left_out": left_out,
+    })
+}
+
+fn print(dir: &Path, publication: &Publication) -> Done {
+    let Publication { manifest, unchanged, comparisons, left_out, .. } = publication;
     for left in left_out.iter().filter(|left| !left.is_failure) {
         printer::notice(&format!("{} was left out: {}", left.what, left.why));
     }
     let unchanged = if *unchanged > 0 { format!(" ({unchanged} unchanged)") } else { String::new() };
-    let (runs, comparisons) = (count_of(runs, "run"), count_of(*comparisons, "comparison"));
+    let (runs, comparisons) = (count_of(manifest.runs.len(), "run"), count_of(*comparisons, "comparison"));
     printer::print(&format!("{runs}{unchanged} and {comparisons}: {}", dir.join("index.html").display()))
+}
+
+/// Refuses a folder inside the library, whose folders are runs.
+fn check_outside(dir: &Path, library: &Library) -> Done {
+    let identity = |found: Metadata| (found.dev(), found.ino());
+    let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
+    let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
+    // The deepest folder that exists, without links and `..`.
+    let Some((existing, real)) = dir.ancestors().find_map(|path| Some((path, path.canonicalize().ok()?)))
+    else {
+        return Ok(());
+    };
+    if real.ancestors().any(is_root) {
+        let text = format!("{} is in the library; choose a folder outside it", dir.display());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    // Where `..` leads is known only after the folder before it exists.
+    let missing = dir.strip_prefix(existing).unwrap_or(dir);
+    if missing.components().any(|part| part == Component::ParentDir) {
+        let text = format!(
+            "{}: there is a `..` after a folder that does not exist; specify the folder without it",
+            dir.display()
+        );
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(())
 }
 
 /// Writes a file of the site.

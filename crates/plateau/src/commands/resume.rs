@@ -38,7 +38,6 @@ pub fn proceed(
     options: &Resume,
     may_continue: impl FnOnce(&Run, &Loaded) -> Done,
 ) -> Done {
-    stored.check_changeable()?;
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can
@@ -58,6 +57,7 @@ pub fn proceed(
     if lifecycle::is_complete(&stored.load()?) {
         return already_complete(cli, stored);
     }
+    stored.check_changeable()?;
     let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
     let Some((mut journal, loaded)) = reopen(&stored, may_continue)? else {
         return already_complete(cli, stored);

@@ -4,7 +4,7 @@ use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Verify};
+use crate::cli::{Cli, Publisher, Verify};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
@@ -30,9 +30,8 @@ pub fn check(run: &Run) -> Done<Checked> {
         check_imported(run, origin)?;
         return Ok(Checked { loaded, tests: Vec::new() });
     }
-    if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
-        publication::kept_logo(run)?;
-    }
+    // The logo is not covered by the chain.
+    publication::of(run, &Publisher::default())?;
     let tests = pts::verify::verify(&run.file, &loaded.entries)
         .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     Ok(Checked { loaded, tests })

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use record::{Digest, Run};
+use record::Run;
 use report::{Logo, Publication};
 use stdx::files::Links;
 
@@ -30,36 +30,15 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
-    let plan = run.file.plan.clone().unwrap_or_default();
-    let logo = match (&typed.logo, &plan.logo) {
-        (Some(path), _) => Some(logo_of(read(path)?, path)?),
-        (None, Some(_)) => Some(logo_of(kept_logo(run)?, &run.dir.join(LOGO))?),
-        (None, None) => None,
-    };
+    let logo = typed.logo.as_deref().map(|path| logo_of(read(path)?, path)).transpose()?;
+    let plan = Publication::of_run(&run.file, logo, |limit_bytes| run.read_file(LOGO, limit_bytes))
+        .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     Ok(Publication {
         sponsor: typed.sponsor.clone().or(plan.sponsor),
         auditor: typed.auditor.clone().or(plan.auditor),
         notes: if typed.note.is_empty() { plan.notes } else { typed.note.clone() },
-        logo,
+        logo: plan.logo,
     })
-}
-
-/// Returns the logo that the run was started with; refuses a replacement.
-///
-/// # Errors
-/// Returns an error if it cannot be read, or was replaced.
-pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
-    let changed = |why: String| {
-        let text =
-            format!("{why}: `logo` in {} is not the image that the run started with", run.dir.display());
-        Failure::text(Exit::Run, text).of_run(&run.file.id)
-    };
-    let bytes = run
-        .read_file(LOGO, MOST_BYTES)
-        .map_err(|error| changed(format!("cannot read {}: {error}", run.dir.join(LOGO).display())))?;
-    let recorded = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
-    let found = Digest::of(&bytes).to_string();
-    if recorded == Some(found.as_str()) { Ok(bytes) } else { Err(changed(format!("its SHA-256 is {found}"))) }
 }
 
 fn read(path: &Path) -> Done<Vec<u8>> {

@@ -367,18 +367,18 @@ impl Accepted {
     }
 }
 
-/// Writes the report; returns the result as a document and as text, and whether the drive is accepted.
+/// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
+/// is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
-    let report = report_file::write(&run)?;
+    // Whoever repeats a command of an archived run does not expect a file in the working directory.
+    let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();
-    document["report"] = serde_json::json!(places::text_of(&report));
-    let text = format!(
-        "{}\nrun       {}\nreport    {}\n",
-        summary.text(),
-        summary.run.dir.display(),
-        report.display()
-    );
+    document["report"] = serde_json::json!(report.as_deref().map(places::text_of));
+    let mut text = format!("{}\nrun       {}\n", summary.text(), summary.run.dir.display());
+    if let Some(report) = report {
+        text.push_str(&format!("report    {}\n", report.display()));
+    }
     Ok((document, text, Accepted(!summary.is_rejected())))
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{LibraryError, io};
-use crate::storage::{FoundKind, Storage, Stored, sync_folder};
+use crate::storage::{FoundKind, Owner, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
 /// Number of attempts to create and lock a directory: another process may remove it before it is locked,
@@ -84,6 +84,12 @@ impl Nascent {
         restricted.map_err(|e| io("create", &self.dir, e))
     }
 
+    /// Gives the directory this owner and group, if this process may do so.
+    pub fn hand_over(&mut self, owner: Owner) -> Result<(), LibraryError> {
+        let handed = self.held.mode().and_then(|mode| hand_over(&mut *self.held, owner, mode));
+        handed.map_err(|e| io("create", &self.dir, e))
+    }
+
     /// Returns the device and inode number of the directory.
     pub fn identity(&self) -> Result<(u64, u64), LibraryError> {
         self.held.found().map(|found| found.identity).map_err(|e| io("open", &self.dir, e))
@@ -99,7 +105,23 @@ impl Nascent {
     }
 }
 
-/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a leftover.
+/// Gives a file or folder this owner and group, as far as this process may, and these permissions. Another group gets
+/// no permissions.
+pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std::io::Result<()> {
+    let own = stored.owner()?;
+    if own != owner && stored.set_owner(owner).is_err() && own.group != owner.group {
+        // Only root may change the owner, but every owner may choose among the groups that he is in.
+        let _ = stored.set_owner(Owner { user: own.user, ..owner });
+    }
+    stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
+}
+
+/// Returns the permissions that remain if the group was kept or not.
+const fn permitted(mode: u32, is_group_kept: bool) -> u32 {
+    if is_group_kept { mode } else { mode & !0o070 }
+}
+
+/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a left-over.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
@@ -247,4 +269,16 @@ fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored)
 
 fn is_file(held: &dyn Stored, name: &OsStr) -> bool {
     held.look(name).is_ok_and(|found| found.kind == FoundKind::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_group_gets_no_permissions() {
+        assert_eq!(permitted(0o664, true), 0o664);
+        assert_eq!(permitted(0o664, false), 0o604);
+        assert_eq!(permitted(0o2770, false), 0o2700);
+    }
 }

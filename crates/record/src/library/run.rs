@@ -1,11 +1,11 @@
 //! A run on disk.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archive::{self, JOURNAL, RUN_FILE, Unpacker};
+use super::archive::{self, ArchivedJournal, JOURNAL, RUN_FILE, Unpacker};
 use super::error::{LibraryError, io};
 use super::nascent;
 use super::run_json::{MOST_RUN_FILE_BYTES, parse_run_file};
@@ -122,6 +122,21 @@ impl Run {
         Err(ErrorKind::NotFound.into())
     }
 
+    /// Returns a reader of the journal's bytes, unverified, and their number. It keeps only a small part in memory. For
+    /// an archived run, it returns an error at the end if the archive is damaged.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be opened, or is longer than any journal.
+    pub fn journal_reader(&self) -> std::io::Result<(Box<dyn Read + Send>, u64)> {
+        let stored = self.storage.open(&self.journal_path())?;
+        if self.is_archived {
+            let (journal, bytes) = ArchivedJournal::open(stored)?;
+            return Ok((Box::new(journal), bytes));
+        }
+        let bytes = stored.extent()?.bytes;
+        Ok((Box::new(stored.into_reader(MOST_JOURNAL_BYTES)?), bytes))
+    }
+
     /// Returns the content of one of the run's files.
     ///
     /// # Errors
@@ -173,6 +188,22 @@ impl Run {
     pub fn name(&self) -> &OsStr {
         let name = self.dir.file_name().unwrap_or_default();
         if self.is_archived { archive::run_in(name).unwrap_or(name) } else { name }
+    }
+
+    /// Returns the path of the run's directory, also if the run is archived. Unarchiving creates it.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.dir.with_file_name(self.name())
+    }
+
+    /// Returns the path of the directory or archive if it had the id of the run as its name.
+    #[must_use]
+    pub fn own_path(&self) -> PathBuf {
+        let id = OsStr::new(&self.file.id);
+        match self.is_archived {
+            true => self.dir.with_file_name(archive::name_of(id)),
+            false => self.dir.with_file_name(id),
+        }
     }
 
     /// Reads the journal and checks that it belongs to this `run.json`.

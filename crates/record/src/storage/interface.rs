@@ -85,7 +85,15 @@ pub trait Stored: Debug + Send {
     ///
     /// # Errors
     /// Returns an error if the operation fails, or the content is longer than `limit_bytes`.
-    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + '_>> {
+    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
+    }
+
+    /// Same as [`reader`](Self::reader), for a reader that keeps the file open.
+    ///
+    /// # Errors
+    /// Same as [`reader`](Self::reader).
+    fn into_reader(mut self: Box<Self>, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send>> {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
@@ -162,7 +170,24 @@ pub trait Stored: Debug + Send {
         Ok(())
     }
 
-    /// Returns the names of all entries in this folder, in no particular order, even if its path now refers to
+    /// Returns the owner and group of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn owner(&self) -> io::Result<Owner> {
+        Ok(Owner { user: 0, group: 0 })
+    }
+
+    /// Sets the owner and group of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if this process is not permitted to set them, or the operation fails.
+    fn set_owner(&mut self, owner: Owner) -> io::Result<()> {
+        let _ = owner;
+        Ok(())
+    }
+
+    /// Returns the names of all entries of this folder, in no particular order, even if its path now refers to
     /// a different file or folder.
     ///
     /// # Errors
@@ -204,6 +229,15 @@ pub struct Found {
     pub kind: FoundKind,
     /// Device and inode number, which are equal for all names of the same file.
     pub identity: (u64, u64),
+}
+
+/// Owner and group of a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// User id of the owner.
+    pub user: u32,
+    /// Id of the group.
+    pub group: u32,
 }
 
 /// Length and modification time of a file.

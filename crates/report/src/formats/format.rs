@@ -36,6 +36,20 @@ pub struct Format {
     pub make: Make,
 }
 
+impl Format {
+    /// Returns the name of an output in this format, a file or a folder, that belongs to the run `name`. Its extension
+    /// is one that other programs recognise.
+    #[must_use]
+    pub fn output_name(&self, name: &str) -> String {
+        match (&self.make, self.extensions.first()) {
+            (Make::Folder(_), _) => name.to_owned(),
+            (Make::File(_), Some(extension)) => format!("{name}.{extension}"),
+            // The extension belongs to another format, so both parts of the name are needed: `.fio.json`.
+            (Make::File(_), None) => format!("{name}.{}", self.name.replace('-', ".")),
+        }
+    }
+}
+
 /// Files of a directory: name and content.
 pub type Files = Vec<(String, Vec<u8>)>;
 
