@@ -168,8 +168,7 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os completed
-    /// up to that point.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os before the failure.
     fn run_plain(
         &mut self,
         workload: &Workload,
