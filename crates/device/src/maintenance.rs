@@ -31,9 +31,8 @@ impl Armed {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request
-    /// a stop. In that case, an operation that the drive or its controller executes on its own continues, but
-    /// is no longer waited for.
+    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop.
+    /// After a stop, an operation that the drive or its controller executes on its own continues unobserved.
     ///
     /// # Errors
     /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested
@@ -50,8 +49,7 @@ impl Armed {
         self.inner.purge(options, on_progress)
     }
 
-    /// Checks in advance whether a purge with these options would start; for an array, the purge itself
-    /// checks the options.
+    /// Checks in advance whether a purge with these options would start; arrays check the options in the purge.
     ///
     /// # Errors
     /// Returns the errors of [`purge_with`](Self::purge_with), except for failures during the purge.

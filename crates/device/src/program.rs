@@ -23,8 +23,7 @@ const FOLDERS: &[&str] = &[
 ];
 /// The `PATH` that is passed to these programs.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
-/// An additional folder, which is searched first. If the process has elevated privileges, nobody else may be
-/// able to write to the folder.
+/// An additional folder to search first. A privileged process accepts only a folder that others cannot change.
 const VARIABLE: &str = "PLATEAU_PROGRAMS";
 
 /// Returns whether this process has more privileges than its caller, for example through a set-user-ID bit or

@@ -181,8 +181,7 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target is known to be in use, as opposed to containing data, having a defect or
-    /// having an unknown user.
+    /// Returns whether the target is known to be in use; data, defects and unknown users do not count.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {

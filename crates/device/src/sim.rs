@@ -1,8 +1,8 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
 //! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle
-//! phases are divided by n here, and each interval in the time series is a scaled second. Start and end of a
-//! segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
+//! phases are divided by n here, and each interval in the time series is a scaled second. The start and the end
+//! of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
 //! them from the capacity, which is already scaled.
 
 mod about;
@@ -168,8 +168,7 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os completed
-    /// up to that point.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os before the failure.
     fn run_plain(
         &mut self,
         workload: &Workload,

@@ -1,5 +1,5 @@
-//! Every data format that Plateau writes and reads, with every key of it: a run is exported, imported and exported again,
-//! and each difference must be on a list of what the format does not carry.
+//! Every data format that Plateau writes and reads, with all of its keys: a run is exported, imported and exported
+//! again, and each difference must be on a list of values that the format does not contain.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -81,7 +81,7 @@ impl Reported {
     }
 }
 
-/// What an import does not take over, because it is about the other run, its journal or a verdict: docs/guide/import.md.
+/// Values that an import drops, because they are about the other run, its journal or a verdict: docs/guide/import.md.
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
     "/plateau_version",
@@ -305,8 +305,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// The jobs of fio JSON and the rounds of TKperf XML do not have all facts about a cell, but those that they have are the
-/// same, and so are the marks of the run.
+/// The jobs of fio JSON and the rounds of TKperf XML lack some facts about a cell. The facts that they do contain stay
+/// the same, and so do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {
@@ -550,7 +550,7 @@ fn pages_and_spreadsheets_of_an_imported_run_have_power_and_the_share_of_the_fil
         assert!(first.iter().all(|number| number.fract() == 0.0 || second.contains(number)), "{name}");
         assert_eq!(first.len(), second.len(), "{name}");
     }
-    // What the file does not contain is not on the page.
+    // Values missing from the file are not on the page.
     let other = imported(&measured(&Scenario::default()).bytes("json-file")).text("html");
     assert!(!other.contains("Annex B") && !other.contains("IOPS/W"));
 }

@@ -92,7 +92,7 @@ impl Launcher {
         self.ask(&plan_words(plan, target, &self.plan_file(name)))
     }
 
-    /// The document that `plateau --json WORDS` prints. If the command fails, it describes the problem.
+    /// The document that `plateau --json WORDS` prints. If the command fails, the document describes the problem.
     ///
     /// # Errors
     /// If the process cannot be started, does not respond in time, or prints no document.

@@ -247,7 +247,7 @@ fn ended(run: &Run) -> Result<Option<About>, String> {
     Ok(Some(about).filter(|_| is_final || !is_copy))
 }
 
-/// Returns how a run ended that no process is working on. Pure.
+/// Returns how a run ended; no process may be working on the run. Pure.
 fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: usize) -> About {
     let standing = Standing::of(entries, outcomes, false);
     if let Some(verdict) = Verdict::of(standing) {

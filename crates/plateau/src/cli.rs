@@ -99,7 +99,7 @@ pub enum Command {
     Trend(TrendOptions),
     /// Run a read-only SQL query over all runs in the library
     Query(Query),
-    /// Update the library's index, which lists and queries are read from
+    /// Update the library's index, the source of lists and queries
     Index(IndexOptions),
     /// Check the whole library for problems and show how to fix them; exit code 6 if results are affected
     Doctor,

@@ -21,7 +21,7 @@ fn words(text: String) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What the commands say about both runs, without their paths and the times at which something was written.
+/// The output of the commands about both runs, without paths and write times.
 fn answers(bench: &Bench, run: &str) -> Vec<String> {
     let text = |path: &str| path.replace(".tar.zst", "").replace("/report.html", "");
     let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
@@ -105,7 +105,7 @@ fn what_would_change_an_archived_run_is_refused() {
     bench.ok(&["archive", &run]);
     let path = bench.library().join(format!("{run}.tar.zst"));
     let bytes = fs::read(&path).expect("a file");
-    // A copy elsewhere, whatever its name, is no target.
+    // A copy elsewhere, whatever its name, is not a valid target.
     let copy = bench.path("renamed.bin");
     fs::write(&copy, [&bytes[..], &[0; 16 << 20]].concat()).expect("a file");
     let target = copy.to_str().expect("text");
@@ -149,7 +149,7 @@ fn a_run_that_fails_verification_is_not_archived() {
     let names: Vec<_> =
         fs::read_dir(bench.library()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
-    // The run before it was archived, and the document says so.
+    // The run before this one was archived, and the document says so.
     let output = bench.run(&["--json", "archive", &run]);
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["run"], run.as_str(), "{document}");

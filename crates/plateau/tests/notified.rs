@@ -17,7 +17,7 @@ use support::{Bench, finished, hold, send_signal, texts};
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
 /// Far longer than a test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
-/// Quick looks and retries, and no patience with interrupted runs.
+/// Short intervals between looks and between retries, and no delay for interrupted runs.
 const QUICK: &str = "look-every = \"20 ms\"\ninterrupted-after = \"0 s\"\nfirst-retry = \"20 ms\"\n";
 
 fn config(bench: &Bench, text: &str) -> PathBuf {
@@ -200,7 +200,7 @@ fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     assert!(log.contains("attempt 3 of 3 failed: the server answered with status 500"), "{log}");
     assert!(!log.contains("a-secret-path"), "{log}");
     assert!(hanging.notices().is_empty(), "it hangs all the time");
-    // The hanging program has a minute, and is killed by the end of the service.
+    // The program that hangs may run for a minute, and is killed when the service ends.
     assert!(notifier.end() < Duration::from_secs(10));
     for web in [&refusing, &recovering] {
         let requests = web.requests();

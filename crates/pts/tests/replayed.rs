@@ -12,7 +12,7 @@ use recording::{recorded_by, run_file};
 use support::Fake;
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells are sufficient: a series of 22 hours in steps of one second would not test more than one of a
+    // Short cells are enough: a series of 22 hours in steps of one second would not test more than one of a
     // few minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));

@@ -34,7 +34,7 @@ fn on(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns why the run is not in the library, exactly once and completely.
+/// Returns an error unless the library contains the run exactly once, complete.
 fn problem(library: &Library, records: usize) -> Option<String> {
     let (runs, unreadable) = library.list().expect("a library");
     if runs.len() != 1 || !unreadable.is_empty() {
@@ -79,7 +79,7 @@ fn execute(command: Command, library: &Library) -> Result<record::Archived, Libr
     }
 }
 
-/// A crash at any operation of `command`, and what the next start of `then` makes of it.
+/// Checks every crash during `command`, followed by `then`.
 fn crashed(before: &Disk, command: Command, then: Command) {
     let process = self::process(before.clone(), Vec::new());
     execute(command, &on(&process)).expect("done");
@@ -233,7 +233,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     let archive = run.clone().archive(fine).expect("archived").path;
     let bytes = std::fs::read(&archive).expect("a file");
     library.find(ID).expect("a run").unarchive(fine).expect("restored");
-    // As after a kill between the two steps, and a continued run.
+    // The state after a kill between the two steps, when the run was then continued.
     std::fs::write(&archive, &bytes).expect("a file");
     let (mut journal, _) = run.reopen().expect("a journal");
     journal.append(Event::Closed).expect("appended");

@@ -23,7 +23,7 @@ SNIA performance tests for solid-state drives
  Plateau runs the SNIA Solid State Storage Performance Test Specification
  (PTS) on SSDs, files and simulated SSDs: it purges the drive, preconditions
  it, measures rounds until the drive reaches steady state, and writes the
- report that the specification asks for.
+ report required by the specification.
  .
  It refuses targets that are in use, continues interrupted runs after the
  last completed measurement, and checks the host for settings that would

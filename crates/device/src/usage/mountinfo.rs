@@ -37,9 +37,8 @@ impl Namespace {
 
 /// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Other namespaces are
 /// included if the kernel shows them: the namespaces of processes, and namespaces that a mount keeps alive.
-/// `of_descriptors`, which takes longer, also includes namespaces that a descriptor keeps alive. The mounts of a
-/// namespace that cannot be entered are not listed. `pause` passes the time until other threads have left the
-/// namespaces that they inspect.
+/// `of_descriptors`, which takes longer, also includes namespaces that a descriptor keeps alive. Namespaces that cannot
+/// be entered have no mounts in the list. `pause` waits for other threads to leave the namespaces that they inspect.
 pub(super) fn namespaces(
     roots: &Roots,
     of_descriptors: bool,
@@ -58,8 +57,7 @@ pub(super) fn namespaces(
     });
     let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root. It may also outlive its leader, which leaves the
-        // leader's links broken.
+        // A thread may have its own namespace or root. It may also outlive its leader, which breaks the leader's links.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));

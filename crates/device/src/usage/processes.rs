@@ -64,8 +64,7 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
     let mut mapped = mappings(folder, relevant);
     for task in tasks_apart(roots, folder, pid) {
         found.extend(descriptors(&task, relevant));
-        // The threads of a process share an address space, but once the leader has exited, its list of
-        // mappings is empty.
+        // The threads of a process share an address space; a leader that has exited has an empty list of mappings.
         if mapped.is_empty() {
             mapped = mappings(&task, relevant);
         }

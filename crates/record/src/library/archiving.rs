@@ -183,8 +183,8 @@ impl Run {
     /// `check` is called with the restored run, whose files have also been compared with the archive.
     ///
     /// # Errors
-    /// Returns an error if the run is not archived, something else has the name of its directory, or a system call
-    /// fails, and the error of `check`. The archive then still exists.
+    /// Returns the error of `check`, or an error if the run is not archived, something else has the name of its
+    /// directory, or a system call fails. The archive still exists in these cases.
     pub fn unarchive<E: From<LibraryError>>(
         self,
         check: impl Fn(&Self) -> Result<(), E>,
