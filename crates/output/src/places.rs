@@ -1,8 +1,9 @@
 //! Locations of stored files.
 
 use std::fs::Metadata;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use record::{Library, Run};
 use stdx::files::{OwnedFolder, Unowned};
@@ -48,13 +49,24 @@ pub fn check_outside(dir: &Path, library: &Library) -> Done {
     let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
     let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
     // The deepest folder that exists, without links and `..`.
-    let existing = dir.ancestors().find_map(|path| path.canonicalize().ok());
-    let inside = existing.is_some_and(|existing| existing.ancestors().any(is_root));
-    if !inside {
+    let Some((existing, real)) = dir.ancestors().find_map(|path| Some((path, path.canonicalize().ok()?)))
+    else {
         return Ok(());
+    };
+    if real.ancestors().any(is_root) {
+        let text = format!("{} is in the library; choose a folder outside it", dir.display());
+        return Err(Failure::text(Exit::Usage, text));
     }
-    let text = format!("{} is in the library; choose a folder outside it", dir.display());
-    Err(Failure::text(Exit::Usage, text))
+    // Where `..` leads is known only after the folder before it exists.
+    let missing = dir.strip_prefix(existing).unwrap_or(dir);
+    if missing.components().any(|part| part == Component::ParentDir) {
+        let text = format!(
+            "{}: there is a `..` after a folder that does not exist; specify the folder without it",
+            dir.display()
+        );
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(())
 }
 
 /// Returns the folders whose files must not be used as targets; empty if this user has no library.

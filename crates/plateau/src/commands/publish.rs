@@ -1,12 +1,9 @@
 //! `plateau publish DIR [FILTER]`.
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use lab::{FolderError, Publication, PublishError};
-use record::Library;
 use serde_json::{Value, json};
 use stdx::units::count_of;
 
@@ -83,32 +80,6 @@ fn print(dir: &Path, publication: &Publication) -> Done {
     let unchanged = if *unchanged > 0 { format!(" ({unchanged} unchanged)") } else { String::new() };
     let (runs, comparisons) = (count_of(manifest.runs.len(), "run"), count_of(*comparisons, "comparison"));
     printer::print(&format!("{runs}{unchanged} and {comparisons}: {}", dir.join("index.html").display()))
-}
-
-/// Refuses a folder inside the library, whose folders are runs.
-fn check_outside(dir: &Path, library: &Library) -> Done {
-    let identity = |found: Metadata| (found.dev(), found.ino());
-    let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
-    let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
-    // The deepest folder that exists, without links and `..`.
-    let Some((existing, real)) = dir.ancestors().find_map(|path| Some((path, path.canonicalize().ok()?)))
-    else {
-        return Ok(());
-    };
-    if real.ancestors().any(is_root) {
-        let text = format!("{} is in the library; choose a folder outside it", dir.display());
-        return Err(Failure::text(Exit::Usage, text));
-    }
-    // Where `..` leads is known only after the folder before it exists.
-    let missing = dir.strip_prefix(existing).unwrap_or(dir);
-    if missing.components().any(|part| part == Component::ParentDir) {
-        let text = format!(
-            "{}: there is a `..` after a folder that does not exist; specify the folder without it",
-            dir.display()
-        );
-        return Err(Failure::text(Exit::Usage, text));
-    }
-    Ok(())
 }
 
 /// Writes a file of the site.
