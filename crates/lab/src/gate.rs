@@ -6,6 +6,9 @@
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
 //! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +22,29 @@ use crate::users::{Account, Role, Users};
 /// If this many logins within [`LOGINS_WITHIN`] have failed or are still being checked, further logins are refused.
 const MOST_FAILED_LOGINS: usize = 10;
 const LOGINS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Ports that are not part of a host's name in requests.
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+/// How requests reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transport {
+    /// Through a proxy, which may have another port and scheme.
+    pub behind_proxy: bool,
+    /// Over TLS, as far as the server is concerned.
+    pub is_encrypted: bool,
+}
+
+/// Whether the name of a host ends in a port.
+pub fn has_port(name: &str) -> bool {
+    let ends = |end: &str| end.parse::<u16>().is_ok();
+    // The groups of an IPv6 address are separated by colons, too.
+    match name.strip_prefix('[') {
+        Some(rest) => rest.split_once("]:").is_some_and(|(_, end)| ends(end)),
+        None => name.rsplit_once(':').is_some_and(|(_, end)| ends(end)),
+    }
+}
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,24 +163,30 @@ impl Gate {
     pub fn new(
         names: &[String],
         port: u16,
-        behind_proxy: bool,
+        transport: Transport,
         read_only: bool,
         users: Users,
     ) -> Result<Self, ServeError> {
+        let Transport { behind_proxy, is_encrypted } = transport;
+        // Browsers omit the port that is usual for the scheme.
+        let is_usual = port == if is_encrypted { HTTPS_PORT } else { HTTP_PORT };
         let mut hosts = Vec::new();
         for name in names {
             let name = name.to_lowercase();
-            if behind_proxy {
+            if behind_proxy || is_usual {
                 hosts.push(name.clone());
             }
             // A name with a port is used unchanged.
-            let has_port = name.rsplit_once(':').is_some_and(|(_, end)| end.parse::<u16>().is_ok());
-            hosts.push(if has_port && !name.starts_with('[') { name } else { format!("{name}:{port}") });
+            hosts.push(if has_port(&name) { name } else { format!("{name}:{port}") });
         }
         let secrets = Mutex::new(Secrets { token: secret()?, sessions: Sessions::default() });
-        let schemes: &[&str] = if behind_proxy { &["https", "http"] } else { &["http"] };
-        // Browsers send a cookie that is `Secure` only to the proxy, which encrypts the connection.
-        let attributes = if behind_proxy { "; Secure" } else { "" };
+        let schemes: &[&str] = match (behind_proxy, is_encrypted) {
+            (true, _) => &["https", "http"],
+            (false, true) => &["https"],
+            (false, false) => &["http"],
+        };
+        // Browsers send a cookie that is `Secure` only over encrypted connections: to this server, or to the proxy.
+        let attributes = if behind_proxy || is_encrypted { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
         Ok(Self { hosts, schemes, cookie, attributes, read_only, users, secrets, attempts, clock })
@@ -292,197 +324,5 @@ impl Gate {
 
     fn secrets(&self) -> MutexGuard<'_, Secrets> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use super::*;
-    use crate::sessions::{LONGEST, LONGEST_IDLE, MOST_SESSIONS};
-
-    fn gate() -> Gate {
-        Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none())
-            .expect("random bytes")
-    }
-
-    fn facts<'a>(host: &'a str, cookies: &'a str) -> Facts<'a> {
-        Facts { host: Some(host), cookies: Some(cookies), ..Facts::default() }
-    }
-
-    fn signed_in(gate: &Gate) -> String {
-        let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
-        cookie.split(';').next().expect("a pair").to_owned()
-    }
-
-    #[test]
-    fn a_link_admits_one_browser() {
-        let gate = gate();
-        let token = gate.token();
-        let cookie = signed_in(&gate);
-        assert!(gate.judge(&facts("127.0.0.1:7070", &cookie), Access::Viewer).is_ok());
-        assert_eq!(gate.enter(&token).expect("random bytes"), None, "it was used");
-        assert_ne!(gate.token(), token);
-        assert_eq!(gate.enter("").expect("random bytes"), None);
-    }
-
-    #[test]
-    fn without_the_cookie_only_public_routes_are_answered() {
-        let gate = gate();
-        for cookies in ["", "plateau_7070=", "plateau_7070=0", "plateau_7071=x; other"] {
-            let facts = facts("localhost:7070", cookies);
-            assert_eq!(gate.judge(&facts, Access::Viewer), Err(Refusal::NotSignedIn), "{cookies}");
-            assert_eq!(gate.judge(&facts, Access::Public), Ok(None));
-        }
-    }
-
-    #[test]
-    fn other_names_and_origins_are_refused_even_with_the_cookie() {
-        let gate = gate();
-        let cookie = signed_in(&gate);
-        for host in ["evil.example:7070", "127.0.0.1", "127.0.0.1:7071", "localhost.evil.example:7070", ""] {
-            let judged = gate.judge(&facts(host, &cookie), Access::Public);
-            assert_eq!(judged, Err(Refusal::UnknownHost), "{host}");
-        }
-        for (origin, expected) in [
-            ("http://localhost:7070", Ok(())),
-            ("http://127.0.0.1:7070", Err(Refusal::ForeignOrigin)),
-            ("https://localhost:7070", Err(Refusal::ForeignOrigin)),
-            ("http://localhost:70701", Err(Refusal::ForeignOrigin)),
-            ("null", Err(Refusal::ForeignOrigin)),
-        ] {
-            let facts = Facts { origin: Some(origin), ..facts("localhost:7070", &cookie) };
-            assert_eq!(gate.judge(&facts, Access::Viewer).map(|_| ()), expected, "{origin}");
-        }
-        let none = Facts { cookies: Some(&cookie), ..Facts::default() };
-        assert_eq!(gate.judge(&none, Access::Public), Err(Refusal::UnknownHost));
-    }
-
-    #[test]
-    fn a_change_needs_the_token_of_its_session_and_the_role() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let users = Users::at(&dir.path().join("lab"));
-        users.add("ann", Role::Viewer, "correct horse").expect("added");
-        users.add("bob", Role::Operator, "battery staple").expect("added");
-        let names = ["localhost".to_owned()];
-        let gate = Gate::new(&names, 7070, false, false, users.clone()).expect("random bytes");
-        let login = |name: &str, password: &str| {
-            gate.attempt().and_then(|attempt| gate.login(attempt, name, password).expect("random bytes"))
-        };
-        let change = |cookie: &str, csrf: Option<&str>| {
-            let facts = Facts { csrf, is_change: true, ..facts("localhost:7070", cookie) };
-            gate.judge(&facts, Access::Operator).map(|_| ())
-        };
-        let ann = login("ann", "correct horse").expect("a viewer");
-        let bob = login("bob", "battery staple").expect("an operator");
-        let csrf = |cookie: &str| {
-            let judged = gate.judge(&facts("localhost:7070", cookie), Access::Viewer);
-            judged.expect("signed in").expect("a visitor").csrf
-        };
-        let (of_ann, of_bob) = (csrf(&ann), csrf(&bob));
-        assert_eq!(change(&bob, Some(&of_bob)), Ok(()));
-        assert_eq!(change(&bob, Some(&of_ann)), Err(Refusal::NoToken));
-        assert_eq!(change(&bob, Some("")), Err(Refusal::NoToken));
-        assert_eq!(change(&bob, None), Err(Refusal::NoToken));
-        assert_eq!(change(&ann, Some(&of_ann)), Err(Refusal::NotOperator));
-        assert_eq!(change("", Some(&of_bob)), Err(Refusal::NotSignedIn));
-        users.add("bob", Role::Viewer, "battery staple").expect("changed");
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn), "he has a new role and password");
-        let bob = login("bob", "battery staple").expect("a viewer");
-        let of_bob = csrf(&bob);
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotOperator));
-        users.remove("bob").expect("removed");
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn));
-        let login_form = Facts { is_change: true, ..facts("localhost:7070", "") };
-        assert_eq!(gate.judge(&login_form, Access::Public), Err(Refusal::ForeignOrigin), "no origin");
-        for _ in 0..MOST_FAILED_LOGINS {
-            assert_eq!(login("ann", "wrong horse"), Err(Refusal::WrongPassword));
-        }
-        assert_eq!(login("ann", "correct horse"), Err(Refusal::TooManyLogins));
-    }
-
-    #[test]
-    fn the_number_of_sessions_is_bounded() {
-        let gate = gate();
-        let first = signed_in(&gate);
-        let others: Vec<String> = (0..MOST_SESSIONS).map(|_| signed_in(&gate)).collect();
-        let judged = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer).map(|_| ());
-        assert_eq!(judged(&first), Err(Refusal::NotSignedIn));
-        assert!(others.iter().all(|cookie| judged(cookie).is_ok()));
-    }
-
-    #[test]
-    fn sessions_end_when_they_are_unused_or_old() {
-        let seconds = Arc::new(AtomicU64::new(1));
-        let now = Arc::clone(&seconds);
-        let clock = Box::new(move || Duration::from_secs(now.load(Ordering::Relaxed)));
-        let gate = Gate { clock, ..gate() };
-        let wait = |duration: Duration| seconds.fetch_add(duration.as_secs(), Ordering::Relaxed);
-        let visitor = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer);
-        let second = Duration::from_secs(1);
-        let (unused, used) = (signed_in(&gate), signed_in(&gate));
-        let who = visitor(&unused).expect("signed in").expect("a visitor");
-        wait(LONGEST_IDLE - second);
-        assert!(visitor(&used).is_ok() && gate.lasts(&who), "asking whether it lasts is no use of it");
-        wait(second);
-        assert_eq!(visitor(&unused), Err(Refusal::NotSignedIn));
-        assert!(!gate.lasts(&who));
-        let mut uses = 0;
-        while visitor(&used).is_ok() {
-            uses += 1;
-            wait(LONGEST_IDLE / 2);
-        }
-        let most = LONGEST.as_secs() / (LONGEST_IDLE / 2).as_secs();
-        assert!((most - 3..=most).contains(&uses), "{uses} uses");
-        assert_eq!(visitor(&used), Err(Refusal::NotSignedIn));
-    }
-
-    #[test]
-    fn a_session_ends_with_its_user_its_password_and_its_logout() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let users = Users::at(&dir.path().join("lab"));
-        let gate = Gate::new(&["localhost".to_owned()], 7070, false, false, users.clone()).expect("bytes");
-        let login = || {
-            users.add("ann", Role::Operator, "correct horse").expect("added");
-            let attempt = gate.attempt().expect("few attempts");
-            let cookie = gate.login(attempt, "ann", "correct horse").expect("random bytes").expect("in");
-            let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
-            (judged.expect("signed in").expect("a visitor"), cookie)
-        };
-        let (ann, cookie) = login();
-        assert!(gate.lasts(&ann));
-        users.add("ann", Role::Operator, "battery staple").expect("a new password");
-        assert!(!gate.lasts(&ann), "a new password ends her sessions");
-        let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
-        assert_eq!(judged, Err(Refusal::NotSignedIn));
-        let (ann, _) = login();
-        users.remove("ann").expect("removed");
-        assert!(!gate.lasts(&ann));
-        let (ann, _) = login();
-        gate.leave(&ann);
-        assert!(!gate.lasts(&ann));
-    }
-
-    #[test]
-    fn logins_that_are_being_checked_count_and_block_nobody() {
-        let gate = gate();
-        let all: Vec<Attempt> =
-            (0..MOST_FAILED_LOGINS).map(|_| gate.attempt().expect("few attempts")).collect();
-        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins));
-        assert!(gate.judge(&facts("localhost:7070", ""), Access::Public).is_ok());
-        assert_eq!(gate.login(all[0], "ann", "x").expect("bytes"), Err(Refusal::WrongPassword));
-        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins), "it failed");
-    }
-
-    #[test]
-    fn only_a_proxy_makes_cookies_secure() {
-        for behind_proxy in [false, true] {
-            let gate =
-                Gate::new(&["lab.example".into()], 7070, behind_proxy, false, Users::none()).expect("bytes");
-            let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
-            assert_eq!(cookie.split("; ").any(|part| part == "Secure"), behind_proxy, "{cookie}");
-        }
     }
 }
