@@ -13,6 +13,7 @@ use crate::gate::{Access, Gate, Visitor};
 use crate::receive::{Receivers, Reception};
 use crate::snapshot::Snapshots;
 use crate::starts::{Queue, Starts};
+use crate::tls::Tls;
 use crate::users::Role;
 
 /// Options of the server.
@@ -23,6 +24,8 @@ pub struct Options {
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,
+    /// How connections are encrypted by the server itself.
+    pub tls: Tls,
     /// Whether the server is read-only.
     pub read_only: bool,
     /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.

@@ -6,6 +6,9 @@
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
 //! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +23,29 @@ use crate::users::{Account, Role, Users};
 /// If this many logins within [`LOGINS_WITHIN`] have failed or are still being checked, further logins are refused.
 const MOST_FAILED_LOGINS: usize = 10;
 const LOGINS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Ports that are not part of a host's name in requests.
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+/// How requests reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transport {
+    /// Through a proxy, which may have another port and scheme.
+    pub behind_proxy: bool,
+    /// Over TLS, as far as the server is concerned.
+    pub is_encrypted: bool,
+}
+
+/// Whether the name of a host ends in a port.
+pub fn has_port(name: &str) -> bool {
+    let ends = |end: &str| end.parse::<u16>().is_ok();
+    // The groups of an IPv6 address are separated by colons, too.
+    match name.strip_prefix('[') {
+        Some(rest) => rest.split_once("]:").is_some_and(|(_, end)| ends(end)),
+        None => name.rsplit_once(':').is_some_and(|(_, end)| ends(end)),
+    }
+}
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,24 +176,30 @@ impl Gate {
     pub fn new(
         names: &[String],
         port: u16,
-        behind_proxy: bool,
+        transport: Transport,
         read_only: bool,
         users: Users,
     ) -> Result<Self, ServeError> {
+        let Transport { behind_proxy, is_encrypted } = transport;
+        // Browsers omit the port that is usual for the scheme.
+        let is_usual = port == if is_encrypted { HTTPS_PORT } else { HTTP_PORT };
         let mut hosts = Vec::new();
         for name in names {
             let name = name.to_lowercase();
-            if behind_proxy {
+            if behind_proxy || is_usual {
                 hosts.push(name.clone());
             }
             // A name with a port is used unchanged.
-            let has_port = name.rsplit_once(':').is_some_and(|(_, end)| end.parse::<u16>().is_ok());
-            hosts.push(if has_port && !name.starts_with('[') { name } else { format!("{name}:{port}") });
+            hosts.push(if has_port(&name) { name } else { format!("{name}:{port}") });
         }
         let secrets = Mutex::new(Secrets { token: secret()?, sessions: Sessions::default() });
-        let schemes: &[&str] = if behind_proxy { &["https", "http"] } else { &["http"] };
-        // Browsers send a cookie that is `Secure` only to the proxy, which encrypts the connection.
-        let attributes = if behind_proxy { "; Secure" } else { "" };
+        let schemes: &[&str] = match (behind_proxy, is_encrypted) {
+            (true, _) => &["https", "http"],
+            (false, true) => &["https"],
+            (false, false) => &["http"],
+        };
+        // Browsers send a cookie that is `Secure` only over encrypted connections: to this server, or to the proxy.
+        let attributes = if behind_proxy || is_encrypted { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
         let senders = None;

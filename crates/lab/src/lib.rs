@@ -5,17 +5,20 @@
 //! which requests are answered.
 #![forbid(unsafe_code)]
 
+mod announce;
 mod api;
 mod app;
 mod assets;
 mod audit;
 mod basic;
 mod catalogue;
+mod connections;
 mod document;
 mod drives;
 mod error;
 mod events;
 mod gate;
+mod links;
 mod metrics;
 mod openapi;
 mod owned_list;
@@ -28,12 +31,14 @@ mod server;
 mod sessions;
 mod site;
 mod starts;
+mod tls;
 mod users;
 
 use follow::{live, snapshot};
 
+pub use announce::Announcement;
 pub use app::{Device, Options};
-pub use error::ServeError;
+pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;
 pub use routes::addresses;
 pub use senders::Senders;
@@ -42,4 +47,5 @@ pub use site::{
     FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,
     publish, remove_stale, site_in,
 };
+pub use tls::{Certificate, Tls};
 pub use users::{Role, Users};

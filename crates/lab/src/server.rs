@@ -1,7 +1,7 @@
 //! The server, a thin shell that passes requests through the gate to the route functions.
 
 use std::future::IntoFuture as _;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,24 @@ use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
+use record::wall_now;
 use tokio::sync::Semaphore;
 
+use crate::announce::{Announce, Announcement, keep_current};
 use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
 use crate::basic::Credentials;
+use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::events;
-use crate::gate::{Access, Facts, Gate, Refusal, Visitor};
+use crate::gate::{Access, Facts, Gate, Refusal, Transport, Visitor};
+use crate::links::{host_of, link, origin, own};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
 use crate::receive::{self, Reception};
 use crate::routes::ROUTES;
 use crate::senders::Senders;
 use crate::starts::Queue;
+use crate::tls::{Certificate, Certificates, Tls};
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -51,6 +56,9 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    /// Scheme and host of links.
+    origin: String,
+    certificates: Option<Arc<Certificates>>,
     app: Arc<App>,
 }
 
@@ -58,11 +66,13 @@ impl Server {
     /// Listens on the address that the options name.
     ///
     /// # Errors
-    /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
-    /// used, if another server uses the folder, or if the file of waiting runs exists but cannot be read.
+    /// Returns an error if the address is not a loopback address and connections are not encrypted, if the address or
+    /// the certificate cannot be used, if another server uses the folder, or if the file with waiting runs exists but
+    /// cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
-        if !address.ip().is_loopback() && !options.behind_proxy {
+        let is_encrypted = options.tls != Tls::Off;
+        if !address.ip().is_loopback() && !is_encrypted && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
         // Before the address, which a second server usually shares too: this is the better explanation.
@@ -70,17 +80,20 @@ impl Server {
             Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
             queue => queue?,
         };
+        let mut names = vec![host_of(own(address.ip())), "localhost".into()];
+        names.extend(options.allowed_hosts.iter().cloned());
+        let certificates = Certificates::of(&options.tls, &names, &options.folder, wall_now())?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let mut names = vec![host_of(address.ip()), "localhost".into()];
-        names.extend(options.allowed_hosts.iter().cloned());
+        let origin = origin(address, is_encrypted, &options.allowed_hosts);
         let users = Users::at(&options.folder);
-        let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
+        let transport = Transport { behind_proxy: options.behind_proxy, is_encrypted };
+        let gate = Gate::new(&names, address.port(), transport, options.read_only, users)?;
         let gate = gate.admitting(Senders::at(&options.folder));
         let app = Arc::new(App::new(gate, ROUTES, queue, options)?);
-        Ok(Self { listener, address, app })
+        Ok(Self { listener, address, origin, certificates, app })
     }
 
     /// The address that the server listens on.
@@ -89,29 +102,48 @@ impl Server {
         self.address
     }
 
+    /// The address of the first page.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}/", self.origin)
+    }
+
+    /// The certificate that browsers see; None without TLS.
+    #[must_use]
+    pub fn certificate(&self) -> Option<Certificate> {
+        self.certificates.as_ref().map(|certificates| certificates.certificate())
+    }
+
     /// The link that admits the next browser; None if users must sign in, because the output may be kept in a log.
     #[must_use]
     pub fn link(&self) -> Option<String> {
-        self.app.invitation().map(|token| link(self.address, &token))
+        self.app.invitation().map(|token| link(&self.origin, &token))
     }
 
-    /// Serves requests until `stop` is set. Calls `announce` with the next link whenever one was used, unless it must
-    /// not be printed.
+    /// Serves requests until `stop` is set. Announces the next link whenever one was used, unless it must not be
+    /// printed, and changes of the certificate.
     ///
     /// # Errors
     /// If the server cannot be started.
     pub fn run(
         self,
         stop: &Arc<AtomicBool>,
-        announce: impl Fn(&str) + Send + Sync + 'static,
+        announce: impl Fn(Announcement<'_>) + Send + Sync + 'static,
     ) -> Result<(), ServeError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build()?;
-        let (app, address) = (self.app, self.address);
-        let announce = Arc::new(move |token: &str| announce(&link(address, token)));
+        let (app, origin) = (self.app, self.origin);
+        let announce: Announce = Arc::new(announce);
         let result = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = router(&app, announce);
+            let connections = match &self.certificates {
+                Some(certificates) => {
+                    tokio::spawn(keep_current(Arc::clone(certificates), Arc::clone(&announce)));
+                    Connections::encrypted(listener, certificates.config()?)?
+                }
+                None => Connections::Plain(listener),
+            };
+            let router = router(&app, announce, origin);
             let (asked, stopping) = (Arc::clone(stop), Arc::clone(&app));
             let signal = async move {
                 while !asked.load(Ordering::Relaxed) {
@@ -120,7 +152,7 @@ impl Server {
                 // Otherwise, open event streams would keep the server running.
                 stopping.stop();
             };
-            let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+            let serving = axum::serve(connections, router).with_graceful_shutdown(signal).into_future();
             let deadline = async {
                 while !app.is_stopping() {
                     tokio::time::sleep(LOOK_EVERY).await;
@@ -138,26 +170,13 @@ impl Server {
     }
 }
 
-/// The name of an address in a URL.
-fn host_of(ip: IpAddr) -> String {
-    match ip {
-        IpAddr::V4(ip) => ip.to_string(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-    }
-}
-
-fn link(address: SocketAddr, token: &str) -> String {
-    format!("http://{}:{}/enter?token={token}", host_of(address.ip()), address.port())
-}
-
-/// Receives the token of the next link.
-type Announce = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// The state that every request needs.
 #[derive(Clone)]
 struct Shared {
     app: Arc<App>,
     announce: Announce,
+    /// Scheme and host of links.
+    origin: Arc<str>,
     /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
     /// One permit for each body that is being received from another host.
@@ -165,7 +184,7 @@ struct Shared {
 }
 
 /// The router, derived from the table of routes.
-fn router(app: &Arc<App>, announce: Announce) -> Router {
+fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
         if let Handler::Receive(reception) = &route.handler {
@@ -193,6 +212,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
     let shared = Shared {
         app: Arc::clone(app),
         announce,
+        origin: origin.into(),
         checks: Arc::new(Semaphore::new(MOST_CHECKS)),
         receiving: Arc::new(Semaphore::new(MOST_RECEIVING)),
     };
@@ -347,7 +367,7 @@ fn enter(shared: &Shared, call: &Call) -> Response {
     match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
         Ok(Some(cookie)) => {
             if let Some(next) = shared.app.invitation() {
-                (shared.announce)(&next);
+                (shared.announce)(Announcement::Link(&link(&shared.origin, &next)));
             }
             admitted(cookie)
         }

@@ -1,7 +1,6 @@
 //! Locations of stored files.
 
 use std::fs::Metadata;
-use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 

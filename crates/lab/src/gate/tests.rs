@@ -7,7 +7,7 @@ use super::*;
 use crate::sessions::{LONGEST, LONGEST_IDLE, MOST_SESSIONS};
 
 fn gate() -> Gate {
-    Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none())
+    Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, Transport::default(), false, Users::none())
         .expect("random bytes")
 }
 
@@ -70,7 +70,7 @@ fn a_change_needs_the_token_of_its_session_and_the_role() {
     users.add("ann", Role::Viewer, "correct horse").expect("added");
     users.add("bob", Role::Operator, "battery staple").expect("added");
     let names = ["localhost".to_owned()];
-    let gate = Gate::new(&names, 7070, false, false, users.clone()).expect("random bytes");
+    let gate = Gate::new(&names, 7070, Transport::default(), false, users.clone()).expect("random bytes");
     let login = |name: &str, password: &str| {
         gate.attempt().and_then(|attempt| gate.login(attempt, name, password).expect("random bytes"))
     };
@@ -112,7 +112,7 @@ fn a_token_of_a_sender_admits_to_its_routes_only() {
     let senders = Senders::at(&dir.path().join("lab"));
     let token = senders.add("rack7").expect("added");
     let of = |read_only| {
-        let gate = Gate::new(&["lab.example".into()], 7070, false, read_only, Users::none());
+        let gate = Gate::new(&["lab.example".into()], 7070, Transport::default(), read_only, Users::none());
         gate.expect("random bytes").admitting(senders.clone())
     };
     let sent = |token| Facts { bearer: Some(token), ..facts("lab.example:7070", "") };
@@ -177,7 +177,8 @@ fn sessions_end_when_they_are_unused_or_old() {
 fn a_session_ends_with_its_user_its_password_and_its_logout() {
     let dir = tempfile::tempdir().expect("a folder");
     let users = Users::at(&dir.path().join("lab"));
-    let gate = Gate::new(&["localhost".to_owned()], 7070, false, false, users.clone()).expect("bytes");
+    let gate = Gate::new(&["localhost".to_owned()], 7070, Transport::default(), false, users.clone())
+        .expect("bytes");
     let login = || {
         users.add("ann", Role::Operator, "correct horse").expect("added");
         let attempt = gate.attempt().expect("few attempts");
@@ -210,11 +211,32 @@ fn logins_that_are_being_checked_count_and_block_nobody() {
 }
 
 #[test]
-fn only_a_proxy_makes_cookies_secure() {
-    for behind_proxy in [false, true] {
-        let gate =
-            Gate::new(&["lab.example".into()], 7070, behind_proxy, false, Users::none()).expect("bytes");
+fn encrypted_connections_make_cookies_secure_and_their_scheme_that_of_the_pages() {
+    let gate = |behind_proxy: bool, is_encrypted: bool, port: u16| {
+        let transport = Transport { behind_proxy, is_encrypted };
+        Gate::new(&["lab.example".into()], port, transport, false, Users::none()).expect("random bytes")
+    };
+    for (behind_proxy, is_encrypted, schemes) in [
+        (false, false, &["http"][..]),
+        (true, false, &["http", "https"]),
+        (false, true, &["https"]),
+        (true, true, &["http", "https"]),
+    ] {
+        let gate = gate(behind_proxy, is_encrypted, 7070);
         let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
-        assert_eq!(cookie.split("; ").any(|part| part == "Secure"), behind_proxy, "{cookie}");
+        let is_secure = cookie.split("; ").any(|part| part == "Secure");
+        assert_eq!(is_secure, behind_proxy || is_encrypted, "{cookie}");
+        for scheme in ["http", "https"] {
+            let origin = format!("{scheme}://lab.example:7070");
+            let facts = Facts { origin: Some(&origin), ..facts("lab.example:7070", "") };
+            let is_own = gate.judge(&facts, Access::Public).is_ok();
+            assert_eq!(is_own, schemes.contains(&scheme), "{behind_proxy} {is_encrypted} {origin}");
+        }
+    }
+    for (is_encrypted, port, is_known) in
+        [(false, 80, true), (false, 443, false), (true, 443, true), (true, 80, false), (true, 7070, false)]
+    {
+        let judged = gate(false, is_encrypted, port).judge(&facts("lab.example", ""), Access::Public);
+        assert_eq!(judged.is_ok(), is_known, "{is_encrypted} {port}");
     }
 }

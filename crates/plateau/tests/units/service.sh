@@ -5,6 +5,8 @@ writable="$2 $(sed -n 's/^ReadWritePaths=-\{0,1\}//p' "$unit")"
 shift 2
 start=$(sed -n -e 's#/etc/plateau/#/run/plateau/#' -e 's#^ExecStart=/usr/bin/plateau#/run/program#p' "$unit")
 state=$(sed -n 's/^Environment=//p' "$unit")
+# Without an EnvironmentFile, the variable is empty.
+start=${start% \$PLATEAU_SERVE_OPTIONS}
 for path in $writable; do mount --bind "$path" "$path"; done
 for point in $(cut -d' ' -f5 /proc/self/mountinfo | sort -u); do
   case " $writable " in *" $point "*) continue ;; esac
