@@ -270,8 +270,14 @@ impl Progress {
 
 /// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
-    let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
-    reducible.then_some(DataProblem::NothingReduced)
+    let (syncs, reducible) =
+        (workload.regime.syncs, matches!(workload.data_pattern, record::DataPattern::Reducible(_)));
+    match () {
+        () if reducible => Some(DataProblem::NothingReduced),
+        () if !syncs.is_none() => Some(DataProblem::NothingSynced),
+        () if workload.regime.thinktime.is_some() => Some(DataProblem::NoPauses),
+        () => None,
+    }
 }
 
 /// Describes the first failed command, and counts all failed commands.
@@ -321,6 +327,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         on_file: None,
         power: None,
         verified: None,
+        synced: None,
         host: None,
     }
 }

@@ -1,9 +1,10 @@
 //! A job as requested, before its target is known.
 
 use engine::{Engine, Polling};
-use record::{Access, Offsets, Placement, Process, Zone};
+use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 
 use super::file_list::Files;
+use super::think::Think;
 use super::values::Size;
 
 /// fio's default percentage of reads in a mix.
@@ -26,8 +27,8 @@ pub struct Job {
     /// The target. In a job that was only parsed, the value of `filename`; see [`Job::expanded`].
     pub filename: Option<String>,
     pub(crate) files: Files,
-    /// Whether the target is flushed after the job.
-    pub end_fsync: bool,
+    pub(crate) syncs: Syncs,
+    pub(crate) think: Think,
     /// Whether a new file is written completely before the job starts, even if the job does not read.
     pub overwrite: bool,
     pub(crate) access: Access,
@@ -104,7 +105,8 @@ impl Default for Job {
             name: String::new(),
             filename: None,
             files: Files::default(),
-            end_fsync: false,
+            syncs: Syncs::NONE,
+            think: Think::default(),
             overwrite: false,
             access: Access::Sequential,
             reads: Some(100),
@@ -166,6 +168,11 @@ impl Job {
     /// Returns whether the job includes writes.
     pub fn writes(&self) -> bool {
         self.read_percent() < 100
+    }
+
+    /// Returns whether each clone ends with an fsync.
+    pub fn ends_with_fsync(&self) -> bool {
+        self.syncs.end_fsync && self.writes()
     }
 
     /// Returns remarks for readers of the results.

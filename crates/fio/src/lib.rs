@@ -19,6 +19,7 @@ mod meaning;
 pub mod result;
 mod setters;
 mod stages;
+mod think;
 mod values;
 mod variables;
 

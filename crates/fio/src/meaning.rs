@@ -1,6 +1,7 @@
 //! Converts a job to workloads for a target.
 
-use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Until, Workload};
+use engine::Polling;
+use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Syncs, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
@@ -48,6 +49,16 @@ impl Job {
                 "random_distribution applies to random I/O, and {} is not random",
                 self.pattern
             ));
+        }
+        let syncs = self.writes() && (self.syncs.are_periodic() || self.syncs.end_fsync);
+        if self.polling == Polling::Completions && syncs {
+            return Err(
+                "hipri cannot be combined with syncs, because the kernel polls only for reads and writes"
+                    .into(),
+            );
+        }
+        if self.think.time().is_some() && (self.rate_iops.is_some() || self.rate_bytes.is_some()) {
+            return Err("thinktime cannot be combined with a rate, because a schedule does not wait".into());
         }
         if self.zero_buffers && (self.compress_percent > 0 || self.dedupe_percent > 0 || self.verify) {
             return Err("zero_buffers cannot be combined with other data options".into());
@@ -138,6 +149,9 @@ impl Job {
                 limit_ns,
                 verify: self.verify,
                 offsets: self.offsets(),
+                // As in fio, jobs that only read do not sync.
+                syncs: if self.writes() { self.syncs } else { Syncs::NONE },
+                thinktime: self.think.time(),
             },
         };
         match &self.kinds()?[..] {

@@ -183,6 +183,7 @@ impl Party {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         }
     }

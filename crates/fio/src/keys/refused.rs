@@ -28,10 +28,9 @@ const NVME: &str = "io_uring_cmd sends plain reads and writes only";
 const SEARCH: &str =
     "a load does not search for a rate or for steady state; `plateau run wsat` runs to steady state";
 const LOGS: &str = "no per-I/O log is written; the JSON result contains the histogram";
-const SYNCS: &str = "data is not flushed during a load, because direct writes do not stay in the page cache";
+const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
 const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
 const PROGRAMS: &str = "a load does not start other programs";
-const PAUSES: &str = "a closed loop does not pause between I/Os; rate_iops sets a rate";
 
 /// Every refused job option.
 pub const REFUSED: &[Refused] = &[
@@ -217,11 +216,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["exec_prerun"], PROGRAMS),
     refused(&["exec_postrun"], PROGRAMS),
     refused(&["profile"], PROGRAMS),
-    refused(&["thinktime"], PAUSES),
-    refused(&["thinktime_spin"], PAUSES),
-    refused(&["thinktime_blocks"], PAUSES),
-    refused(&["thinktime_blocks_type"], PAUSES),
-    refused(&["thinktime_iotime"], PAUSES),
     refused(&["startdelay"], "jobs start together; stonewall and wait_for start them one after another"),
     refused(&["ramp_size"], "the ramp is a time: ramp_time"),
     refused(&["lockfile"], "the jobs of a load do not lock parts of files"),

@@ -3,8 +3,8 @@
 //! Targets that are only read are opened read-only and need no confirmation. Every target that is written is armed
 //! exactly as by `plateau run`, and all targets are armed before the first I/O.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -60,7 +60,6 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for stage in stages {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
-        flush(&request.jobs, &stage, &facts)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
@@ -195,18 +194,6 @@ fn run_stage(
     Ok(results)
 }
 
-/// Flushes the targets of all jobs in a stage that request a flush.
-fn flush(jobs: &[Job], stage: &[usize], facts: &BTreeMap<String, TargetFacts>) -> Done {
-    let requested = stage.iter().map(|index| &jobs[*index]).filter(|job| job.end_fsync && job.writes());
-    let names: BTreeSet<&str> = requested.filter_map(|job| job.filename.as_deref()).collect();
-    for target in names.into_iter().map(|name| &facts[name]).filter(|target| target.simulated.is_none()) {
-        stdx::files::flush(Path::new(&target.path)).map_err(|error| {
-            Failure::text(Exit::Device, format!("{}: flushing failed: {error}", target.path))
-        })?;
-    }
-    Ok(())
-}
-
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
@@ -228,12 +215,15 @@ fn grouped_parts(
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for &index in stage {
         let job = &request.jobs[index];
+        let target = facts[job.filename.as_deref().unwrap_or_default()].clone();
+        let without_sync = target.simulated.is_some() && job.ends_with_fsync();
+        let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
             name: job.name.clone(),
-            target: facts[job.filename.as_deref().unwrap_or_default()].clone(),
+            target,
             segments: Vec::new(),
             report: None,
-            notes: job.notes(),
+            notes: job.notes().into_iter().chain(more).collect(),
             given: job.given().to_vec(),
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
