@@ -258,6 +258,7 @@ impl Progress {
             interval_ns: now_ns - self.shown_ns,
             read_ios: shown.read_ios,
             write_ios: shown.write_ios,
+            syncs: 0,
             bytes: self.done_bytes - self.shown_bytes,
             latency_mean_ns: shown.latency_mean_ns(),
             latency_max_ns: shown.latency_max_ns,

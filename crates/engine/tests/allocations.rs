@@ -46,7 +46,10 @@ fn kinds() -> Vec<(&'static str, Workload)> {
         // The file has no stamps, so each block read is a mismatch.
         ("checked reads", Workload { read_percent: 100, regime: regime(None, true), ..checked }),
         ("synced", Workload { regime: Regime { syncs, ..Regime::default() }, ..plain.clone() }),
-        ("open and synced", Workload { regime: Regime { syncs, ..regime(arrivals, false) }, ..plain.clone() }),
+        (
+            "open and synced",
+            Workload { regime: Regime { syncs, ..regime(arrivals, false) }, ..plain.clone() },
+        ),
         ("closed", plain),
     ]
 }

@@ -381,6 +381,32 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_write_sync() {
+        let syncs = only("rw=randrw fsync=32 fdatasync=4 end_fsync=1 sync=1 numjobs=2").regime.syncs;
+        assert_eq!((syncs.fsync_writes, syncs.fdatasync_writes, syncs.end_fsync), (32, 4, true));
+        assert_eq!(syncs.each_write, Some(record::EachWrite::Sync));
+        assert_eq!(only("rw=write sync=dsync").regime.syncs.each_write, Some(record::EachWrite::Dsync));
+        assert!(only("rw=write fsync=0 fdatasync=0 sync=none end_fsync=0").regime.is_plain());
+        assert!(only("rw=read hipri fsync=32 end_fsync=1 sync=1").regime.is_plain());
+    }
+
+    #[test]
+    fn pauses_have_the_units_and_defaults_of_fio() {
+        let pauses = |options: &str| {
+            let pauses = only(&format!("rw=read {options}")).regime.thinktime;
+            pauses.map(|p| (p.length_ns, p.spin_ns, p.ios, p.count_issued, p.io_time_ns))
+        };
+        assert_eq!(pauses("thinktime=20"), Some((20_000, 0, 1, false, None)));
+        assert_eq!(pauses("thinktime_blocks=4"), None);
+        let issued = "thinktime=5ms thinktime_spin=10ms thinktime_blocks=4 thinktime_blocks_type=issue";
+        assert_eq!(pauses(issued), Some((10_000_000, 10_000_000, 4, true, None)));
+        let timed = "thinktime=1s thinktime_iotime=9";
+        assert_eq!(pauses(timed), Some((1_000_000_000, 0, 0, false, Some(9_000_000_000))));
+        let both = format!("{timed} thinktime_blocks=7");
+        assert_eq!(pauses(&both).map(|pauses| pauses.2), Some(7));
+    }
+
+    #[test]
     fn options_that_cannot_be_combined_say_why() {
         for (options, expected) in [
             ("rw=read rwmixread=50", "apply to mixes"),
@@ -401,6 +427,9 @@ mod tests {
             ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
             ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),
+            ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),
+            ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
+            ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
         ] {
             let error = streams(options).expect_err(expected);
             assert!(error.contains(expected), "{options}: {error}");

@@ -258,7 +258,10 @@ fn simulated_drives_refuse_syncs_and_pauses() {
     let folder = folder();
     let run = |options: &[&str]| {
         let words = ["sim:sas-slc-2011", "--scale=1/64", "--rw=randwrite", "--io_size=1m"];
-        let output = plateau(folder.path(), &[&words, options].concat().into_iter().map(str::to_owned).collect::<Vec<_>>());
+        let output = plateau(
+            folder.path(),
+            &[&words, options].concat().into_iter().map(str::to_owned).collect::<Vec<_>>(),
+        );
         (output.status.code(), support::texts(&output))
     };
     for (option, expected) in [
@@ -270,7 +273,10 @@ fn simulated_drives_refuse_syncs_and_pauses() {
         assert!(code == Some(2) && error.contains(expected), "{option}: {code:?}: {error}");
     }
     let (code, (text, error)) = run(&["--end_fsync=1"]);
-    assert!(code == Some(0) && text.contains("end_fsync has no effect on a simulated drive"), "{error}{text}");
+    assert!(
+        code == Some(0) && text.contains("end_fsync has no effect on a simulated drive"),
+        "{error}{text}"
+    );
     let (code, _) = run(&["--fsync=4", "--rw=randread"]);
     assert_eq!(code, Some(0), "a job that only reads does not sync");
 }

@@ -77,3 +77,65 @@ impl Synced {
 const fn is_zero(value: &u32) -> bool {
     *value == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Regime, Segment, ThinkTime};
+
+    /// A segment of a journal that was written before syncs existed.
+    const OLD: &str = r#"{"workload":{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,"range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},"data_pattern":"random","until":{"duration_ns":1000000000},"seed":1,"regime":{"ramp_ns":5}},"start_ns":0,"end_ns":1000000000,"read":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"write":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"series":{"interval_ns":1000000000,"read_ios":[0],"write_ios":[0],"latency_mean_ns":[0],"latency_max_ns":[0]},"errors":[],"io_path":{"engine":"io_uring"},"gap_before":null}"#;
+
+    #[test]
+    fn segments_without_syncs_are_stored_as_before() {
+        let segment: Segment = serde_json::from_str(OLD).unwrap();
+        assert!(segment.synced.is_none() && segment.workload.regime.syncs.is_none());
+        assert_eq!(serde_json::to_string(&segment).unwrap(), OLD);
+    }
+
+    /// The examples in the documentation of the format.
+    #[test]
+    fn syncs_and_pauses_are_stored_as_documented() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/journal-format.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let documented = |stored: String| assert!(page.contains(&stored), "{stored}");
+        let syncs = Syncs { fsync_writes: 32, end_fsync: true, ..Syncs::NONE };
+        let thinktime = ThinkTime {
+            length_ns: 2_000_000,
+            spin_ns: 0,
+            ios: 1,
+            count_issued: false,
+            io_time_ns: None,
+        };
+        let regime = Regime { syncs, thinktime: Some(thinktime), ..Regime::default() };
+        let stored = serde_json::to_string(&regime).unwrap();
+        assert_eq!(serde_json::from_str::<Regime>(&stored).unwrap(), regime);
+        documented(format!(r#"{{"regime":{stored}}}"#));
+        let mut synced = Synced { syncs: 2, end_fsync_ns: Some(812_345), ..Synced::default() };
+        [791_210, 1_012_004].iter().for_each(|ns| synced.latency.record(*ns));
+        let stored = serde_json::to_string(&synced).unwrap();
+        assert_eq!(serde_json::from_str::<Synced>(&stored).unwrap(), synced);
+        documented(format!(r#"{{"synced":{stored}}}"#));
+    }
+
+    #[test]
+    fn syncs_occupy_the_queue() {
+        let mut segment: Segment = serde_json::from_str(OLD).unwrap();
+        segment.host = Some(crate::HostLoad {
+            effort: crate::Effort::default(),
+            usable_processors: 1,
+            processors: 1,
+            placement: String::new(),
+            polled: false,
+            repeats: 0,
+            ceiling_share: None,
+        });
+        segment.write.ios = 100;
+        (0..100).for_each(|_| segment.write.latency.record(4_000_000));
+        assert_eq!(segment.depth_share(), Some(0.4));
+        let mut synced = Synced { syncs: 100, ..Synced::default() };
+        (0..100).for_each(|_| synced.latency.record(6_000_000));
+        segment.synced = Some(synced);
+        assert_eq!(segment.depth_share(), Some(1.0));
+    }
+}

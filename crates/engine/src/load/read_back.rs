@@ -58,6 +58,7 @@ pub(super) fn read_back(
                 interval_ns: now_ns - last_tick_ns,
                 read_ios: bytes / u64::from(chunk_bytes),
                 write_ios: 0,
+                syncs: 0,
                 bytes,
                 latency_mean_ns: 0,
                 latency_max_ns: 0,

@@ -240,7 +240,8 @@ impl Recorder {
     fn advance(&mut self, now_ns: u64) {
         let mut closed = self.close();
         // If the display falls behind, it misses an update; no data is lost.
-        let _ = self.display.try_send(Message::Interval(closed));
+        let syncs = self.syncs.as_mut().map_or(0, |lane| lane.close().ios);
+        let _ = self.display.try_send(Message::Interval { closed, syncs });
         if self.counts_from_ns > 0 {
             if now_ns < self.counts_from_ns {
                 self.current_end_ns = (now_ns + self.interval_ns).min(self.counts_from_ns);

@@ -119,6 +119,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         loop {
             let now_ns = self.clock.now_ns();
             if self.stop.load(Ordering::Relaxed) {
+                self.ahead.end();
                 return now_ns;
             }
             if now_ns >= end_ns {

@@ -416,6 +416,7 @@ fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
     Some(Rate {
         iops: per_second(|tick| tick.read_ios + tick.write_ios),
+        syncs_per_second: per_second(|tick| tick.syncs),
         bytes_per_second: per_second(|tick| tick.bytes),
         mean_latency_ms: waited.checked_div(ios).unwrap_or(0) as f64 / 1e6,
         max_latency_ms: has_maxima.then_some(max_ns as f64 / 1e6),
@@ -433,6 +434,7 @@ mod tests {
             interval_ns: SECOND_NS,
             read_ios,
             write_ios: 0,
+            syncs: read_ios / 10,
             bytes: read_ios * 4096,
             latency_mean_ns: 2000,
             latency_max_ns: 9000,
@@ -441,6 +443,7 @@ mod tests {
         let ticks = [Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))];
         let shown = rate(&ticks, true).expect("known");
         assert_eq!((shown.iops, shown.bytes_per_second), (1500.0, 6_144_000.0));
+        assert!((shown.syncs_per_second - 150.0).abs() < 1e-9);
         assert_eq!((shown.mean_latency_ms, shown.max_latency_ms), (0.002, Some(0.009)));
         assert_eq!(rate(&ticks, false).and_then(|shown| shown.max_latency_ms), None);
         assert_eq!(rate(&[None, None], true), None);
