@@ -2,8 +2,10 @@
 
 use engine::{Engine, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
+use stdx::units::count_of;
 
 use super::file_list::Files;
+use super::logs::{Log, Logs};
 use super::think::Think;
 use super::values::Size;
 
@@ -29,6 +31,7 @@ pub struct Job {
     pub(crate) files: Files,
     pub(crate) syncs: Syncs,
     pub(crate) think: Think,
+    pub(crate) logs: Logs,
     /// Whether a new file is written completely before the job starts, even if the job does not read.
     pub overwrite: bool,
     pub(crate) access: Access,
@@ -107,6 +110,7 @@ impl Default for Job {
             files: Files::default(),
             syncs: Syncs::NONE,
             think: Think::default(),
+            logs: Logs::default(),
             overwrite: false,
             access: Access::Sequential,
             reads: Some(100),
@@ -170,6 +174,11 @@ impl Job {
         self.read_percent() < 100
     }
 
+    /// Returns the logs of a workload; `number` is the number of its first thread over all jobs, from 1.
+    pub fn logs(&self, number: usize) -> Vec<Log> {
+        self.logs.of(&self.name, number)
+    }
+
     /// Returns whether each clone ends with an fsync.
     pub fn ends_with_fsync(&self) -> bool {
         self.syncs.end_fsync && self.writes()
@@ -189,6 +198,10 @@ impl Job {
                 "without effect: {} (docs/reference/fio.md explains why)",
                 self.ignored.join(", ")
             ));
+        }
+        if !self.logs.is_none() {
+            let seconds = self.logs.intervals.max(1);
+            notes.push(format!("each line of a log is an average over {}", count_of(seconds, "second")));
         }
         notes.extend(self.remarks.iter().cloned());
         notes

@@ -57,6 +57,11 @@ impl Job {
                     .into(),
             );
         }
+        if self.logs.latency.is_some() && self.mixed_reads().is_ok_and(|reads| reads > 0 && reads < 100) {
+            return Err("write_lat_log in a mix: the mean response time of each second is not recorded by direction; use one \
+                        job for reads and one for writes"
+                .into());
+        }
         if self.think.time().is_some() && (self.rate_iops.is_some() || self.rate_bytes.is_some()) {
             return Err("thinktime cannot be combined with a rate, because a schedule does not wait".into());
         }
@@ -430,6 +435,7 @@ mod tests {
             ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),
             ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
             ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
+            ("rw=randrw write_lat_log=x", "write_lat_log in a mix"),
         ] {
             let error = streams(options).expect_err(expected);
             assert!(error.contains(expected), "{options}: {error}");

@@ -23,6 +23,11 @@ pub fn each_write(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
+pub fn log(log: &mut Option<String>, text: &str) -> Result<(), String> {
+    *log = Some(text.to_owned());
+    Ok(())
+}
+
 pub fn think_blocks_type(job: &mut Job, text: &str) -> Result<(), String> {
     job.think.count_issued = match text {
         "complete" => false,

@@ -280,3 +280,37 @@ fn simulated_drives_refuse_syncs_and_pauses() {
     let (code, _) = run(&["--fsync=4", "--rw=randread"]);
     assert_eq!(code, Some(0), "a job that only reads does not sync");
 }
+
+#[test]
+fn logs_contain_the_averages_of_each_second() {
+    let folder = folder();
+    let words = "--name=a --filename=new --size=16m --rw=randwrite --bs=4k --iodepth=4 --runtime=2 --time_based --json \
+                 --write_iops_log=x --write_bw_log=x --write_lat_log=y --name=b --stonewall --filename=new --size=16m --rw=read \
+                 --io_size=1m --write_iops_log=x";
+    let words: Vec<String> = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let output = plateau(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let lines = |name: &str| -> Vec<Vec<u64>> {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect(name);
+        let numbers = |line: &str| line.split(", ").map(|number| number.parse().expect("a number")).collect();
+        text.lines().map(numbers).collect()
+    };
+    let iops = lines("x_iops.1.log");
+    assert_eq!(
+        iops.iter().map(|line| (line[0], line[2], line.len())).collect::<Vec<_>>(),
+        [(1000, 1, 5), (2000, 1, 5)]
+    );
+    let ios: u64 = iops.iter().map(|line| line[1]).sum();
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], ios, "{document}");
+    let kibibytes: u64 = lines("x_bw.1.log").iter().map(|line| line[1]).sum();
+    assert_eq!(kibibytes, ios * 4);
+    assert!(lines("y_lat.1.log").iter().all(|line| line[1] > 0) && lines("y_clat.1.log").len() == 2);
+    assert_eq!(lines("x_iops.2.log").iter().map(|line| line[2]).collect::<Vec<_>>(), [0]);
+    let refused = ["new", "--rw=write", "--erase=new", "--write_iops_log=none/x"].map(str::to_owned);
+    let output = plateau(folder.path(), &refused);
+    assert!(
+        output.status.code() == Some(2) && support::texts(&output).1.contains("none: no such folder"),
+        "{output:?}"
+    );
+}

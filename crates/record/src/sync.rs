@@ -100,13 +100,8 @@ mod tests {
         let page = std::fs::read_to_string(page).unwrap();
         let documented = |stored: String| assert!(page.contains(&stored), "{stored}");
         let syncs = Syncs { fsync_writes: 32, end_fsync: true, ..Syncs::NONE };
-        let thinktime = ThinkTime {
-            length_ns: 2_000_000,
-            spin_ns: 0,
-            ios: 1,
-            count_issued: false,
-            io_time_ns: None,
-        };
+        let thinktime =
+            ThinkTime { length_ns: 2_000_000, spin_ns: 0, ios: 1, count_issued: false, io_time_ns: None };
         let regime = Regime { syncs, thinktime: Some(thinktime), ..Regime::default() };
         let stored = serde_json::to_string(&regime).unwrap();
         assert_eq!(serde_json::from_str::<Regime>(&stored).unwrap(), regime);

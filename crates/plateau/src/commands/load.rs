@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
-use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
+use crate::load::{holes, logs};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
@@ -43,6 +43,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    let planned = logs::planned(&request.jobs, &workloads)?;
     let interrupted = signals::watch()?;
     for name in &new_files {
         if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
@@ -57,17 +58,21 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     }
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
-    let mut parts: Vec<(usize, Part)> = Vec::new();
+    let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
     for stage in stages {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
+        let logs = planned.iter().filter_map(|log| log.written(results.get(&log.job)?));
+        written.extend(logs);
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
-    report(cli, options, &parts, ceiling.as_ref())
+    let reported = report(cli, options, &parts, ceiling.as_ref());
+    logs::write(&written)?;
+    reported
 }
 
 /// Inspects all targets and checks all jobs before any target is armed.
