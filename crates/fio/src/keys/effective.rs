@@ -343,19 +343,37 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "each clone that writes ends with an fsync, which is part of its time [0]",
         |job, text| switch(text).map(|on| job.syncs.end_fsync = on),
     ),
-    key("thinktime", &[], US, "pause of a clone after each block, once none is in flight; the default unit is microseconds [0]", |job, text| {
-        time_of_us_ns(text).map(|ns| job.think.length_ns = ns)
-    }),
-    key("thinktime_spin", &[], US, "part of the pause, at its beginning, that keeps the CPU busy; the default unit is microseconds [0]", |job, text| {
-        time_of_us_ns(text).map(|ns| job.think.spin_ns = ns)
-    }),
+    key(
+        "thinktime",
+        &[],
+        US,
+        "pause of a clone after each block, once none is in flight; the default unit is microseconds [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.think.length_ns = ns),
+    ),
+    key(
+        "thinktime_spin",
+        &[],
+        US,
+        "part of the pause, at its beginning, that keeps the CPU busy; the default unit is microseconds [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.think.spin_ns = ns),
+    ),
     key("thinktime_blocks", &[], N, "number of blocks from one pause to the next [1]", |job, text| {
         number(text, 1, u32::MAX.into()).map(|blocks| job.think.blocks = Some(blocks))
     }),
-    key("thinktime_blocks_type", &[], NAME, "`complete`: count blocks that have completed, `issue`: count blocks that were issued [complete]", think_blocks_type),
-    key("thinktime_iotime", &[], Form::Time, "time from one pause to the next, whatever the number of blocks; the default unit is seconds", |job, text| {
-        time_ns(text).map(|ns| job.think.io_time_ns = (ns > 0).then_some(ns))
-    }),
+    key(
+        "thinktime_blocks_type",
+        &[],
+        NAME,
+        "`complete`: count blocks that have completed, `issue`: count blocks that were issued [complete]",
+        think_blocks_type,
+    ),
+    key(
+        "thinktime_iotime",
+        &[],
+        Form::Time,
+        "time from one pause to the next, whatever the number of blocks; the default unit is seconds",
+        |job, text| time_ns(text).map(|ns| job.think.io_time_ns = (ns > 0).then_some(ns)),
+    ),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)
     }),

@@ -57,7 +57,7 @@ pub const PROGRAM: &[ProgramOption] = &[
     option("alloc-size", Some("KB"), Standing::Ignored, "memory is allocated as needed"),
     option("max-jobs", Some("N"), Standing::Ignored, "up to 256 jobs are accepted"),
     option("warnings-fatal", None, Standing::Ignored, "unknown options are always errors"),
-    option("aux-path", Some("FOLDER"), Standing::Ignored, "no other files are written"),
+    option("aux-path", Some("FOLDER"), Standing::Ignored, "no state files are written"),
     option("help", None, Standing::Differs, "Plateau's help"),
     option("version", None, Standing::Differs, "Plateau's version"),
     refused("debug", "internal traces are not available"),
