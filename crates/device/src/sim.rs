@@ -258,6 +258,7 @@ impl Progress {
             interval_ns: now_ns - self.shown_ns,
             read_ios: shown.read_ios,
             write_ios: shown.write_ios,
+            syncs: 0,
             bytes: self.done_bytes - self.shown_bytes,
             latency_mean_ns: shown.latency_mean_ns(),
             latency_max_ns: shown.latency_max_ns,
@@ -270,8 +271,14 @@ impl Progress {
 
 /// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
-    let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
-    reducible.then_some(DataProblem::NothingReduced)
+    let (syncs, reducible) =
+        (workload.regime.syncs, matches!(workload.data_pattern, record::DataPattern::Reducible(_)));
+    match () {
+        () if reducible => Some(DataProblem::NothingReduced),
+        () if !syncs.is_none() => Some(DataProblem::NothingSynced),
+        () if workload.regime.thinktime.is_some() => Some(DataProblem::NoPauses),
+        () => None,
+    }
 }
 
 /// Describes the first failed command, and counts all failed commands.
@@ -321,6 +328,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         on_file: None,
         power: None,
         verified: None,
+        synced: None,
         host: None,
     }
 }

@@ -7,6 +7,7 @@ use std::io;
 
 use record::errno::{cause, name, reason};
 use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
+use stdx::access::Access;
 
 use crate::disturbance::Disturbance;
 use crate::placement::error::PlacementError;
@@ -123,6 +124,23 @@ pub enum EngineError {
     NothingToVerify,
 }
 
+/// The kind of operation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedOperation {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+    /// An fsync or fdatasync, which has neither offset nor length.
+    Sync,
+}
+
+impl FailedOperation {
+    pub(crate) const fn of(access: Access) -> Self {
+        if access.read { Self::Read } else { Self::Write }
+    }
+}
+
 /// Why an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
@@ -137,8 +155,8 @@ pub enum FailureCause {
 pub struct IoFailure {
     /// Name of the target.
     pub target: String,
-    /// Whether the I/O was a read.
-    pub read: bool,
+    /// The kind of operation.
+    pub operation: FailedOperation,
     /// Length of the I/O.
     pub length_bytes: u64,
     /// Offset of the I/O.
@@ -159,9 +177,13 @@ impl std::error::Error for IoFailure {}
 
 impl std::fmt::Display for IoFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let verb = if self.read { "read" } else { "write" };
         let (length, offset) = (self.length_bytes, self.offset_bytes);
-        write!(f, "{}: a {verb} of {length} B at byte {offset} ", self.target)?;
+        write!(f, "{}: ", self.target)?;
+        match self.operation {
+            FailedOperation::Read => write!(f, "a read of {length} B at byte {offset} ")?,
+            FailedOperation::Write => write!(f, "a write of {length} B at byte {offset} ")?,
+            FailedOperation::Sync => f.write_str("a sync of the written data ")?,
+        }
         if self.in_read_back {
             f.write_str("while reading back the written data ")?;
         }

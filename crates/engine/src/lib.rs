@@ -38,7 +38,7 @@ mod replay;
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use clock::Clock;
 pub use disturbance::Disturbance;
-pub use error::{EngineError, FailureCause, IoFailure};
+pub use error::{EngineError, FailedOperation, FailureCause, IoFailure};
 pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
 pub use load::interval::Interval;
 pub use load::recorder::{Recorder, Recording, merge};

@@ -13,6 +13,8 @@ pub struct Tick {
     pub read_ios: u64,
     /// Writes completed.
     pub write_ios: u64,
+    /// Syncs completed; they are not I/Os.
+    pub syncs: u64,
     /// Bytes read and written.
     pub bytes: u64,
     /// Mean response time of reads and writes; 0 if there were no I/Os.

@@ -7,6 +7,7 @@
 
 pub(crate) mod aio;
 pub(crate) mod buffers;
+pub(crate) mod durable;
 mod entry;
 mod helped;
 mod mapping;
@@ -20,7 +21,8 @@ pub(crate) mod uring;
 
 use std::io;
 
-use record::Effort;
+use record::{EachWrite, Effort};
+use rustix::io::ReadWriteFlags;
 use stamps::Stamps;
 use stdx::access::Access;
 
@@ -34,11 +36,20 @@ pub(crate) const REFILL_BATCH: u32 = 4;
 /// small.
 pub(crate) const REFILL_PART: u32 = 16;
 
-/// A completed I/O.
+/// A system call that makes written data durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// Data and metadata.
+    Fsync,
+    /// Data.
+    Fdatasync,
+}
+
+/// A completed I/O or sync.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
-    /// Number of bytes transferred, or a negative error number.
+    /// Number of bytes transferred, or a negative error number. After a sync, any other number means success.
     pub(crate) result: i32,
     /// Time before the system call that submitted the I/O; at QD 1 possibly the end of the previous I/O.
     pub(crate) started_ns: u64,
@@ -53,6 +64,8 @@ pub(crate) trait Queue {
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
     /// Queues an I/O on an idle slot. Submission may wait for [`flush`](Self::flush).
     fn push(&mut self, slot: Slot, access: Access);
+    /// Queues a sync on an idle slot, like an I/O. It covers the writes that have completed when it starts.
+    fn push_sync(&mut self, slot: Slot, sync: Sync);
     /// Returns the queue's source of time stamps.
     fn stamps(&mut self) -> &mut Stamps;
     /// Submits the queued I/Os.
@@ -113,11 +126,22 @@ pub(crate) struct Shape {
     pub(crate) spares: u16,
     /// Length of the largest I/O.
     pub(crate) block_bytes: u32,
+    /// What is durable when a write completes.
+    pub(crate) each_write: Option<EachWrite>,
     pub(crate) clock: crate::clock::Clock,
     pub(crate) polling: crate::options::Polling,
 }
 
 impl Shape {
+    /// Returns the kernel's flags for writes.
+    pub(crate) fn write_flags(&self) -> ReadWriteFlags {
+        match self.each_write {
+            None => ReadWriteFlags::empty(),
+            Some(EachWrite::Sync) => ReadWriteFlags::SYNC,
+            Some(EachWrite::Dsync) => ReadWriteFlags::DSYNC,
+        }
+    }
+
     pub(crate) fn slots(&self) -> u16 {
         self.depth + self.spares
     }

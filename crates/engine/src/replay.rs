@@ -20,7 +20,7 @@ use record::errno::name;
 
 use crate::clock::Vigil;
 use crate::disturbance::Disturbance;
-use crate::error::{EngineError, FailureCause, IoFailure};
+use crate::error::{EngineError, FailedOperation, FailureCause, IoFailure};
 use crate::load::target::Target;
 use crate::load::way::Way;
 use crate::progress::Flow;
@@ -58,6 +58,7 @@ pub fn replay(
         depth: options.depth,
         spares: 0,
         block_bytes: options.largest_bytes,
+        each_write: None,
         clock: target.clock,
         polling: target.options.polling,
     };
@@ -169,7 +170,7 @@ fn concluded(
         let kind = if failure.errno == 0 { "short".to_owned() } else { name(failure.errno) };
         return Err(EngineError::Io(Box::new(IoFailure {
             target: target.name.to_owned(),
-            read: failure.access.read,
+            operation: FailedOperation::of(failure.access),
             length_bytes: failure.access.block_bytes.into(),
             offset_bytes: failure.access.offset_bytes,
             cause: match failure.errno {

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{Engine, LoadOutcome};
-use record::{Arrivals, Process, Regime, Until, Workload};
+use record::{Arrivals, Process, Regime, Syncs, Until, Workload};
 use support::{Opened, opened, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -31,11 +31,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Closed and open loops, with and without verification.
+/// Closed and open loops, with and without verification and syncs.
 fn kinds() -> Vec<(&'static str, Workload)> {
     let plain = Workload { read_percent: 50, threads: 2, queue_depth: 8, ..workload(SIZE) };
     let arrivals = Some(Arrivals { per_second: 100_000, process: Process::Poisson });
     let regime = |arrivals, verify| Regime { arrivals, verify, ..Regime::default() };
+    let syncs = Syncs { fsync_writes: 90, fdatasync_writes: 70, ..Syncs::NONE };
     // Verification requires a single thread.
     let checked = Workload { threads: 1, ..plain.clone() };
     vec![
@@ -44,6 +45,11 @@ fn kinds() -> Vec<(&'static str, Workload)> {
         ("open and checked", Workload { regime: regime(arrivals, true), ..checked.clone() }),
         // The file has no stamps, so each block read is a mismatch.
         ("checked reads", Workload { read_percent: 100, regime: regime(None, true), ..checked }),
+        ("synced", Workload { regime: Regime { syncs, ..Regime::default() }, ..plain.clone() }),
+        (
+            "open and synced",
+            Workload { regime: Regime { syncs, ..regime(arrivals, false) }, ..plain.clone() },
+        ),
         ("closed", plain),
     ]
 }

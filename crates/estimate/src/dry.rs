@@ -247,6 +247,7 @@ impl<'a> Dry<'a> {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         })
     }

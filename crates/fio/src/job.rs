@@ -1,9 +1,12 @@
 //! A job as requested, before its target is known.
 
 use engine::{Engine, Polling};
-use record::{Access, Offsets, Placement, Process, Zone};
+use record::{Access, Offsets, Placement, Process, Syncs, Zone};
+use stdx::units::count_of;
 
 use super::file_list::Files;
+use super::logs::{Log, Logs};
+use super::think::Think;
 use super::values::Size;
 
 /// fio's default percentage of reads in a mix.
@@ -26,8 +29,9 @@ pub struct Job {
     /// The target. In a job that was only parsed, the value of `filename`; see [`Job::expanded`].
     pub filename: Option<String>,
     pub(crate) files: Files,
-    /// Whether the target is flushed after the job.
-    pub end_fsync: bool,
+    pub(crate) syncs: Syncs,
+    pub(crate) think: Think,
+    pub(crate) logs: Logs,
     /// Whether a new file is written completely before the job starts, even if the job does not read.
     pub overwrite: bool,
     pub(crate) access: Access,
@@ -104,7 +108,9 @@ impl Default for Job {
             name: String::new(),
             filename: None,
             files: Files::default(),
-            end_fsync: false,
+            syncs: Syncs::NONE,
+            think: Think::default(),
+            logs: Logs::default(),
             overwrite: false,
             access: Access::Sequential,
             reads: Some(100),
@@ -168,6 +174,16 @@ impl Job {
         self.read_percent() < 100
     }
 
+    /// Returns the logs of a workload; `number` is the number of its first thread over all jobs, from 1.
+    pub fn logs(&self, number: usize) -> Vec<Log> {
+        self.logs.of(&self.name, number)
+    }
+
+    /// Returns whether each clone ends with an fsync.
+    pub fn ends_with_fsync(&self) -> bool {
+        self.syncs.end_fsync && self.writes()
+    }
+
     /// Returns remarks for readers of the results.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -182,6 +198,10 @@ impl Job {
                 "without effect: {} (docs/reference/fio.md explains why)",
                 self.ignored.join(", ")
             ));
+        }
+        if !self.logs.is_none() {
+            let seconds = self.logs.intervals.max(1);
+            notes.push(format!("each line of a log is an average over {}", count_of(seconds, "second")));
         }
         notes.extend(self.remarks.iter().cloned());
         notes

@@ -39,7 +39,11 @@ pub fn refused(name: &str) -> Option<&'static Refused> {
 /// nearest known name.
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let key = keys().find(|key| key.names().any(|known| known == name)).ok_or_else(|| unknown(name))?;
-    let alone = (key.form == Form::Switch).then_some("1");
+    let alone = match key.form {
+        Form::Switch => Some("1"),
+        Form::OptionalWord(_) => Some(""),
+        Form::Size | Form::Time | Form::Word(_) => None,
+    };
     let value = value.or(alone).ok_or_else(|| format!("{name}: missing value"))?;
     let problem = |text: String| format!("{name}={value}: {text}");
     if name == "name" && !value.is_empty() {

@@ -15,10 +15,12 @@ mod files;
 mod job;
 mod keys;
 mod lay_out;
+mod logs;
 mod meaning;
 pub mod result;
 mod setters;
 mod stages;
+mod think;
 mod values;
 mod variables;
 
@@ -29,5 +31,6 @@ pub use keys::{
     Form, Key, PROGRAM, ProgramOption, REFUSED, Refused, Standing, keys, refused, set, why_refused,
 };
 pub use lay_out::laying_out;
+pub use logs::{Log, LogKind};
 pub use stages::stages;
 pub use values::engine;

@@ -1,6 +1,7 @@
 //! Converts a job to workloads for a target.
 
-use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Until, Workload};
+use engine::Polling;
+use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Syncs, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
@@ -48,6 +49,21 @@ impl Job {
                 "random_distribution applies to random I/O, and {} is not random",
                 self.pattern
             ));
+        }
+        let syncs = self.writes() && (self.syncs.are_periodic() || self.syncs.end_fsync);
+        if self.polling == Polling::Completions && syncs {
+            return Err(
+                "hipri cannot be combined with syncs, because the kernel polls only for reads and writes"
+                    .into(),
+            );
+        }
+        if self.logs.latency.is_some() && self.mixed_reads().is_ok_and(|reads| reads > 0 && reads < 100) {
+            return Err("write_lat_log in a mix: the mean response time of each second is not recorded by direction; use one \
+                        job for reads and one for writes"
+                .into());
+        }
+        if self.think.time().is_some() && (self.rate_iops.is_some() || self.rate_bytes.is_some()) {
+            return Err("thinktime cannot be combined with a rate, because a schedule does not wait".into());
         }
         if self.zero_buffers && (self.compress_percent > 0 || self.dedupe_percent > 0 || self.verify) {
             return Err("zero_buffers cannot be combined with other data options".into());
@@ -138,6 +154,9 @@ impl Job {
                 limit_ns,
                 verify: self.verify,
                 offsets: self.offsets(),
+                // As in fio, jobs that only read do not sync.
+                syncs: if self.writes() { self.syncs } else { Syncs::NONE },
+                thinktime: self.think.time(),
             },
         };
         match &self.kinds()?[..] {
@@ -367,6 +386,32 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_write_sync() {
+        let syncs = only("rw=randrw fsync=32 fdatasync=4 end_fsync=1 sync=1 numjobs=2").regime.syncs;
+        assert_eq!((syncs.fsync_writes, syncs.fdatasync_writes, syncs.end_fsync), (32, 4, true));
+        assert_eq!(syncs.each_write, Some(record::EachWrite::Sync));
+        assert_eq!(only("rw=write sync=dsync").regime.syncs.each_write, Some(record::EachWrite::Dsync));
+        assert!(only("rw=write fsync=0 fdatasync=0 sync=none end_fsync=0").regime.is_plain());
+        assert!(only("rw=read hipri fsync=32 end_fsync=1 sync=1").regime.is_plain());
+    }
+
+    #[test]
+    fn pauses_have_the_units_and_defaults_of_fio() {
+        let pauses = |options: &str| {
+            let pauses = only(&format!("rw=read {options}")).regime.thinktime;
+            pauses.map(|p| (p.length_ns, p.spin_ns, p.ios, p.count_issued, p.io_time_ns))
+        };
+        assert_eq!(pauses("thinktime=20"), Some((20_000, 0, 1, false, None)));
+        assert_eq!(pauses("thinktime_blocks=4"), None);
+        let issued = "thinktime=5ms thinktime_spin=10ms thinktime_blocks=4 thinktime_blocks_type=issue";
+        assert_eq!(pauses(issued), Some((10_000_000, 10_000_000, 4, true, None)));
+        let timed = "thinktime=1s thinktime_iotime=9";
+        assert_eq!(pauses(timed), Some((1_000_000_000, 0, 0, false, Some(9_000_000_000))));
+        let both = format!("{timed} thinktime_blocks=7");
+        assert_eq!(pauses(&both).map(|pauses| pauses.2), Some(7));
+    }
+
+    #[test]
     fn options_that_cannot_be_combined_say_why() {
         for (options, expected) in [
             ("rw=read rwmixread=50", "apply to mixes"),
@@ -387,6 +432,10 @@ mod tests {
             ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
             ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),
+            ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),
+            ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
+            ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
+            ("rw=randrw write_lat_log=x", "write_lat_log in a mix"),
         ] {
             let error = streams(options).expect_err(expected);
             assert!(error.contains(expected), "{options}: {error}");

@@ -33,6 +33,7 @@ impl Part {
         for (name, direction) in directions.iter().filter(|(_, direction)| direction.ios > 0) {
             out.push_str(&times::text(name, direction, self.seconds(), self.has_maxima()));
         }
+        out.push_str(&times::of_syncs(&self.synced(), self.seconds()));
         if let Some(effort) = self.effort() {
             out.push_str(&self.effort_text(&effort));
             out.push_str(&self.host_text(clock));
@@ -41,7 +42,8 @@ impl Part {
             out.push_str(&format!("verify {report}\n"));
         }
         let mut remarks = self.remarks();
-        if directions.iter().any(|(_, direction)| times::lacks_percentiles(&direction.latency)) {
+        let lacking = directions.iter().any(|(_, direction)| times::lacks_percentiles(&direction.latency));
+        if lacking || times::lacks_percentiles(&self.synced().latency) {
             remarks.push("n/a: fewer than ten I/Os lie beyond this percentile".into());
         }
         remarks.iter().for_each(|remark| out.push_str(&format!("note   {remark}\n")));
@@ -116,6 +118,7 @@ mod tests {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: Some(host),
         };
         let target = serde_json::from_value(serde_json::json!({

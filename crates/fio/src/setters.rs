@@ -3,7 +3,7 @@
 pub mod files;
 
 use engine::Polling;
-use record::{Access, Offsets, Zone};
+use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
@@ -13,12 +13,28 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// Accepts the values that do not make fio flush.
-pub fn only_none(_: &mut Job, text: &str) -> Result<(), String> {
-    match text {
-        "0" | "none" => Ok(()),
-        _ => Err("only 0 is supported: data is not flushed during a load; end_fsync flushes after it".into()),
-    }
+pub fn each_write(job: &mut Job, text: &str) -> Result<(), String> {
+    job.syncs.each_write = match text {
+        "0" | "none" => None,
+        "1" | "sync" => Some(EachWrite::Sync),
+        "dsync" => Some(EachWrite::Dsync),
+        _ => return Err("supported: none, 0, sync, 1, dsync".into()),
+    };
+    Ok(())
+}
+
+pub fn log(log: &mut Option<String>, text: &str) -> Result<(), String> {
+    *log = Some(text.to_owned());
+    Ok(())
+}
+
+pub fn think_blocks_type(job: &mut Job, text: &str) -> Result<(), String> {
+    job.think.count_issued = match text {
+        "complete" => false,
+        "issue" => true,
+        _ => return Err("supported: complete, issue".into()),
+    };
+    Ok(())
 }
 
 pub fn only_zero(_: &mut Job, text: &str) -> Result<(), String> {

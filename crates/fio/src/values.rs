@@ -24,7 +24,6 @@ const SIZE_UNITS: &[(&str, u64)] =
     &[("", 1), ("b", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30), ("t", 1 << 40), ("p", 1 << 50)];
 
 const TIME_UNITS: &[(&str, u64)] = &[
-    ("", SECOND_NS),
     ("s", SECOND_NS),
     ("m", 60 * SECOND_NS),
     ("h", 3600 * SECOND_NS),
@@ -55,12 +54,22 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 
 /// Parses a time such as `60`, `60s`, `5m`, `250ms` into nanoseconds; a number without a unit is in seconds.
 pub fn time_ns(text: &str) -> Result<u64, String> {
+    timed(text, "s")
+}
+
+/// Same as [`time_ns`], but a number without a unit is in microseconds.
+pub fn time_of_us_ns(text: &str) -> Result<u64, String> {
+    timed(text, "us")
+}
+
+fn timed(text: &str, default_unit: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
+    let unit = if unit.is_empty() { default_unit } else { unit };
     scaled(
         number,
         &unit.to_ascii_lowercase(),
         TIME_UNITS,
-        "a time ends in us, ms, s, m, h or d; if it has no unit, it is in seconds",
+        &format!("a time ends in us, ms, s, m, h or d; without a unit, it is in {default_unit}"),
     )
 }
 
@@ -176,6 +185,10 @@ mod tests {
         {
             assert_eq!(time_ns(text), Ok(expected), "{text}");
         }
+        assert_eq!(
+            [time_of_us_ns("250"), time_of_us_ns("2ms"), time_of_us_ns("1s")],
+            [250_000, 2_000_000, SECOND_NS].map(Ok)
+        );
         for wrong in ["", "k", "4KiB", "4ki", "4.5k", "-1", "4x", "99999999999t", "0x", " 4k"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }

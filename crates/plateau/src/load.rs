@@ -2,6 +2,7 @@
 //! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;
+pub(crate) mod logs;
 pub(crate) mod plan;
 pub(crate) mod request;
 #[cfg(test)]

@@ -184,3 +184,134 @@ fn all_problems_of_a_job_file_are_reported_at_once() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+/// Runs the same job with fio and with `plateau load`, each on a new file. Returns the first job of each result.
+fn by_both(folder: &Path, options: &str) -> Option<[Value; 2]> {
+    let words = |target: &str| -> Vec<String> {
+        let line = format!("--name=a --filename={target} --size=16m --bs=4k --direct=1 {options}");
+        line.split(' ').map(str::to_owned).chain(["--output-format=json".to_owned()]).collect()
+    };
+    let Ok(theirs) = Command::new("fio").args(words("theirs")).current_dir(folder).output() else {
+        skips::without("fio");
+        return None;
+    };
+    let ours = plateau(folder, &words("ours"));
+    Some([theirs, ours].map(|output| {
+        assert_eq!(output.status.code(), Some(0), "{options}: {output:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        document["jobs"][0].clone()
+    }))
+}
+
+#[test]
+fn syncs_are_issued_and_reported_as_by_fio() {
+    for (options, syncs) in [
+        ("--rw=randwrite --number_ios=200 --ioengine=libaio --iodepth=8 --fsync=16", 12),
+        ("--rw=write --number_ios=200 --ioengine=psync --fdatasync=3", 66),
+        ("--rw=write --number_ios=200 --ioengine=io_uring --iodepth=4 --fsync=6 --fdatasync=4", 66),
+        ("--rw=randwrite --number_ios=60 --ioengine=psync --numjobs=2 --group_reporting --fsync=20", 4),
+        ("--rw=write --number_ios=64 --ioengine=libaio --iodepth=8 --end_fsync=1", 0),
+        ("--rw=randread --number_ios=64 --ioengine=psync --fsync=1 --end_fsync=1", 0),
+        ("--rw=write --number_ios=64 --ioengine=psync --sync=dsync", 0),
+    ] {
+        let folder = folder();
+        let Some([theirs, ours]) = by_both(folder.path(), options) else { return };
+        // In the number of syncs, fio 3.33 omits fdatasyncs, but not in their response times.
+        assert_eq!(ours["sync"]["total_ios"], syncs, "{options}: {ours}");
+        for job in [&theirs, &ours] {
+            assert_eq!(job["sync"]["lat_ns"]["N"], syncs, "{options}: {job}");
+        }
+        for way in ["read", "write"] {
+            assert_eq!(theirs[way]["total_ios"], ours[way]["total_ios"], "{options}");
+        }
+        let keys = |value: &Value| -> BTreeSet<String> {
+            value.as_object().expect("an object").keys().cloned().collect()
+        };
+        for place in ["/sync", "/sync/lat_ns"] {
+            let [theirs, ours] = [&theirs, &ours].map(|job| keys(job.pointer(place).expect("it is there")));
+            assert!(theirs.is_subset(&ours), "{place}: {theirs:?} and {ours:?}");
+        }
+        let end_fsync = ours["sync"]["end_fsync_ns"].as_u64();
+        assert_eq!(end_fsync.is_some(), options.contains("--rw=write") && options.contains("end_fsync"));
+    }
+}
+
+#[test]
+fn pauses_take_as_long_as_with_fio() {
+    for (options, least_ms) in [
+        ("--thinktime=20000 --thinktime_blocks=4", 160),
+        ("--thinktime=20ms --thinktime_blocks=8 --iodepth=16 --thinktime_blocks_type=issue", 80),
+        ("--thinktime=20ms --thinktime_blocks=4 --iodepth=16", 40),
+        ("--thinktime=20ms --thinktime_spin=5ms --thinktime_blocks=16", 40),
+    ] {
+        let folder = folder();
+        let options = format!("--rw=randwrite --number_ios=32 --ioengine=libaio {options}");
+        let Some(jobs) = by_both(folder.path(), &options) else { return };
+        for job in jobs {
+            let runtime_ms = job["write"]["runtime"].as_u64().expect("a time");
+            assert!(runtime_ms >= least_ms, "{options}: {runtime_ms} ms");
+        }
+    }
+}
+
+#[test]
+fn simulated_drives_refuse_syncs_and_pauses() {
+    let folder = folder();
+    let run = |options: &[&str]| {
+        let words = ["sim:sas-slc-2011", "--scale=1/64", "--rw=randwrite", "--io_size=1m"];
+        let output = plateau(
+            folder.path(),
+            &[&words, options].concat().into_iter().map(str::to_owned).collect::<Vec<_>>(),
+        );
+        (output.status.code(), support::texts(&output))
+    };
+    for (option, expected) in [
+        ("--fsync=4", "syncs are not simulated"),
+        ("--sync=1", "syncs are not simulated"),
+        ("--thinktime=1ms", "pauses are not simulated"),
+    ] {
+        let (code, (_, error)) = run(&[option]);
+        assert!(code == Some(2) && error.contains(expected), "{option}: {code:?}: {error}");
+    }
+    let (code, (text, error)) = run(&["--end_fsync=1"]);
+    assert!(
+        code == Some(0) && text.contains("end_fsync has no effect on a simulated drive"),
+        "{error}{text}"
+    );
+    let (code, _) = run(&["--fsync=4", "--rw=randread"]);
+    assert_eq!(code, Some(0), "a job that only reads does not sync");
+}
+
+#[test]
+fn logs_contain_the_averages_of_each_second() {
+    let folder = folder();
+    let words = "--name=a --filename=new --size=16m --rw=randwrite --bs=4k --iodepth=4 --runtime=2 --time_based --json \
+                 --write_iops_log=x --write_bw_log=x --write_lat_log=y --name=b --stonewall --filename=new --size=16m --rw=read \
+                 --io_size=1m --write_iops_log=x";
+    let words: Vec<String> = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let output = plateau(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let lines = |name: &str| -> Vec<Vec<u64>> {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect(name);
+        let numbers = |line: &str| line.split(", ").map(|number| number.parse().expect("a number")).collect();
+        text.lines().map(numbers).collect()
+    };
+    let iops = lines("x_iops.1.log");
+    assert_eq!(
+        iops.iter().map(|line| (line[0], line[2], line.len())).collect::<Vec<_>>(),
+        [(1000, 1, 5), (2000, 1, 5)]
+    );
+    let ios: u64 = iops.iter().map(|line| line[1]).sum();
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], ios, "{document}");
+    let kibibytes: u64 = lines("x_bw.1.log").iter().map(|line| line[1]).sum();
+    assert_eq!(kibibytes, ios * 4);
+    assert!(lines("y_lat.1.log").iter().all(|line| line[1] > 0) && lines("y_clat.1.log").len() == 2);
+    assert_eq!(lines("x_iops.2.log").iter().map(|line| line[2]).collect::<Vec<_>>(), [0]);
+    let refused = ["new", "--rw=write", "--erase=new", "--write_iops_log=none/x"].map(str::to_owned);
+    let output = plateau(folder.path(), &refused);
+    assert!(
+        output.status.code() == Some(2) && support::texts(&output).1.contains("none: no such folder"),
+        "{output:?}"
+    );
+}

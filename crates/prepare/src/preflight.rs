@@ -67,6 +67,7 @@ impl Preflight<'_> {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         })
     }

@@ -246,6 +246,7 @@ mod tests {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         })
     }

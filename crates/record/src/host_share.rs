@@ -78,7 +78,7 @@ impl Segment {
 
     /// Returns the mean number of outstanding I/Os (the sum of response times divided by the elapsed time, by
     /// Little's law) divided by the requested number. `None` if that is meaningless: for simulated drives, for
-    /// open loops, and if too few I/Os completed.
+    /// open loops, for pauses, and if too few I/Os completed. Syncs occupy the queue like I/Os.
     #[must_use]
     pub fn depth_share(&self) -> Option<f64> {
         let outstanding = u64::from(self.workload.outstanding());
@@ -86,10 +86,12 @@ impl Segment {
         let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
         // Neither number includes I/Os that are still in flight at the end.
         let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
-        if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
+        let regime = &self.workload.regime;
+        if self.host.is_none() || regime.arrivals.is_some() || regime.thinktime.is_some() || says_nothing {
             return None;
         }
-        let sum_ns: u128 = times.iter().map(|t| t.sum()).sum();
+        let synced_ns = self.synced.as_ref().map_or(0, |synced| synced.latency.sum());
+        let sum_ns = times.iter().map(|t| t.sum()).sum::<u128>() + synced_ns;
         let had_ns = self.seconds() * 1e9 * outstanding as f64;
         (had_ns > 0.0).then(|| sum_ns as f64 / had_ns)
     }
@@ -145,6 +147,7 @@ mod tests {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: Some(HostLoad {
                 effort: Effort { user_ns: cpu_ns / 2, system_ns: cpu_ns - cpu_ns / 2, ..Effort::default() },
                 usable_processors: threads.min(2).into(),

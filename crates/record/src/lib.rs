@@ -35,10 +35,13 @@ mod plain_array;
 mod power;
 mod purge_evidence;
 mod purge_offer;
+mod regime;
 mod run_file;
 mod segment;
 mod stated;
 pub mod storage;
+mod sync;
+mod thinktime;
 mod turn;
 mod unknown_wire;
 mod verified;
@@ -85,16 +88,19 @@ pub use order::{Misplaced, check_order};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
+pub use regime::{Arrivals, Offsets, Process, Regime};
 pub use run_file::{
     ArrayFacts, Concurrent, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use stated::{Link, Stated};
+pub use sync::{EachWrite, Synced, Syncs};
+pub use thinktime::ThinkTime;
 pub use turn::{Turn, TurnError, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
-    Access, Arrivals, DataPattern, IoKind, Offsets, Process, Range, Reducible, Regime, Until, Workload,
-    WorkloadError, Zone, notation, read_percent_of,
+    Access, DataPattern, IoKind, Range, Reducible, Until, Workload, WorkloadError, Zone, notation,
+    read_percent_of,
 };

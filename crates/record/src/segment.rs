@@ -5,7 +5,7 @@ use stdx::histogram::stored::StoredColumns;
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Packed};
 
-use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Until, Verified, Workload};
+use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Synced, Until, Verified, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Segment {
     /// Verification result; `None` for a workload that does not verify its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// Syncs; `None` for a workload without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synced: Option<Synced>,
 }
 
 /// I/Os of one direction, read or write.

@@ -5,7 +5,6 @@
 //! file. All checks here apply to the open descriptor, not to a name that may refer to something else a moment
 //! later.
 
-mod flush;
 mod folder;
 mod kind;
 mod lock;
@@ -14,7 +13,6 @@ mod read;
 mod resolve;
 mod within;
 
-pub use flush::flush;
 pub use folder::{Folder, WriteError};
 pub use kind::FileKind;
 pub use lock::{is_locked, try_lock, try_lock_each};

@@ -201,6 +201,7 @@ impl Recorder {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         }
     }

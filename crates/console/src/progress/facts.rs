@@ -361,6 +361,7 @@ fn rate(tick: &Tick) -> Rate {
     let seconds = tick.interval_ns.max(1) as f64 / SECOND_NS as f64;
     Rate {
         iops: (tick.read_ios + tick.write_ios) as f64 / seconds,
+        syncs_per_second: tick.syncs as f64 / seconds,
         bytes_per_second: tick.bytes as f64 / seconds,
         mean_latency_ms: tick.latency_mean_ns as f64 / 1e6,
         max_latency_ms: None,
@@ -387,6 +388,7 @@ fn whole(segment: &Segment) -> Tick {
         interval_ns: length_ns,
         read_ios: segment.read.ios,
         write_ios: segment.write.ios,
+        syncs: segment.synced.as_ref().map_or(0, |synced| synced.syncs),
         bytes: segment.read.bytes + segment.write.bytes,
         latency_mean_ns: ns(segment.mean_latency_ms()),
         latency_max_ns: ns(segment.max_latency_ms()),

@@ -146,6 +146,9 @@ fn amounts(view: &View) -> Vec<Piece> {
             piece(bytes, format!("{} MB/s", grouped(rate.bytes_per_second / 1e6, 1))),
         ];
         pieces.extend(shown);
+        if rate.syncs_per_second > 0.0 {
+            pieces.push(piece(8, format!("{} syncs/s", grouped(rate.syncs_per_second, 0))));
+        }
         pieces.push(piece(8, format!("{:.2} ms", rate.mean_latency_ms)));
         pieces.extend(rate.max_latency_ms.map(|max| piece(9, format!("max {max:.2} ms"))));
     } else if matches!(view.phase, Phase::Purge | Phase::Settle) {

@@ -24,6 +24,8 @@ pub enum Left {
 pub struct Rate {
     /// I/Os per second.
     pub iops: f64,
+    /// Syncs per second, which are not I/Os; 0 for loads without syncs.
+    pub syncs_per_second: f64,
     /// Bytes per second.
     pub bytes_per_second: f64,
     /// Mean response time.

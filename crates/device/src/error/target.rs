@@ -122,12 +122,12 @@ pub enum TargetError {
     /// The target does not support the workload.
     #[error(transparent)]
     Unfit(#[from] WorkloadError),
-    /// The target cannot verify the data of the workload, or the data makes no difference.
+    /// The target does not support the data, the syncs or the pauses of the workload.
     #[error("workload {workload}: {why}")]
     Data {
         /// The workload.
         workload: Box<Workload>,
-        /// Why the data cannot be verified or makes no difference.
+        /// The reason.
         why: DataProblem,
     },
     /// The workload contains writes, but the target was opened for reading.
@@ -202,7 +202,7 @@ pub enum WrongKind {
     },
 }
 
-/// Why a target does not support the data of a workload.
+/// Why a target does not support the data, the syncs or the pauses of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DataProblem {
     /// A drive that stores no data cannot be verified.
@@ -211,6 +211,12 @@ pub enum DataProblem {
     /// Compressible data makes no difference on a drive that stores no data.
     #[error("it stores no data, so compressible or duplicate data makes no difference")]
     NothingReduced,
+    /// Syncs would take no time on a simulated drive.
+    #[error("syncs are not simulated, so their response times are unknown; use a real target")]
+    NothingSynced,
+    /// A simulated drive is never left idle within a workload.
+    #[error("pauses are not simulated; use a real target")]
+    NoPauses,
     /// The engine cannot verify the workload.
     #[error(transparent)]
     Unverifiable(#[from] engine::Unverifiable),

@@ -183,6 +183,7 @@ impl Party {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         }
     }
@@ -227,6 +228,7 @@ impl Display {
                 interval_ns: (now_ns - self.shown_ns).max(1),
                 read_ios: sums.read_ios,
                 write_ios: sums.write_ios,
+                syncs: 0,
                 bytes: sums.bytes,
                 latency_mean_ns: sums.latency_mean_ns(),
                 latency_max_ns: sums.latency_max_ns,

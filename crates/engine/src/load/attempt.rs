@@ -20,6 +20,7 @@ use crate::disturbance::Disturbance;
 use crate::placement::Seating;
 use crate::progress::{Flow, Tick};
 use crate::queue::aio::Aio;
+use crate::queue::durable::DurableTransfer;
 use crate::queue::null::Null;
 use crate::queue::operation::{NoOp, Transfer};
 use crate::queue::passthrough::Command;
@@ -55,6 +56,9 @@ pub(super) fn attempt_by(
     let threads = workload.threads.saturating_add(target.concurrent_threads.1);
     let seating = target.options.places.seat(threads, helpers).map_err(io::Error::other)?;
     match way {
+        Way::Uring if workload.regime.syncs.each_write.is_some() => {
+            attempt_with(target, workload, seating, on_tick, |shape| Uring::<DurableTransfer>::new(shape, ()))
+        }
         Way::Uring => {
             attempt_with(target, workload, seating, on_tick, |shape| Uring::<Transfer>::new(shape, ()))
         }
@@ -79,6 +83,9 @@ fn attempt_by_commands(
     seating: Seating,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> io::Result<Ran> {
+    if workload.regime.syncs.each_write.is_some() {
+        return Err(io::Error::other("NVMe commands have no synchronous writes"));
+    }
     let commands = target.commands.ok_or_else(|| io::Error::other("it was not requested"))?;
     let commands = commands.map_err(|why| io::Error::other(why.to_owned()))?;
     let device = Target { fd: Some(commands.fd), ..*target };

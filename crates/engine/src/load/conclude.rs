@@ -1,14 +1,15 @@
 //! Turns the result of a workload into a segment, or into an error that describes the first failure.
 
 use record::errno::name;
-use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Until, Workload};
+use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Synced, Until, Workload};
+use stdx::Histogram;
 
 use super::attempt::Ran;
 use super::recorder::{Recording, course, merge};
 use super::target::Target;
-use super::thread::Ended;
+use super::thread::{Ended, Ending};
 use super::worker::Failure;
-use crate::error::{EngineError, FailureCause, IoFailure};
+use crate::error::{EngineError, FailedOperation, FailureCause, IoFailure};
 use crate::outcome::LoadOutcome;
 
 /// Combines the results of the workers.
@@ -48,19 +49,22 @@ pub(super) fn conclude(
         processors: seating.online,
         placement: seating.text,
         // An open loop polls for completions while waiting for arrivals.
-        polled: polled || workload.regime.arrivals.is_some(),
+        polled: polled || workload.regime.arrivals.is_some() || spins(workload),
         repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,
     };
     // The ramp is not part of the segment.
     let start_ns = start_ns + workload.regime.ramp_ns;
     let late = workers.iter().any(|worker| worker.late);
+    let endings: Vec<Ending> = workers.iter().map(|worker| worker.ending).collect();
     let notes: Vec<Recording> = workers.into_iter().map(|w| w.notes).collect();
     let end_ns = match (workload.until, workload.regime.limit_ns) {
         (Until::DurationNs(ns), _) => start_ns + ns,
         (Until::AmountBytes(_), Some(limit_ns)) if late => start_ns + limit_ns,
         (Until::AmountBytes(_), _) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
     };
+    let after = endings.iter().flat_map(|e| [e.paused_until_ns, e.end_fsync.map_or(0, |(_, end_ns)| end_ns)]);
+    let end_ns = after.fold(end_ns, u64::max);
     let (read, write, series) = merge(&notes, target.interval_ns, end_ns - start_ns);
     Ok(LoadOutcome::Finished(Segment {
         workload: workload.clone(),
@@ -75,8 +79,24 @@ pub(super) fn conclude(
         on_file: None,
         power: None,
         verified: None,
+        synced: synced(workload, &notes, &endings),
         host: Some(host),
     }))
+}
+
+fn spins(workload: &Workload) -> bool {
+    workload.regime.thinktime.is_some_and(|thinktime| thinktime.spin_ns > 0)
+}
+
+/// Combines the syncs of all workers; `None` if the workload has none.
+fn synced(workload: &Workload, notes: &[Recording], endings: &[Ending]) -> Option<Synced> {
+    let mut latency = Histogram::new();
+    notes.iter().filter_map(|note| note.syncs.as_ref()).for_each(|syncs| latency.merge(syncs));
+    let fsyncs = endings.iter().filter_map(|ending| ending.end_fsync);
+    let end_fsync_ns = fsyncs.map(|(started_ns, done_ns)| done_ns.saturating_sub(started_ns)).max();
+    let syncs = workload.regime.syncs;
+    let any = workload.writes() && (syncs.are_periodic() || syncs.end_fsync);
+    any.then(|| Synced { syncs: latency.count(), latency, end_fsync_ns })
 }
 
 /// Describes the first failed I/O, and counts all failed I/Os.
@@ -102,7 +122,10 @@ fn failed(
     let cut = Cut { workload: workload.clone(), start_ns, series, errors: errors.clone() };
     IoFailure {
         target: target.name.to_owned(),
-        read: first.access.read,
+        operation: match first {
+            Failure { is_sync: true, .. } => FailedOperation::Sync,
+            Failure { access, .. } => FailedOperation::of(*access),
+        },
         length_bytes: first.access.block_bytes.into(),
         offset_bytes: first.access.offset_bytes,
         cause: match first.errno {

@@ -2,7 +2,7 @@
 
 use super::content::Checks;
 use super::target::Target;
-use crate::error::{EngineError, FailureCause, IoFailure};
+use crate::error::{EngineError, FailedOperation, FailureCause, IoFailure};
 use crate::progress::{Flow, Tick};
 use crate::queue::buffers::Buffers;
 
@@ -35,7 +35,7 @@ pub(super) fn read_back(
         let failed = |cause: FailureCause| {
             EngineError::Io(Box::new(IoFailure {
                 target: target.name.to_owned(),
-                read: true,
+                operation: FailedOperation::Read,
                 length_bytes: length as u64,
                 offset_bytes,
                 cause,
@@ -58,6 +58,7 @@ pub(super) fn read_back(
                 interval_ns: now_ns - last_tick_ns,
                 read_ios: bytes / u64::from(chunk_bytes),
                 write_ios: 0,
+                syncs: 0,
                 bytes,
                 latency_mean_ns: 0,
                 latency_max_ns: 0,

@@ -140,6 +140,8 @@ impl Lane {
 pub struct Recorder {
     /// Indexed by `Access::read`: writes, then reads.
     lanes: [Lane; 2],
+    /// Syncs, if the workload has any.
+    syncs: Option<Box<Lane>>,
     finished: Vec<Interval>,
     /// Response times of the closed intervals, reads and writes combined.
     times: Ledger,
@@ -158,6 +160,8 @@ pub struct Recording {
     pub(crate) write: Histogram,
     pub(crate) read_bytes: u64,
     pub(crate) write_bytes: u64,
+    /// Response times of syncs; `None` if the workload has none.
+    pub(crate) syncs: Option<Histogram>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
     /// Completion time of the latest I/O, or the start of the measurement if there was none.
@@ -181,6 +185,7 @@ impl Recorder {
         };
         Self {
             lanes: [Lane::new(), Lane::new()],
+            syncs: None,
             finished,
             times: Ledger::reserved(intervals),
             current_end_ns: 0,
@@ -189,6 +194,11 @@ impl Recorder {
             counts_from_ns: 0,
             display,
         }
+    }
+
+    /// Reserves memory for the response times of syncs.
+    pub(crate) fn reserve_syncs(&mut self) {
+        self.syncs = Some(Box::new(Lane::new()));
     }
 
     /// Starts recording at this time; I/Os count from the end of the ramp.
@@ -215,11 +225,23 @@ impl Recorder {
         took
     }
 
+    /// Records one completed sync. Syncs are not part of the intervals.
+    #[cold]
+    pub(crate) fn record_sync(&mut self, started_ns: u64, done_ns: u64) {
+        if done_ns >= self.current_end_ns {
+            self.advance(done_ns);
+        }
+        if let Some(syncs) = &mut self.syncs {
+            syncs.record(0, started_ns, done_ns);
+        }
+    }
+
     #[cold]
     fn advance(&mut self, now_ns: u64) {
         let mut closed = self.close();
         // If the display falls behind, it misses an update; no data is lost.
-        let _ = self.display.try_send(Message::Interval(closed));
+        let syncs = self.syncs.as_mut().map_or(0, |lane| lane.close().ios);
+        let _ = self.display.try_send(Message::Interval { closed, syncs });
         if self.counts_from_ns > 0 {
             if now_ns < self.counts_from_ns {
                 self.current_end_ns = (now_ns + self.interval_ns).min(self.counts_from_ns);
@@ -240,7 +262,7 @@ impl Recorder {
 
     /// Discards everything recorded during the ramp and starts the measurement.
     fn end_ramp(&mut self) {
-        self.lanes.iter_mut().for_each(Lane::clear);
+        self.lanes.iter_mut().chain(self.syncs.as_deref_mut()).for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
         self.begin_ns = self.counts_from_ns;
         self.counts_from_ns = 0;
@@ -278,9 +300,13 @@ impl Recorder {
         self.push(last);
         let [write, read] = self.lanes.each_ref().map(Lane::histogram);
         let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
+        let syncs = self.syncs.map(|mut lane| {
+            lane.close();
+            lane.histogram()
+        });
         let last_done_ns = self.lanes.iter().map(|lane| lane.last_done_ns).fold(self.begin_ns, u64::max);
         let (intervals, times) = (self.finished, self.times.finish());
-        Recording { read, write, read_bytes, write_bytes, intervals, times, last_done_ns }
+        Recording { read, write, read_bytes, write_bytes, syncs, intervals, times, last_done_ns }
     }
 }
 
@@ -368,6 +394,22 @@ mod tests {
         assert_eq!(ios, [3, 1, 0, 0, 0, 0, 1]);
         let nothing = notes_of(&[60, 900, 2549]);
         assert_eq!((nothing.read.count(), nothing.last_done_ns, nothing.read.min()), (0, 2550, None));
+        assert_eq!(nothing.syncs, None);
+    }
+
+    #[test]
+    fn syncs_count_after_the_ramp_and_are_not_ios() {
+        let mut recorder = Recorder::without_display(1000, None);
+        recorder.reserve_syncs();
+        recorder.start(50, 2500);
+        for done in [60, 2549, 2550, 2700, 9000] {
+            recorder.record_sync(done - 10, done);
+        }
+        let notes = recorder.finish();
+        let syncs = notes.syncs.expect("reserved");
+        assert_eq!((syncs.count(), syncs.sum(), syncs.min()), (3, 30, Some(10)));
+        assert_eq!((notes.write.count(), notes.last_done_ns), (0, 2550));
+        assert!(notes.intervals.iter().all(|interval| interval.ios() == 0));
     }
 
     proptest! {

@@ -9,6 +9,8 @@ use stdx::access::Stream;
 
 use super::content::{Checks, Content};
 use super::message::Message;
+use super::pauses::Pauses;
+use super::periodic_syncs::PeriodicSyncs;
 use super::recorder::{Recorder, Recording};
 use super::schedule::Schedule;
 use super::start::{Control, Farewell};
@@ -29,6 +31,7 @@ pub(super) struct Ended {
     pub(super) polled: bool,
     /// Whether an I/O completed at or after the deadline.
     pub(super) late: bool,
+    pub(super) ending: Ending,
     pub(super) checks: Option<Checks>,
 }
 
@@ -50,6 +53,7 @@ pub(super) fn work<Q: Queue, C: Content>(
         depth: workload.queue_depth,
         spares: write_buffers::spares(workload),
         block_bytes: workload.block_bytes,
+        each_write: workload.regime.syncs.each_write,
         clock: target.clock,
         polling: target.options.polling,
     };
@@ -61,7 +65,10 @@ pub(super) fn work<Q: Queue, C: Content>(
         Ok((queue, remarks)) => (Some(queue), Ok(remarks.into_iter().chain(unpinned).collect())),
         Err(error) => (None, Err(error)),
     };
-    let recorder = Recorder::new(target.interval_ns, duration_ns, sender.clone());
+    let mut recorder = Recorder::new(target.interval_ns, duration_ns, sender.clone());
+    if workload.regime.syncs.are_periodic() {
+        recorder.reserve_syncs();
+    }
     let mut worker =
         queue.map(|queue| new_worker::<Q, C>(target, workload, thread, queue, recorder, &control.stop));
     if let Some(worker) = &mut worker {
@@ -76,13 +83,10 @@ pub(super) fn work<Q: Queue, C: Content>(
     let ends_ns = |ns: u64| start_ns.saturating_add(regime.ramp_ns).saturating_add(ns);
     worker.deadline_ns = duration_ns.map_or(u64::MAX, ends_ns);
     let before = effort::of_this_thread();
-    let done = match regime.arrivals {
-        None => worker.run(),
-        Some(arrivals) => {
-            worker.run_paced(Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns))
-        }
+    let (ending, queue_error) = match run(&mut worker, workload, thread, start_ns) {
+        Ok(ending) => (ending, None),
+        Err(error) => (Ending::default(), Some(error)),
     };
-    let queue_error = done.err();
     let mut effort = effort::of_this_thread().since(&before);
     effort.add(&worker.queue.retire());
     if queue_error.is_some() {
@@ -91,7 +95,44 @@ pub(super) fn work<Q: Queue, C: Content>(
     let Worker { queue, recorder, failure, repeats, late, content, .. } = worker;
     let (notes, polled) = (recorder.finish(), queue.is_polling());
     let (repeats, checks) = (repeats.count, content.checks());
-    Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, checks })
+    Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, ending, checks })
+}
+
+/// What followed the last I/O of a worker.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ending {
+    /// End of the last pause; 0 if there was none.
+    pub(super) paused_until_ns: u64,
+    /// Start and end of the fsync at the end.
+    pub(super) end_fsync: Option<(u64, u64)>,
+}
+
+/// Runs the loop that suits the workload, and the fsync at the end if one was requested.
+fn run<Q: Queue, C: Content>(
+    worker: &mut Worker<'_, Q, C>,
+    workload: &Workload,
+    thread: u16,
+    start_ns: u64,
+) -> io::Result<Ending> {
+    let mut ending = Ending::default();
+    let regime = workload.regime;
+    let syncs = PeriodicSyncs::of(regime.syncs);
+    match regime.arrivals {
+        Some(arrivals) => {
+            let schedule = Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns);
+            worker.run_paced(schedule, syncs)?;
+        }
+        None if regime.is_stepped() => {
+            let pauses = regime.thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
+            ending.paused_until_ns = worker.run_stepped(syncs, pauses)?;
+        }
+        None => worker.run()?,
+    }
+    let is_complete = worker.failure.is_none() && !worker.stop.load(Ordering::Relaxed);
+    if regime.syncs.end_fsync && workload.writes() && is_complete {
+        ending.end_fsync = worker.end_fsync()?;
+    }
+    Ok(ending)
 }
 
 fn new_worker<'a, Q: Queue, C: Content>(

@@ -11,7 +11,7 @@ use stdx::units::SECOND_NS;
 use super::concurrent;
 use super::target::Target;
 use super::verify_report::{self, VerifyReport, Wrong};
-use crate::error::{EngineError, FailureCause};
+use crate::error::{EngineError, FailedOperation, FailureCause};
 use crate::options::Engine;
 use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
@@ -63,7 +63,7 @@ pub fn run(
             };
             let failed = FailedIo {
                 kind,
-                read: failure.read,
+                read: failure.operation == FailedOperation::Read,
                 offset_bytes: failure.offset_bytes,
                 length_bytes: failure.length_bytes,
             };
@@ -138,6 +138,7 @@ pub fn without_amounts(
         power: None,
         host: None,
         verified: Some(verified),
+        synced: None,
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn watch(
     stop: &AtomicBool,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> Watched {
-    let (mut sums, mut total_bytes) = (Interval::default(), 0u64);
+    let (mut sums, mut syncs, mut total_bytes) = (Interval::default(), 0, 0u64);
     let (mut last_tick_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
     let (mut stopped, mut stillness) = (false, Stillness::watch());
     let mut next_look = Instant::now() + LONGEST;
@@ -50,7 +50,10 @@ pub(super) fn watch(
             stop.store(true, Ordering::Relaxed);
         }
         match received {
-            Ok(Message::Interval(interval)) => sums.add(&interval),
+            Ok(Message::Interval { closed, syncs: completed }) => {
+                sums.add(&closed);
+                syncs += completed;
+            }
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -71,6 +74,7 @@ pub(super) fn watch(
                     interval_ns: now_ns - last_tick_ns,
                     read_ios: sums.read_ios,
                     write_ios: sums.write_ios,
+                    syncs: std::mem::take(&mut syncs),
                     bytes: sums.bytes,
                     latency_mean_ns: sums.latency_mean_ns(),
                     latency_max_ns: sums.latency_max_ns,

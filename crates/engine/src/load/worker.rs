@@ -10,15 +10,17 @@ use super::recorder::Recorder;
 use super::write_buffers::WriteBuffers;
 use crate::clock::Clock;
 use crate::queue::stamps::Took;
-use crate::queue::{Completion, Queue, Slot};
+use crate::queue::{Completion, Queue, Slot, Sync};
 
 /// Maximum number of resubmissions over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
-/// The first failed I/O, and the number of all failed I/Os.
+/// The first failed operation, and the number of all failed operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
+    /// The I/O; without a length if a sync failed.
     pub(crate) access: Access,
+    pub(crate) is_sync: bool,
     pub(crate) at_ns: u64,
     /// Positive error number; 0 for a short transfer.
     pub(crate) errno: i32,
@@ -31,7 +33,7 @@ pub(crate) struct Failure {
 /// An access packed into two words to avoid a store-forwarding stall: the generator writes an [`Access`] field
 /// by field. Loading the fields together waits for all of these stores, and this wait took a third of the time
 /// per I/O.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     offset_bytes: u64,
     /// Twice the length, plus one if the access is a read.
@@ -59,6 +61,25 @@ impl Request {
     /// Replaces a request that was resubmitted. No completion has this length, so its result always reaches
     /// [`Worker::not_done`], and the fast path needs no extra check.
     const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
+    /// The syncs. As for a repeated request, their completions always reach [`Worker::not_done`].
+    const FSYNC: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 | 1 };
+    const FDATASYNC: Self = Self { offset_bytes: 1, ..Self::FSYNC };
+
+    fn of_sync(sync: Sync) -> Self {
+        match sync {
+            Sync::Fsync => Self::FSYNC,
+            Sync::Fdatasync => Self::FDATASYNC,
+        }
+    }
+
+    /// Returns the sync if this is one.
+    pub(crate) fn sync(self) -> Option<Sync> {
+        match self {
+            Self::FSYNC => Some(Sync::Fsync),
+            Self::FDATASYNC => Some(Sync::Fdatasync),
+            _ => None,
+        }
+    }
 }
 
 /// A resubmitted I/O. Its response time starts at its first submission.
@@ -244,6 +265,38 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Some(took.and(self.push(slot, access)))
     }
 
+    /// Issues a sync on this slot.
+    pub(crate) fn issue_sync(&mut self, slot: Slot, sync: Sync, requests: &mut [Request]) {
+        requests[usize::from(slot)] = Request::of_sync(sync);
+        self.queue.push_sync(slot, sync);
+    }
+
+    /// Issues an fsync after the last I/O, and waits for it. Returns its start and end; `None` if it failed.
+    pub(crate) fn end_fsync(&mut self) -> std::io::Result<Option<(u64, u64)>> {
+        self.queue.push_sync(0, Sync::Fsync);
+        loop {
+            self.queue.wait()?;
+            let Some(done) = self.queue.reap() else { continue };
+            if done.result >= 0 {
+                return Ok(Some((done.started_ns, done.done_ns)));
+            }
+            let mut request = Request::FSYNC;
+            if self.not_done(&mut request, done) == After::Failed {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Counts a completed sync, like an I/O.
+    fn count_sync(&mut self, done: Completion) {
+        if done.done_ns >= self.deadline_ns {
+            self.late = true;
+            self.ahead.end();
+            return;
+        }
+        self.recorder.record_sync(done.started_ns, done.done_ns);
+    }
+
     /// Returns the next request that can be issued now.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Request, Took)> {
@@ -264,8 +317,9 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took
     }
 
-    /// Handles an I/O whose length was not fully transferred. It ends the run of all workers, unless the
-    /// kernel requests a retry. A retried I/O counts once, and its response time starts at the first attempt.
+    /// Handles a sync, or an I/O whose length was not fully transferred. A failure ends the run of all workers,
+    /// unless the kernel requests a retry. A retried I/O counts once, and its response time starts at the first
+    /// attempt.
     #[cold]
     pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
         if let Some(repeated) = self.repeats.take(done.slot) {
@@ -275,20 +329,30 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             self.count(*request, done);
             return After::Done;
         }
-        let access = request.access();
+        let sync = request.sync();
+        if sync.is_some() && done.result >= 0 {
+            self.count_sync(done);
+            return After::Done;
+        }
+        let nothing = Access { read: false, block_bytes: 0, offset_bytes: 0 };
+        let access = if sync.is_some() { nothing } else { request.access() };
         let Completion { slot, result, started_ns, done_ns } = done;
         let errno = result.min(0).unsigned_abs().cast_signed();
         if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats.count < REPEAT_LIMIT {
             self.repeats.count += 1;
             self.repeats.in_flight.push(Repeated { slot, request: *request, started_ns });
             *request = Request::REPEATED;
-            self.queue.push(slot, access);
+            match sync {
+                Some(sync) => self.queue.push_sync(slot, sync),
+                None => self.queue.push(slot, access),
+            }
             return After::Again;
         }
         self.stop.store(true, Ordering::Relaxed);
         self.ahead.end();
         let failure = self.failure.get_or_insert_with(|| Failure {
             access,
+            is_sync: sync.is_some(),
             at_ns: done_ns,
             errno,
             transferred_bytes: result.max(0).unsigned_abs(),

@@ -18,9 +18,9 @@ const MOST_SLOTS: u16 = 1024;
 /// Returns the number of slots that a workload needs beyond its queue depth.
 pub(super) fn spares(workload: &Workload) -> u16 {
     let depth = workload.queue_depth;
-    // At QD 1 and in an open loop, the slot is free anyway.
-    let is_deep = depth > 1 && workload.regime.arrivals.is_none();
-    // If block sizes are mixed, a small write would get a buffer filled for a large write.
+    // At QD 1 and in an open loop, the slot is free anyway. Syncs and pauses have their own loop.
+    let is_deep = depth > 1 && workload.regime.arrivals.is_none() && !workload.regime.is_stepped();
+    // With mixed block sizes, a small write would get a buffer filled for a large write.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
     if !(is_deep && is_even && workload.writes()) {
         return 0;

@@ -9,10 +9,12 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::stamps::Stamps;
-use super::{Completion, Queue, Shape, Slot};
+use super::{Completion, Queue, Shape, Slot, Sync};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
+const FSYNC: u16 = 2;
+const FDSYNC: u16 = 3;
 
 /// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
@@ -47,6 +49,8 @@ pub(crate) struct Aio {
     context: libc::c_ulong,
     buffers: ManuallyDrop<Buffers>,
     shape: Shape,
+    /// `RWF_DSYNC` or `RWF_SYNC`, if requested.
+    write_flags: i32,
     stamps: Stamps,
     requests: Vec<Request>,
     busy: Vec<bool>,
@@ -77,6 +81,7 @@ impl Aio {
             context,
             buffers: ManuallyDrop::new(buffers),
             shape,
+            write_flags: shape.write_flags().bits().cast_signed(),
             stamps: Stamps::of(shape.clock),
             requests: vec![Request::default(); slots],
             busy: vec![false; slots],
@@ -143,6 +148,15 @@ impl Aio {
         Ok(())
     }
 
+    /// Queues a request on its slot.
+    fn queue(&mut self, slot: Slot, request: Request) {
+        let index = usize::from(slot);
+        assert!(!std::mem::replace(&mut self.busy[index], true), "one I/O per slot");
+        self.requests[index] = request;
+        self.pushed.push(slot);
+        self.in_flight += 1;
+    }
+
     /// Returns the number of I/Os in the kernel.
     fn running(&self) -> usize {
         self.in_flight - self.pushed.len() - (self.seen - self.taken)
@@ -170,11 +184,10 @@ impl Queue for Aio {
     }
 
     fn push(&mut self, slot: Slot, access: Access) {
-        let index = usize::from(slot);
         assert!(access.block_bytes <= self.shape.block_bytes, "the buffer would overflow");
-        assert!(!std::mem::replace(&mut self.busy[index], true), "one I/O per slot");
-        self.requests[index] = Request {
+        let request = Request {
             data: u64::from(slot),
+            rw_flags: if access.read { 0 } else { self.write_flags },
             opcode: if access.read { READ } else { WRITE },
             fd: self.shape.fd.cast_unsigned(),
             buffer: self.buffers.at(slot) as u64,
@@ -182,8 +195,21 @@ impl Queue for Aio {
             offset_bytes: access.offset_bytes.cast_signed(),
             ..Request::default()
         };
-        self.pushed.push(slot);
-        self.in_flight += 1;
+        self.queue(slot, request);
+    }
+
+    fn push_sync(&mut self, slot: Slot, sync: Sync) {
+        // The kernel requires all other fields to be zero.
+        let request = Request {
+            data: u64::from(slot),
+            opcode: match sync {
+                Sync::Fsync => FSYNC,
+                Sync::Fdatasync => FDSYNC,
+            },
+            fd: self.shape.fd.cast_unsigned(),
+            ..Request::default()
+        };
+        self.queue(slot, request);
     }
 
     fn stamps(&mut self) -> &mut Stamps {

@@ -7,7 +7,7 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::stamps::Stamps;
-use super::{Completion, Queue, Shape, Slot};
+use super::{Completion, Queue, Shape, Slot, Sync};
 
 /// The queue of one worker.
 pub(crate) struct Null {
@@ -59,6 +59,10 @@ impl Queue for Null {
         let place = self.pushed & (self.in_flight.len() - 1);
         self.in_flight[place] = InFlight { length_bytes: access.block_bytes, slot };
         self.pushed += 1;
+    }
+
+    fn push_sync(&mut self, slot: Slot, _: Sync) {
+        self.push(slot, Access { read: false, block_bytes: 0, offset_bytes: 0 });
     }
 
     #[inline]

@@ -3,13 +3,13 @@
 use std::io;
 
 use record::PathRemark;
-use rustix::io_uring::{IoringOp, IoringSqeFlags};
+use rustix::io_uring::{IoringFsyncFlags, IoringOp, IoringSqeFlags};
 use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::entry::{Entry, Head, Submission};
 use super::ring::Ring;
-use super::{Shape, Slot};
+use super::{Shape, Slot, Sync};
 
 /// SQEs refer to the registered file by its index.
 pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
@@ -33,6 +33,8 @@ pub(crate) trait Operation: Sized {
     ) -> io::Result<(Self, Vec<PathRemark>)>;
     /// Returns the SQE for an access with this buffer. The `user_data` of the SQE is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
+    /// Returns the SQE for a sync. The `user_data` of the SQE is the slot.
+    fn sync_entry(&self, slot: Slot, sync: Sync) -> Self::Submission;
     /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
     /// Whether io-wq workers perform the operation because the target may block.
@@ -44,7 +46,7 @@ pub(crate) trait Operation: Sized {
 /// Reads and writes the file.
 pub(crate) struct Transfer {
     /// Whether the buffers are registered.
-    registered: bool,
+    pub(super) registered: bool,
 }
 
 impl Operation for Transfer {
@@ -88,6 +90,21 @@ impl Operation for Transfer {
         Entry { head, ..Entry::default() }
     }
 
+    fn sync_entry(&self, slot: Slot, sync: Sync) -> Entry {
+        let flags = match sync {
+            Sync::Fsync => IoringFsyncFlags::empty(),
+            Sync::Fdatasync => IoringFsyncFlags::DATASYNC,
+        };
+        let head = Head {
+            opcode: IoringOp::Fsync as u8,
+            flags: REGISTERED_FILE,
+            op_flags: flags.bits(),
+            user_data: slot.into(),
+            ..Head::default()
+        };
+        Entry { head, ..Entry::default() }
+    }
+
     #[inline]
     fn result(result: i32, _: u32) -> i32 {
         result
@@ -113,6 +130,11 @@ impl Operation for NoOp {
 
     #[inline]
     fn entry(&self, slot: Slot, _: *mut u8, _: Access) -> Entry {
+        let head = Head { opcode: IoringOp::Nop as u8, user_data: slot.into(), ..Head::default() };
+        Entry { head, ..Entry::default() }
+    }
+
+    fn sync_entry(&self, slot: Slot, _: Sync) -> Entry {
         let head = Head { opcode: IoringOp::Nop as u8, user_data: slot.into(), ..Head::default() };
         Entry { head, ..Entry::default() }
     }

@@ -13,13 +13,14 @@ use super::buffers::Buffers;
 use super::entry::{BigEntry, Head};
 use super::operation::{Operation, REGISTERED_FILE, register_buffers};
 use super::ring::Ring;
-use super::{Shape, Slot};
+use super::{Shape, Slot, Sync};
 
 /// Size of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
 const COMMAND_BYTES: usize = 72;
 /// `NVME_URING_CMD_IO`.
 const OPERATION: u32 = libc::_IOWR::<[u8; COMMAND_BYTES]>(b'N' as u32, 0x80) as u32;
 /// NVM Command Set 1.0c, figure 21.
+const FLUSH: u8 = 0x00;
 const WRITE: u8 = 0x01;
 const READ: u8 = 0x02;
 
@@ -71,6 +72,18 @@ impl Operation for Command {
         BigEntry { head, command: command(&self.namespace, buffer as u64, access) }
     }
 
+    /// A flush has no data, so it needs no buffer. NVMe does not distinguish data from metadata.
+    fn sync_entry(&self, slot: Slot, _: Sync) -> BigEntry {
+        let head = Head {
+            opcode: IoringOp::UringCmd as u8,
+            flags: REGISTERED_FILE,
+            offset: OPERATION.into(),
+            user_data: slot.into(),
+            ..Head::default()
+        };
+        BigEntry { head, command: flush(&self.namespace) }
+    }
+
     #[inline]
     fn result(result: i32, length_bytes: u32) -> i32 {
         match result {
@@ -97,6 +110,14 @@ fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
     bytes[40..44].copy_from_slice(&(first_block as u32).to_ne_bytes());
     bytes[44..48].copy_from_slice(&((first_block >> 32) as u32).to_ne_bytes());
     bytes[48..52].copy_from_slice(&blocks.to_ne_bytes());
+    bytes
+}
+
+/// Returns the command that makes all completed writes to a namespace durable.
+fn flush(namespace: &Namespace) -> [u8; 80] {
+    let mut bytes = [0; 80];
+    bytes[0] = FLUSH;
+    bytes[4..8].copy_from_slice(&namespace.number.to_ne_bytes());
     bytes
 }
 
@@ -153,6 +174,13 @@ mod tests {
     fn one_block_is_counted_as_zero_and_a_write_is_a_write() {
         let words = words(Access { read: false, block_bytes: 4096, offset_bytes: 4096 });
         assert_eq!((words[0].to_ne_bytes()[0], words[10], words[12]), (WRITE, 1, 0));
+    }
+
+    #[test]
+    fn a_flush_names_only_its_namespace() {
+        let mut expected = [0; 80];
+        expected[4..8].copy_from_slice(&3u32.to_ne_bytes());
+        assert_eq!(flush(&NAMESPACE), expected);
     }
 
     #[test]

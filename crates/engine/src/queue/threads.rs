@@ -4,7 +4,7 @@
 //! the response time.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -14,14 +14,20 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::stamps::Stamps;
-use super::{Completion, Queue, Shape, Slot};
+use super::{Completion, Queue, Shape, Slot, Sync};
 use crate::effort;
 
-/// An I/O to perform.
+/// What to perform.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     slot: Slot,
-    access: Access,
+    call: Call,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Call {
+    Transfer(Access),
+    Sync(Sync),
 }
 
 /// The queue of one worker.
@@ -56,25 +62,48 @@ impl Shared {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Performs one I/O. The slot belongs to the caller.
+    /// Performs one I/O or sync. The slot belongs to the caller.
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
-        let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
+        let slot = request.slot;
+        let Access { read, block_bytes, offset_bytes } = match request.call {
+            Call::Transfer(access) => access,
+            Call::Sync(sync) => return self.sync(slot, sync, stamps),
+        };
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request
         // alone, because `Threads::push` and `Threads::buffer` check that, and a request is popped only once.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
         let buffer = &mut buffer[..block_bytes as usize];
-        // SAFETY: the target keeps its file open until the end of the run, and the helpers are joined before that.
-        let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
+        let (file, flags) = (self.file(), self.shape.write_flags());
         let started_ns = stamps.start_ns();
         let answer = if read {
             rustix::io::pread(file, buffer, offset_bytes)
-        } else {
+        } else if flags.is_empty() {
             rustix::io::pwrite(file, buffer, offset_bytes)
+        } else {
+            rustix::io::pwritev2(file, &[IoSlice::new(buffer)], offset_bytes, flags)
         };
         let done_ns = stamps.now_ns();
         let result = answer.map_or_else(|errno| -errno.raw_os_error(), |n| n as i32);
         Completion { slot, result, started_ns, done_ns }
+    }
+
+    #[cold]
+    fn sync(&self, slot: Slot, sync: Sync, stamps: &mut Stamps) -> Completion {
+        let file = self.file();
+        let started_ns = stamps.start_ns();
+        let answer = match sync {
+            Sync::Fsync => rustix::fs::fsync(file),
+            Sync::Fdatasync => rustix::fs::fdatasync(file),
+        };
+        let done_ns = stamps.now_ns();
+        let result = answer.map_or_else(|errno| -errno.raw_os_error(), |()| 0);
+        Completion { slot, result, started_ns, done_ns }
+    }
+
+    fn file(&self) -> BorrowedFd<'_> {
+        // SAFETY: the target keeps its file open until the end of the run, and the helpers are joined before that.
+        unsafe { BorrowedFd::borrow_raw(self.shape.fd) }
     }
 
     /// Performs I/Os until the queue closes. Returns the CPU cost.
@@ -100,6 +129,14 @@ impl Shared {
 }
 
 impl Threads {
+    fn queue(&mut self, request: Request) {
+        let busy = &mut self.busy[usize::from(request.slot)];
+        assert!(!*busy, "one I/O per slot");
+        *busy = true;
+        self.in_flight += 1;
+        self.pushed.push(request);
+    }
+
     /// Starts the helpers, if the depth requires any.
     pub(crate) fn new(shape: Shape) -> io::Result<Self> {
         let depth = usize::from(shape.depth);
@@ -144,11 +181,11 @@ impl Queue for Threads {
     }
 
     fn push(&mut self, slot: Slot, access: Access) {
-        let busy = &mut self.busy[usize::from(slot)];
-        assert!(!*busy, "one I/O per slot");
-        *busy = true;
-        self.in_flight += 1;
-        self.pushed.push(Request { slot, access });
+        self.queue(Request { slot, call: Call::Transfer(access) });
+    }
+
+    fn push_sync(&mut self, slot: Slot, sync: Sync) {
+        self.queue(Request { slot, call: Call::Sync(sync) });
     }
 
     fn stamps(&mut self) -> &mut Stamps {

@@ -11,7 +11,7 @@ use super::helped::WaitBatch;
 use super::operation::Operation;
 use super::ring::Ring;
 use super::stamps::Stamps;
-use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
+use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot, Sync};
 use crate::options::Polling;
 
 /// Number of consecutive waits that must find all I/Os complete before the target is assumed to complete them
@@ -145,6 +145,16 @@ impl<E: Operation> Queue for Uring<E> {
         // SAFETY: file and buffer stay valid until the CQE is consumed: the target keeps its file open for
         // the whole run, and drop waits for every I/O before it frees the buffers. Each slot has at most one
         // SQE in flight.
+        unsafe { self.ring.push(entry) };
+    }
+
+    fn push_sync(&mut self, slot: Slot, sync: Sync) {
+        let state = &mut self.slots[usize::from(slot)];
+        assert!(state.length_bytes == 0, "one I/O per slot");
+        // Any other number marks the slot as busy.
+        state.length_bytes = 1;
+        let entry = self.operation.sync_entry(slot, sync);
+        // SAFETY: as in `push`; a sync has no buffer.
         unsafe { self.ring.push(entry) };
     }
 

@@ -6,14 +6,16 @@ use record::{Placement, Process};
 use super::entry::{Form, Key, key};
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
-    block_align, block_range, block_size, block_split, content_check, distribution, only_none, only_on,
-    only_zero, pattern, polling, rate, rate_bytes, unbuffered,
+    block_align, block_range, block_size, block_split, content_check, distribution, each_write, log, only_on,
+    only_zero, pattern, polling, rate, rate_bytes, think_blocks_type, unbuffered,
 };
-use crate::values::{bytes, engine, number, percent_of, size, switch, time_ns};
+use crate::values::{bytes, engine, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
 const NAME: Form = Form::Word("NAME");
+/// A time that is not in seconds by default.
+const US: Form = Form::Word("TIME");
 /// A switch for which fio requires a value.
 const BIT: Form = Form::Word("0|1");
 
@@ -315,15 +317,62 @@ pub(super) const EFFECTIVE: &[Key] = &[
     key("thread", &["threads"], Form::Switch, "clones are threads; always on", only_on),
     key("refill_buffers", &[], Form::Switch, "new data for every write; always on", only_on)
     .differs(),
-    key("fsync", &[], N, "flush after this number of writes; only `0`: not during the load", only_none).differs(),
-    key("fdatasync", &[], N, "flush after this number of writes; only `0`: not during the load", only_none).differs(),
-    key("sync", &[], NAME, "flush with each write; only `0`: not during the load", only_none).differs(),
+    key("fsync", &[], N, "number of writes of a clone after which it issues an fsync; 0: none [0]", |job, text| {
+        number(text, 0, u32::MAX.into()).map(|writes| job.syncs.fsync_writes = writes)
+    }),
+    key(
+        "fdatasync",
+        &[],
+        N,
+        "number of writes of a clone after which it issues an fdatasync, also with libaio; 0: none [0]",
+        |job, text| number(text, 0, u32::MAX.into()).map(|writes| job.syncs.fdatasync_writes = writes),
+    )
+    .differs(),
+    key(
+        "sync",
+        &[],
+        NAME,
+        "`sync` or `1`: a write completes when its data and metadata are durable, `dsync`: its data, `none` or `0`: neither \
+         [none]",
+        each_write,
+    ),
     key(
         "end_fsync",
         &["fsync_on_close"],
         BIT,
-        "flush the target when the job and its concurrent jobs have ended; not part of the result [0]",
-        |job, text| switch(text).map(|on| job.end_fsync = on),
+        "each clone that writes ends with an fsync, which is part of its time [0]",
+        |job, text| switch(text).map(|on| job.syncs.end_fsync = on),
+    ),
+    key(
+        "thinktime",
+        &[],
+        US,
+        "pause of a clone after each block, once none is in flight; the default unit is microseconds [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.think.length_ns = ns),
+    ),
+    key(
+        "thinktime_spin",
+        &[],
+        US,
+        "part of the pause, at its beginning, that keeps the CPU busy; the default unit is microseconds [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.think.spin_ns = ns),
+    ),
+    key("thinktime_blocks", &[], N, "number of blocks from one pause to the next [1]", |job, text| {
+        number(text, 1, u32::MAX.into()).map(|blocks| job.think.blocks = Some(blocks))
+    }),
+    key(
+        "thinktime_blocks_type",
+        &[],
+        NAME,
+        "`complete`: count blocks that have completed, `issue`: count blocks that were issued [complete]",
+        think_blocks_type,
+    ),
+    key(
+        "thinktime_iotime",
+        &[],
+        Form::Time,
+        "time from one pause to the next, whatever the number of blocks; the default unit is seconds",
+        |job, text| time_ns(text).map(|ns| job.think.io_time_ns = (ns > 0).then_some(ns)),
     ),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
         switch(text).map(|on| job.zero_buffers = on)
@@ -379,6 +428,39 @@ pub(super) const EFFECTIVE: &[Key] = &[
             job.wait_for = Some(text.to_owned());
             Ok(())
         },
+    )
+    .differs(),
+    key(
+        "write_bw_log",
+        &[],
+        Form::OptionalWord("PREFIX"),
+        "write the KiB per second over time to `PREFIX_bw.N.log`, where N is the number of the first clone; one line per second \
+         and direction, for all clones that share a range [the name of the job]",
+        |job, text| log(&mut job.logs.bandwidth, text),
+    )
+    .differs(),
+    key(
+        "write_iops_log",
+        &[],
+        Form::OptionalWord("PREFIX"),
+        "the same for I/Os per second, in `PREFIX_iops.N.log`",
+        |job, text| log(&mut job.logs.iops, text),
+    )
+    .differs(),
+    key(
+        "write_lat_log",
+        &[],
+        Form::OptionalWord("PREFIX"),
+        "the same for mean response times in ns, in `PREFIX_lat.N.log` and, identical, `PREFIX_clat.N.log`; not for mixes",
+        |job, text| log(&mut job.logs.latency, text),
+    )
+    .differs(),
+    key(
+        "log_avg_msec",
+        &[],
+        N,
+        "milliseconds that each line of a log averages, rounded up to seconds [1000]",
+        |job, text| number(text, 0, 86_400_000).map(|ms: u32| job.logs.intervals = ms.div_ceil(1000)),
     )
     .differs(),
     key("kb_base", &[], N, "sizes are powers of 1024: only `1024`", |_, text| match text {

@@ -39,6 +39,8 @@ pub enum Form {
     Time,
     /// Any other value, with its placeholder in the help.
     Word(&'static str),
+    /// A value that may be omitted in job files, with its placeholder in the help.
+    OptionalWord(&'static str),
 }
 
 pub(super) const fn key(

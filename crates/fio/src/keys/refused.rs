@@ -27,11 +27,10 @@ const ENGINE: &str =
 const NVME: &str = "io_uring_cmd sends plain reads and writes only";
 const SEARCH: &str =
     "a load does not search for a rate or for steady state; `plateau run wsat` runs to steady state";
-const LOGS: &str = "no per-I/O log is written; the JSON result contains the histogram";
-const SYNCS: &str = "data is not flushed during a load, because direct writes do not stay in the page cache";
+const LOGS: &str = "logs contain averages over seconds; the JSON result contains the histogram";
+const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
 const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
 const PROGRAMS: &str = "a load does not start other programs";
-const PAUSES: &str = "a closed loop does not pause between I/Os; rate_iops sets a rate";
 
 /// Every refused job option.
 pub const REFUSED: &[Refused] = &[
@@ -189,12 +188,8 @@ pub const REFUSED: &[Refused] = &[
     refused(&["steadystate_duration", "ss_dur"], SEARCH),
     refused(&["steadystate_ramp_time", "ss_ramp"], SEARCH),
     refused(&["steadystate_check_interval", "ss_interval"], SEARCH),
-    refused(&["write_bw_log"], LOGS),
-    refused(&["write_lat_log"], LOGS),
-    refused(&["write_iops_log"], LOGS),
     refused(&["write_hist_log"], LOGS),
     refused(&["log_entries"], LOGS),
-    refused(&["log_avg_msec"], LOGS),
     refused(&["log_hist_msec"], LOGS),
     refused(&["log_hist_coarseness"], LOGS),
     refused(&["log_window_value", "log_max_value"], LOGS),
@@ -217,11 +212,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["exec_prerun"], PROGRAMS),
     refused(&["exec_postrun"], PROGRAMS),
     refused(&["profile"], PROGRAMS),
-    refused(&["thinktime"], PAUSES),
-    refused(&["thinktime_spin"], PAUSES),
-    refused(&["thinktime_blocks"], PAUSES),
-    refused(&["thinktime_blocks_type"], PAUSES),
-    refused(&["thinktime_iotime"], PAUSES),
     refused(&["startdelay"], "jobs start together; stonewall and wait_for start them one after another"),
     refused(&["ramp_size"], "the ramp is a time: ramp_time"),
     refused(&["lockfile"], "the jobs of a load do not lock parts of files"),

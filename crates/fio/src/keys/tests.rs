@@ -158,6 +158,11 @@ fn errors_list_the_possible_values() {
         ("size", "120%", "0 to 100"),
         ("cpus_allowed_policy", "shared", "only split"),
         ("fixedbufs", "0", "only 1"),
+        ("sync", "2", "dsync"),
+        ("fsync", "-1", "0 to"),
+        ("thinktime", "0.5", "integer"),
+        ("thinktime_blocks", "0", "1 to"),
+        ("thinktime_blocks_type", "done", "complete, issue"),
     ] {
         let error = job(&[(name, value)]).expect_err(expected);
         assert!(error.starts_with(&format!("{name}={value}: ")) && error.contains(expected), "{error}");

@@ -2,8 +2,9 @@
 
 use engine::VerifyReport;
 use pts::response::Percentile;
-use record::{Ceiling, ClockFacts, Direction, TargetFacts, Workload};
+use record::{Ceiling, ClockFacts, Direction, Synced, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
+use stdx::Histogram;
 
 use super::part::{Part, per_second};
 use super::samples::Rates;
@@ -45,6 +46,7 @@ struct Job<'a> {
     seconds: f64,
     read: Way,
     write: Way,
+    sync: Syncs,
     cpu: Option<Cpu>,
     /// Percentages of one CPU, and context switches.
     usr_cpu: Option<f64>,
@@ -85,6 +87,14 @@ struct Way {
     lat_ns: Times,
     /// The same as `lat_ns`: response times are not split into submission and completion.
     clat_ns: Times,
+}
+
+#[derive(Serialize)]
+struct Syncs {
+    total_ios: u64,
+    lat_ns: Times,
+    /// Time that the fsync at the end took, as the maximum over all threads; null if there was none.
+    end_fsync_ns: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -170,6 +180,7 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         seconds: part.seconds(),
         read,
         write,
+        sync: syncs(&part.synced()),
         usr_cpu: effort.map(|effort| percent(effort.user_ns)),
         sys_cpu: effort.map(|effort| percent(effort.system_ns)),
         ctx: effort.map(|effort| effort.voluntary_switches + effort.involuntary_switches),
@@ -216,13 +227,17 @@ fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> 
         bw_mean: bandwidth.mean,
         bw_dev: bandwidth.stddev,
         bw_samples: bandwidth.samples,
-        lat_ns: times(direction, has_maxima),
-        clat_ns: times(direction, has_maxima),
+        lat_ns: times(&direction.latency, has_maxima),
+        clat_ns: times(&direction.latency, has_maxima),
     }
 }
 
-fn times(direction: &Direction, has_maxima: bool) -> Times {
-    let latency = &direction.latency;
+fn syncs(synced: &Synced) -> Syncs {
+    let Synced { syncs, ref latency, end_fsync_ns } = *synced;
+    Syncs { total_ios: syncs, lat_ns: times(latency, true), end_fsync_ns }
+}
+
+fn times(latency: &Histogram, has_maxima: bool) -> Times {
     let percentile = |beyond_ppm: &u32| {
         let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
         (name, Percentile { name: "", beyond_ppm: *beyond_ppm }.ns_of(latency))
@@ -254,7 +269,6 @@ fn verify(report: &VerifyReport) -> Verify {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stdx::Histogram;
 
     fn direction(values_ns: &[u64]) -> Direction {
         let mut latency = Histogram::new();

@@ -1,7 +1,7 @@
 //! The figures of a job or a group of jobs, and the remarks about them.
 
 use engine::VerifyReport;
-use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
+use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
 /// An open loop that reaches less than this fraction of its rate has overloaded the target.
@@ -57,6 +57,13 @@ impl Part {
             sum
         };
         [("read", sum(|segment| &segment.read)), ("write", sum(|segment| &segment.write))]
+    }
+
+    /// Returns the syncs of all segments combined.
+    pub(super) fn synced(&self) -> Synced {
+        let mut sum = Synced::default();
+        self.segments.iter().filter_map(|segment| segment.synced.as_ref()).for_each(|synced| sum.add(synced));
+        sum
     }
 
     pub(super) fn effort(&self) -> Option<Effort> {

@@ -1,7 +1,7 @@
 //! A load's response times as text: percentiles that enough I/Os exceed, and a histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
-use record::Direction;
+use record::{Direction, Synced};
 use stdx::Histogram;
 use stdx::histogram::slot_bounds;
 use stdx::units::grouped;
@@ -67,12 +67,36 @@ pub fn lacks_percentiles(latency: &Histogram) -> bool {
 }
 
 pub fn text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -> String {
-    let latency = &direction.latency;
-    let mut out = format!(
-        "{name:<6} {} IOPS  {} MB/s  {} I/Os\n       response time in us: mean {}  min {}  max {}\n      ",
+    format!(
+        "{name:<6} {} IOPS  {} MB/s  {} I/Os\n{}",
         grouped(per_second(direction.ios as f64, seconds), 0),
         grouped(per_second(direction.bytes as f64, seconds) / 1e6, 1),
         grouped(direction.ios as f64, 0),
+        distribution(&direction.latency, has_maxima),
+    )
+}
+
+/// Formats the syncs; empty if there were none.
+pub fn of_syncs(synced: &Synced, seconds: f64) -> String {
+    let Synced { syncs, latency, end_fsync_ns } = synced;
+    let mut out = String::new();
+    if *syncs > 0 {
+        out.push_str(&format!(
+            "sync   {} per second  {} syncs\n{}",
+            grouped(per_second(*syncs as f64, seconds), 0),
+            grouped(*syncs as f64, 0),
+            distribution(latency, true),
+        ));
+    }
+    if let Some(ns) = end_fsync_ns {
+        out.push_str(&format!("end    fsync in {} us\n", microseconds(Some(*ns))));
+    }
+    out
+}
+
+fn distribution(latency: &Histogram, has_maxima: bool) -> String {
+    let mut out = format!(
+        "       response time in us: mean {}  min {}  max {}\n      ",
         grouped(latency.mean().unwrap_or(0.0) / 1e3, 1),
         microseconds(latency.min()),
         microseconds(latency.max().filter(|_| has_maxima)),
@@ -81,14 +105,15 @@ pub fn text(name: &str, direction: &Direction, seconds: f64, has_maxima: bool) -
         out.push_str(&format!(" p{} {} ", percentile.name, microseconds(percentile.ns_of(latency))));
     }
     out.push('\n');
+    let all = latency.count();
     let counted = counted(latency, has_maxima);
     for (from_ns, to_ns, count) in rows(&counted.bins) {
-        let bar = "#".repeat((count as f64 / direction.ios.max(1) as f64 * BAR).round() as usize);
+        let bar = "#".repeat((count as f64 / all.max(1) as f64 * BAR).round() as usize);
         let bounds = format!("{} to {} us", bound(from_ns), bound(to_ns));
-        out.push_str(&format!("       {bounds:<24} {:>7} %  {bar}\n", percent(count, direction.ios)));
+        out.push_str(&format!("       {bounds:<24} {:>7} %  {bar}\n", percent(count, all)));
     }
     if counted.left_out > 0 {
-        let share = percent(counted.left_out, direction.ios);
+        let share = percent(counted.left_out, all);
         out.push_str(&format!("       {:<24} {share:>7} %\n", "the slowest, without times"));
     }
     out

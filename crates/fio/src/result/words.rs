@@ -1,7 +1,9 @@
 //! A load as text: everything about it that its PTS notation does not express.
 
-use record::{Arrivals, DataPattern, IoKind, Offsets, Process, Reducible, Workload, Zone};
-use stdx::units::{block_size, grouped};
+use record::{
+    Arrivals, DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Syncs, ThinkTime, Workload, Zone,
+};
+use stdx::units::{SECOND_NS, block_size, count_of, grouped};
 
 /// Formats a workload, such as `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
 pub fn of(workload: &Workload) -> String {
@@ -16,6 +18,7 @@ pub fn of(workload: &Workload) -> String {
     words.extend(of_offsets(workload.regime.offsets));
     if workload.writes() {
         words.extend(of_data(workload.data_pattern));
+        words.extend(of_syncs(workload.regime.syncs));
     }
     if let Some(Arrivals { per_second, process }) = workload.regime.arrivals {
         let process = match process {
@@ -24,6 +27,7 @@ pub fn of(workload: &Workload) -> String {
         };
         words.push(format!("{} arrivals per second, {process}", grouped(per_second.into(), 0)));
     }
+    words.extend(workload.regime.thinktime.map(of_pauses));
     if workload.regime.verify {
         words.push("every block checked".into());
     }
@@ -75,6 +79,30 @@ fn of_data(data: DataPattern) -> Option<String> {
     }
 }
 
+fn of_syncs(syncs: Syncs) -> Vec<String> {
+    let Syncs { fsync_writes, fdatasync_writes, end_fsync, each_write } = syncs;
+    let each = each_write.map(|each| match each {
+        EachWrite::Sync => "each write synchronous".to_owned(),
+        EachWrite::Dsync => "the data of each write synchronous".to_owned(),
+    });
+    let periodic = [("fsync", fsync_writes), ("fdatasync", fdatasync_writes)];
+    let periodic =
+        periodic.into_iter().filter(|(_, writes)| *writes > 0).map(|(name, writes)| match writes {
+            1 => format!("{name} after every write"),
+            _ => format!("{name} after every {} writes", grouped(writes.into(), 0)),
+        });
+    each.into_iter().chain(periodic).chain(end_fsync.then(|| "fsync at the end".to_owned())).collect()
+}
+
+fn of_pauses(thinktime: ThinkTime) -> String {
+    let seconds = |ns: u64| ns as f64 / SECOND_NS as f64;
+    let ThinkTime { length_ns, ios, io_time_ns, .. } = thinktime;
+    let after_ios = (ios > 0).then(|| count_of(ios, "I/O"));
+    let after_time = io_time_ns.map(|ns| format!("{} s", seconds(ns)));
+    let after: Vec<String> = after_ios.into_iter().chain(after_time).collect();
+    format!("a pause of {} s after every {}", seconds(length_ns), after.join(" or "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +133,19 @@ mod tests {
             ),
             ("rw=randread bssplit=4k/70:64k/30", "RND 4KiB to 64KiB R, 70 % 4KiB and 30 % 64KiB"),
             ("rw=randrw bs=4k,8k", "RND 4KiB to 8KiB 50/50, 50 % 4KiB R and 50 % 8KiB W"),
+            (
+                "rw=write fsync=32 fdatasync=1 end_fsync=1 sync=dsync",
+                "SEQ 4KiB W, the data of each write synchronous, fsync after every 32 writes, fdatasync after every write, \
+                 fsync at the end",
+            ),
+            ("rw=write sync=1", "SEQ 4KiB W, each write synchronous"),
+            ("rw=read fsync=1 sync=1 end_fsync=1", "SEQ 4KiB R"),
+            ("rw=read thinktime=2000", "SEQ 4KiB R, a pause of 0.002 s after every 1 I/O"),
+            (
+                "rw=read thinktime=1s thinktime_blocks=16 thinktime_iotime=9",
+                "SEQ 4KiB R, a pause of 1 s after every 16 I/Os or 9 s",
+            ),
+            ("rw=read thinktime=1s thinktime_iotime=9", "SEQ 4KiB R, a pause of 1 s after every 9 s"),
             (
                 "rw=randread norandommap rate_iops=2000 rate_process=poisson verify=crc32c",
                 "RND 4KiB R, 2,000 arrivals per second, independent, every block checked",

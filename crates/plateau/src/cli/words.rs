@@ -114,7 +114,7 @@ fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
         }
         Form::Size => argument.value_name("SIZE"),
         Form::Time => argument.value_name("TIME"),
-        Form::Word(name) => argument.value_name(name),
+        Form::Word(name) | Form::OptionalWord(name) => argument.value_name(name),
     }
 }
 

@@ -3,16 +3,16 @@
 //! Targets that are only read are opened read-only and need no confirmation. Every target that is written to
 //! is armed exactly as by `plateau run`, and all targets are armed before the first I/O.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
-use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
+use crate::load::{holes, logs};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
@@ -43,6 +43,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    let planned = logs::planned(&request.jobs, &workloads)?;
     let interrupted = signals::watch()?;
     for name in &new_files {
         if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
@@ -57,18 +58,21 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     }
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
-    let mut parts: Vec<(usize, Part)> = Vec::new();
+    let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
     for stage in stages {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
-        flush(&request.jobs, &stage, &facts)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
+        let logs = planned.iter().filter_map(|log| log.written(results.get(&log.job)?));
+        written.extend(logs);
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
-    report(cli, options, &parts, ceiling.as_ref())
+    let reported = report(cli, options, &parts, ceiling.as_ref());
+    logs::write(&written)?;
+    reported
 }
 
 /// Inspects all targets and checks all jobs before any target is armed.
@@ -195,18 +199,6 @@ fn run_stage(
     Ok(results)
 }
 
-/// Flushes the targets of all jobs in a stage that request a flush.
-fn flush(jobs: &[Job], stage: &[usize], facts: &BTreeMap<String, TargetFacts>) -> Done {
-    let requested = stage.iter().map(|index| &jobs[*index]).filter(|job| job.end_fsync && job.writes());
-    let names: BTreeSet<&str> = requested.filter_map(|job| job.filename.as_deref()).collect();
-    for target in names.into_iter().map(|name| &facts[name]).filter(|target| target.simulated.is_none()) {
-        stdx::files::flush(Path::new(&target.path)).map_err(|error| {
-            Failure::text(Exit::Device, format!("{}: flushing failed: {error}", target.path))
-        })?;
-    }
-    Ok(())
-}
-
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
@@ -228,12 +220,15 @@ fn grouped_parts(
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for &index in stage {
         let job = &request.jobs[index];
+        let target = facts[job.filename.as_deref().unwrap_or_default()].clone();
+        let without_sync = target.simulated.is_some() && job.ends_with_fsync();
+        let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
             name: job.name.clone(),
-            target: facts[job.filename.as_deref().unwrap_or_default()].clone(),
+            target,
             segments: Vec::new(),
             report: None,
-            notes: job.notes(),
+            notes: job.notes().into_iter().chain(more).collect(),
             given: job.given().to_vec(),
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
@@ -426,6 +421,7 @@ fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
     Some(Rate {
         iops: per_second(|tick| tick.read_ios + tick.write_ios),
+        syncs_per_second: per_second(|tick| tick.syncs),
         bytes_per_second: per_second(|tick| tick.bytes),
         mean_latency_ms: waited.checked_div(ios).unwrap_or(0) as f64 / 1e6,
         max_latency_ms: has_maxima.then_some(max_ns as f64 / 1e6),
@@ -443,6 +439,7 @@ mod tests {
             interval_ns: SECOND_NS,
             read_ios,
             write_ios: 0,
+            syncs: read_ios / 10,
             bytes: read_ios * 4096,
             latency_mean_ns: 2000,
             latency_max_ns: 9000,
@@ -451,6 +448,7 @@ mod tests {
         let ticks = [Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))];
         let shown = rate(&ticks, true).expect("known");
         assert_eq!((shown.iops, shown.bytes_per_second), (1500.0, 6_144_000.0));
+        assert!((shown.syncs_per_second - 150.0).abs() < 1e-9);
         assert_eq!((shown.mean_latency_ms, shown.max_latency_ms), (0.002, Some(0.009)));
         assert_eq!(rate(&ticks, false).and_then(|shown| shown.max_latency_ms), None);
         assert_eq!(rate(&[None, None], true), None);

@@ -98,7 +98,11 @@ impl LoadRequest {
         for (index, job) in self.jobs.iter().enumerate() {
             let facts = &targets[job.filename.as_deref().unwrap_or_default()];
             let streams = job.streams(facts.capacity_bytes, index as u64, seed);
-            let streams = streams.map_err(|problem| self.about(index, &problem))?;
+            let mut streams = streams.map_err(|problem| self.about(index, &problem))?;
+            if facts.simulated.is_some() {
+                // A sync after the last I/O would not change any figure.
+                streams.iter_mut().for_each(|workload| workload.regime.syncs.end_fsync = false);
+            }
             for workload in &streams {
                 let possible = workload.validate(facts.capacity_bytes, facts.logical_block_bytes);
                 possible.map_err(|error| self.about(index, &format!("{}: {error}", facts.path)))?;

@@ -101,6 +101,14 @@ pub const EXAMPLES: &[Example] = &[
         &["zones size=2g direct=1 bs=4k rw=randread norandommap random_distribution=zoned:50/5:30/15:20/"],
     ),
     (
+        "ssd-steadystate",
+        &[
+            "global ioengine=libaio direct=1 group_reporting filename=/dev/fioa",
+            "sequential-fill rw=write iodepth=16 bs=1M",
+            "random-write-steady stonewall rw=randwrite bs=4K iodepth=32 numjobs=4 write_bw_log=fioa-steady-state",
+        ],
+    ),
+    (
         "ssd-test",
         &[
             "global bs=4k ioengine=libaio iodepth=4 size=10g direct=1 runtime=60 directory=/mount-point-of-ssd \

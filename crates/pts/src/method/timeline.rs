@@ -142,6 +142,7 @@ pub(crate) mod tests {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: None,
         }
     }

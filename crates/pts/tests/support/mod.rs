@@ -103,6 +103,7 @@ impl Fake {
             on_file: None,
             power: None,
             verified: None,
+            synced: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
         }
     }

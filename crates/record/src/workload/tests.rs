@@ -1,6 +1,7 @@
 //! How workloads are stored, and which workloads are rejected.
 
 use super::*;
+use crate::{Arrivals, Process};
 
 fn plain() -> Workload {
     Workload {

@@ -43,6 +43,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         on_file: None,
         power: None,
         verified: None,
+        synced: None,
         host: None,
     }
 }

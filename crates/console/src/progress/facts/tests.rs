@@ -12,6 +12,7 @@ fn tick(share_done: f64) -> Tick {
         interval_ns: SECOND_NS,
         read_ios: 0,
         write_ios: 1_000,
+        syncs: 0,
         bytes: 131_072_000,
         latency_mean_ns: 250_000,
         latency_max_ns: 900_000,

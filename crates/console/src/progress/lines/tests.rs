@@ -21,6 +21,7 @@ fn cell() -> View {
         left: Some(Left::Known(seconds(35))),
         rate: Some(Rate {
             iops: 1_130_260.0,
+            syncs_per_second: 0.0,
             bytes_per_second: 12_123_900_000.0,
             mean_latency_ms: 1.06,
             max_latency_ms: None,
@@ -65,6 +66,15 @@ fn a_measured_cell_fits_in_80_columns() {
             &(bar_of(7, 11) + "   42 %  left 35 s  30,260 IOPS  123.9 MB/s  1.06 ms  41 \u{b0}C"),
         ]
     );
+}
+
+#[test]
+fn syncs_are_shown_if_there_are_any() {
+    let rate = Some(Rate { iops: 4_711.0, syncs_per_second: 294.2, ..cell().rate.unwrap() });
+    let load = View { phase: Phase::Load, rate, test: None, round: None, cell: None, window: None, ..cell() };
+    let shown = texts(&load, "", Detail::Full, Shape { width: 160, ..USUAL });
+    assert!(shown[1].contains("4,711 IOPS  12,123.9 MB/s  294 syncs/s  1.06 ms"), "{shown:?}");
+    assert!(!texts(&cell(), "", Detail::Full, USUAL).concat().contains("syncs"));
 }
 
 #[test]
@@ -190,13 +200,13 @@ prop_compose! {
         (round, cell) in (any::<Option<(u32, u32)>>(), any::<Option<(u32, Option<u32>)>>()),
         share_done in share(),
         (elapsed, left_by) in (span_of_time(), 0u8..4),
-        rate in proptest::option::of((0.0..1e12f64, 0.0..1e15f64, 0.0..1e9f64, any::<bool>())),
+        rate in proptest::option::of((0.0..1e12f64, 0.0..1e9f64, 0.0..1e15f64, 0.0..1e9f64, any::<bool>())),
         test_left in proptest::option::of((span_of_time(), span_of_time())),
         (window, temperature_celsius, host_limited) in (proptest::option::of(window()), any::<Option<i16>>(), any::<bool>()),
     ) -> View {
         let left = [None, Some(Left::Known(elapsed)), Some(Left::Expected(elapsed)), Some(Left::Overdue)];
-        let rate = rate.map(|(iops, bytes_per_second, mean_latency_ms, has_max)| Rate {
-            iops, bytes_per_second, mean_latency_ms, max_latency_ms: has_max.then_some(mean_latency_ms),
+        let rate = rate.map(|(iops, syncs_per_second, bytes_per_second, mean_latency_ms, has_max)| Rate {
+            iops, syncs_per_second, bytes_per_second, mean_latency_ms, max_latency_ms: has_max.then_some(mean_latency_ms),
         });
         View {
             phase, test, what, round, cell, share_done, elapsed, left: left[usize::from(left_by)], rate, test_left,

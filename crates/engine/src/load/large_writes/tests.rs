@@ -15,7 +15,7 @@ use crate::load::recorder::Recorder;
 use crate::load::worker::{Ahead, Repeats};
 use crate::load::write_buffers::{LARGE_BYTES, spares};
 use crate::queue::stamps::Stamps;
-use crate::queue::{Completion, Slot};
+use crate::queue::{Completion, Slot, Sync};
 
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
@@ -51,6 +51,10 @@ impl Queue for Slow {
         if !access.read {
             self.written.push(self.memory[usize::from(slot)][..8].try_into().expect("eight bytes"));
         }
+    }
+
+    fn push_sync(&mut self, _: Slot, _: Sync) {
+        unreachable!("syncs have their own loop")
     }
 
     fn stamps(&mut self) -> &mut Stamps {

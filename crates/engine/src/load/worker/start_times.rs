@@ -58,6 +58,10 @@ impl<Q: Queue> Queue for Noted<Q> {
         self.inner.push(slot, access);
     }
 
+    fn push_sync(&mut self, slot: Slot, sync: Sync) {
+        self.inner.push_sync(slot, sync);
+    }
+
     fn stamps(&mut self) -> &mut Stamps {
         self.inner.stamps()
     }
@@ -159,6 +163,7 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         depth: workload.queue_depth,
         spares: write_buffers::spares(workload),
         block_bytes: workload.block_bytes,
+        each_write: None,
         clock: timing.clock,
         polling: Polling::No,
     };

@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::sync_channel;
 
-use record::{Arrivals, DataPattern, Process};
+use record::{Arrivals, DataPattern, Process, Syncs, ThinkTime};
 use stdx::access::{Kind, Order, Pattern, Span};
 
 use super::*;
 use crate::load::fill::Fill;
+use crate::load::pauses::Pauses;
+use crate::load::periodic_syncs::PeriodicSyncs;
+use crate::load::recorder::Recording;
 use crate::load::schedule::Schedule;
 use crate::queue::stamps::Stamps;
 
@@ -16,6 +19,8 @@ use crate::queue::stamps::Stamps;
 struct Scripted {
     answers: VecDeque<i32>,
     pushed: Vec<(Slot, Access)>,
+    /// Every pushed operation, and every wait: `w` for a write, `f` and `d` for the syncs, `.` for a wait.
+    calls: String,
     finished: VecDeque<Completion>,
     stamps: Stamps,
     now_ns: u64,
@@ -34,6 +39,13 @@ impl Queue for Scripted {
     fn push(&mut self, slot: Slot, access: Access) {
         assert!(self.pushed.iter().all(|(pushed, _)| *pushed != slot), "one I/O per slot");
         self.pushed.push((slot, access));
+        self.calls.push('w');
+    }
+
+    fn push_sync(&mut self, slot: Slot, sync: Sync) {
+        self.push(slot, Access { read: false, block_bytes: 0, offset_bytes: 0 });
+        self.calls.pop();
+        self.calls.push(if sync == Sync::Fsync { 'f' } else { 'd' });
     }
 
     fn stamps(&mut self) -> &mut Stamps {
@@ -46,6 +58,7 @@ impl Queue for Scripted {
 
     fn wait(&mut self) -> io::Result<()> {
         self.now_ns += WAIT_NS;
+        self.calls.push('.');
         let (started_ns, done_ns) = (self.now_ns, self.now_ns + ATTEMPT_NS);
         for (slot, access) in self.pushed.drain(..) {
             let result = self.answers.pop_front().unwrap_or(access.block_bytes.cast_signed());
@@ -96,15 +109,16 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
     }
 }
 
-/// The three I/O loops.
+/// The I/O loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Depth,
     WriteBuffers,
     Arrivals,
+    Steps,
 }
 
-const ALL: [By; 3] = [By::Depth, By::WriteBuffers, By::Arrivals];
+const ALL: [By; 4] = [By::Depth, By::WriteBuffers, By::Arrivals, By::Steps];
 /// Number of slots beyond the queue depth, the same for all loops.
 const SPARES: u16 = 2;
 
@@ -116,6 +130,27 @@ fn run(answers: Vec<i32>, by: By) -> (u64, u32, Option<Failure>) {
 }
 
 fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Option<Failure>) {
+    let syncs = Syncs { fsync_writes: 100, ..Syncs::NONE };
+    let Ran { recording, repeats, failure, .. } = run_with(depth, answers, by, 1000, syncs, None);
+    (recording.write, repeats, failure)
+}
+
+struct Ran {
+    recording: Recording,
+    repeats: u32,
+    failure: Option<Failure>,
+    calls: String,
+}
+
+/// Runs this number of writes. Syncs and pauses apply to the loops that support them.
+fn run_with(
+    depth: u16,
+    answers: Vec<i32>,
+    by: By,
+    writes: u64,
+    syncs: Syncs,
+    thinktime: Option<ThinkTime>,
+) -> Ran {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
     let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
@@ -123,6 +158,7 @@ fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Optio
     let queue = Scripted {
         answers,
         pushed: Vec::new(),
+        calls: String::new(),
         finished: VecDeque::new(),
         stamps: Stamps::of(clock),
         now_ns: clock.now_ns(),
@@ -131,7 +167,7 @@ fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Optio
     let mut worker = Worker {
         queue,
         clock,
-        ahead: Ahead::of(Stream::new(1, 0, 1, &pattern), 1000 * 512),
+        ahead: Ahead::of(Stream::new(1, 0, 1, &pattern), writes * 512),
         content: Fill::new(DataPattern::Zero, 1, 0),
         recorder: Recorder::new(1_000_000_000, None, sender),
         depth,
@@ -144,14 +180,70 @@ fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Optio
         late: false,
     };
     let start_ns = clock.now_ns();
+    worker.recorder.reserve_syncs();
     worker.recorder.start(start_ns, 0);
-    if by == By::Arrivals {
-        let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
-        worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns)).expect("a queue");
-    } else {
-        worker.run().expect("a queue");
+    let syncs = PeriodicSyncs::of(syncs);
+    match by {
+        By::Arrivals => {
+            let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
+            worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns), syncs)
+        }
+        By::Steps => {
+            let pauses = thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
+            worker.run_stepped(syncs, pauses).map(|_| ())
+        }
+        By::Depth | By::WriteBuffers => worker.run(),
     }
-    (worker.recorder.finish().write, worker.repeats.count, worker.failure)
+    .expect("a queue");
+    let Worker { queue, recorder, failure, repeats, .. } = worker;
+    Ran { recording: recorder.finish(), repeats: repeats.count, failure, calls: queue.calls }
+}
+
+#[test]
+fn syncs_take_their_turn_in_the_queue() {
+    let calls = |depth, writes, fsync_writes, fdatasync_writes| {
+        let syncs = Syncs { fsync_writes, fdatasync_writes, ..Syncs::NONE };
+        let Ran { recording, calls, .. } = run_with(depth, vec![], By::Steps, writes, syncs, None);
+        let syncs = calls.chars().filter(|call| "fd".contains(*call)).count() as u64;
+        assert_eq!((recording.write.count(), recording.write_bytes), (writes, writes * 512));
+        assert_eq!(recording.syncs.map(|syncs| syncs.count()), Some(syncs), "{calls}");
+        calls
+    };
+    assert_eq!(calls(1, 4, 2, 0), "w.w.f.w.w.");
+    assert_eq!(calls(4, 6, 2, 0), "wwfw.wfww.", "the sync does not wait for the writes before it");
+    assert_eq!(calls(2, 4, 4, 1), "wd.wd.wd.w.");
+    let syncs = Syncs { fdatasync_writes: 10, ..Syncs::NONE };
+    let paced = run_with(4, vec![], By::Arrivals, 100, syncs, None);
+    assert_eq!(paced.calls.replace('.', ""), format!("{}{}", "wwwwwwwwwwd".repeat(9), "w".repeat(10)));
+    assert_eq!(paced.recording.write.count(), 100);
+}
+
+#[test]
+fn a_failed_sync_ends_the_load_and_a_retried_one_counts_from_its_first_attempt() {
+    let syncs = Syncs { fsync_writes: 2, ..Syncs::NONE };
+    let failed = run_with(1, vec![512, 512, -libc::EIO], By::Steps, 8, syncs, None);
+    let failure = failed.failure.expect("a failure");
+    assert!(failure.is_sync && failure.errno == libc::EIO && failed.calls == "w.w.f.", "{failure:?}");
+    let retried = run_with(1, vec![512, 512, -libc::EINTR], By::Steps, 4, syncs, None);
+    let syncs = retried.recording.syncs.expect("reserved");
+    assert_eq!((retried.calls.as_str(), retried.repeats), ("w.w.f.f.w.w.", 1));
+    assert_eq!((syncs.count(), syncs.max()), (1, Some(WAIT_NS + ATTEMPT_NS)));
+    assert!(retried.failure.is_none());
+}
+
+#[test]
+fn a_pause_begins_when_nothing_is_in_flight() {
+    let thinktime =
+        ThinkTime { length_ns: 5_000_000, spin_ns: 0, ios: 2, count_issued: true, io_time_ns: None };
+    let begin = std::time::Instant::now();
+    let ran = run_with(4, vec![], By::Steps, 6, Syncs::NONE, Some(thinktime));
+    assert_eq!(ran.calls, "ww.ww.ww.");
+    // As in fio, there is a pause after the last I/O as well.
+    assert!(begin.elapsed() >= std::time::Duration::from_millis(15), "{:?}", begin.elapsed());
+    let completed = ThinkTime { count_issued: false, ..thinktime };
+    let ran = run_with(4, vec![], By::Steps, 8, Syncs::NONE, Some(completed));
+    // As in fio, completions are noticed only when the queue is full.
+    assert_eq!(ran.calls, "wwww.wwww.");
 }
 
 #[test]

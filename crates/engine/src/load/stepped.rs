@@ -1,0 +1,140 @@
+//! The loop of a closed load with syncs or pauses. As in fio, operations are issued one at a time until the queue is full,
+//! and a pause may follow any of them. Other loads have loops without these decisions.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::content::Content;
+use super::pauses::Pauses;
+use super::periodic_syncs::PeriodicSyncs;
+use super::worker::{After, Request, Worker};
+use super::write_buffers::LARGE_BYTES;
+use crate::queue::{Queue, REFILL_BATCH, Slot};
+
+/// Longest sleep during a pause, short enough for a stop request to take effect soon.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+/// The slots of a thread, and its progress.
+struct Steps {
+    requests: Vec<Request>,
+    free: Vec<Slot>,
+    /// Operations that were pushed since the last submission.
+    unsubmitted: u32,
+    /// I/Os without syncs.
+    issued: u64,
+    completed: u64,
+}
+
+impl<Q: Queue, C: Content> Worker<'_, Q, C> {
+    /// Runs until the workload ends. When this returns, every operation has completed, unless the queue itself failed.
+    /// Returns the end of the last pause; 0 if there was none.
+    pub(crate) fn run_stepped(
+        &mut self,
+        mut syncs: PeriodicSyncs,
+        mut pauses: Option<Pauses>,
+    ) -> io::Result<u64> {
+        let mut steps = Steps {
+            requests: std::mem::take(&mut self.requests),
+            free: (0..self.depth).rev().collect(),
+            unsubmitted: 0,
+            issued: 0,
+            completed: 0,
+        };
+        let (clock, mut paused_until_ns) = (self.clock, 0);
+        while !self.ahead.is_over() && self.step(&mut steps, &mut syncs)? {
+            if steps.free.is_empty() {
+                self.reap_some(&mut steps)?;
+            }
+            let Some(pauses) = &mut pauses else { continue };
+            let begun = pauses.begin(steps.issued, steps.completed, || clock.now_ns());
+            if let Some((length_ns, spin_ns)) = begun {
+                self.drain(&mut steps)?;
+                paused_until_ns = self.pause(length_ns, spin_ns);
+                pauses.end(paused_until_ns);
+            }
+        }
+        self.drain(&mut steps)?;
+        Ok(paused_until_ns)
+    }
+
+    /// Issues the next operation. Returns false if none is left.
+    fn step(&mut self, steps: &mut Steps, syncs: &mut PeriodicSyncs) -> io::Result<bool> {
+        let Some(slot) = steps.free.pop() else { return Ok(true) };
+        if let Some(sync) = syncs.take_due() {
+            self.issue_sync(slot, sync, &mut steps.requests);
+        } else if self.issue(slot, &mut steps.requests).is_some() {
+            steps.issued += 1;
+            syncs.issued(steps.requests[usize::from(slot)].access());
+        } else {
+            steps.free.push(slot);
+            return Ok(false);
+        }
+        steps.unsubmitted += 1;
+        // Filling the next large buffer would delay this one.
+        let is_large = steps.requests[usize::from(slot)].block_bytes() >= LARGE_BYTES;
+        if steps.unsubmitted == REFILL_BATCH || is_large {
+            steps.unsubmitted = 0;
+            self.queue.flush()?;
+        }
+        Ok(true)
+    }
+
+    fn drain(&mut self, steps: &mut Steps) -> io::Result<()> {
+        while steps.free.len() < usize::from(self.depth) {
+            self.reap_some(steps)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for at least one completion and handles all that are available.
+    fn reap_some(&mut self, steps: &mut Steps) -> io::Result<()> {
+        steps.unsubmitted = 0;
+        self.queue.wait()?;
+        self.look_at_stop();
+        while let Some(done) = self.queue.reap() {
+            let request = &mut steps.requests[usize::from(done.slot)];
+            let is_sync = request.sync().is_some();
+            let mut after = After::Done;
+            if done.result == request.block_bytes().cast_signed() {
+                let request = *request;
+                self.count(request, done);
+            } else {
+                after = self.not_done(request, done);
+            }
+            if after != After::Again {
+                steps.free.push(done.slot);
+                steps.completed += u64::from(!is_sync);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pauses, at most until the deadline or a stop request. Returns the end of the pause. As in fio, a pause also follows
+    /// the last I/O.
+    fn pause(&mut self, length_ns: u64, spin_ns: u64) -> u64 {
+        let start_ns = self.clock.now_ns();
+        let end_ns = start_ns.saturating_add(length_ns).min(self.deadline_ns);
+        let busy_until_ns = start_ns.saturating_add(spin_ns);
+        loop {
+            let now_ns = self.clock.now_ns();
+            if self.stop.load(Ordering::Relaxed) {
+                self.ahead.end();
+                return now_ns;
+            }
+            if now_ns >= end_ns {
+                break;
+            }
+            if now_ns < busy_until_ns {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(Duration::from_nanos(end_ns - now_ns).min(LONGEST_SLEEP));
+            }
+        }
+        if end_ns == self.deadline_ns {
+            self.late = true;
+            self.ahead.end();
+        }
+        end_ns
+    }
+}

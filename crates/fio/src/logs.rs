@@ -1,0 +1,157 @@
+//! fio's logs of rates and response times over time, from the intervals of a segment.
+
+use record::Segment;
+use stdx::units::SECOND_NS;
+
+/// The logs that a job requests. Each has the beginning of a file name, or nothing for the name of the job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    pub(crate) bandwidth: Option<String>,
+    pub(crate) latency: Option<String>,
+    pub(crate) iops: Option<String>,
+    /// Number of intervals that a line averages; 0 if it was not specified.
+    pub(crate) intervals: u32,
+}
+
+/// What a log contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// KiB per second.
+    Bandwidth,
+    /// Mean response times in ns.
+    Latency,
+    /// I/Os per second.
+    Iops,
+}
+
+/// A log of one workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// Name of the file.
+    pub path: String,
+    kind: LogKind,
+    intervals: usize,
+}
+
+impl Logs {
+    pub(crate) fn is_none(&self) -> bool {
+        self.bandwidth.is_none() && self.latency.is_none() && self.iops.is_none()
+    }
+
+    /// Returns the logs of a workload by fio's names. `number` is the number of its first thread over all jobs, from 1.
+    pub(crate) fn of(&self, jobname: &str, number: usize) -> Vec<Log> {
+        let log = |prefix: &Option<String>, word: &str, kind| {
+            let prefix = prefix.as_deref()?;
+            let prefix = if prefix.is_empty() { jobname } else { prefix };
+            let intervals = self.intervals.max(1) as usize;
+            Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals })
+        };
+        [
+            log(&self.bandwidth, "bw", LogKind::Bandwidth),
+            // Response times are not split into submission and completion.
+            log(&self.latency, "clat", LogKind::Latency),
+            log(&self.latency, "lat", LogKind::Latency),
+            log(&self.iops, "iops", LogKind::Iops),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+impl Log {
+    /// Returns the lines: time in ms, value, direction (0 for reads, 1 for writes), and two fields that are 0 because a
+    /// line is an average. There is no line for a direction without I/Os.
+    #[must_use]
+    pub fn text(&self, segment: &Segment) -> String {
+        let series = &segment.series;
+        let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
+        let reads: Vec<u64> = series.read_ios.iter().collect();
+        let writes: Vec<u64> = series.write_ios.iter().collect();
+        let means: Vec<u64> = series.latency_mean_ns.iter().collect();
+        let mut out = String::new();
+        for first in (0..reads.len()).step_by(self.intervals) {
+            let part = first..(first + self.intervals).min(reads.len());
+            let start_ns = part.start as u64 * series.interval_ns;
+            let end_ns = (part.end as u64 * series.interval_ns).min(length_ns).max(start_ns + 1);
+            let seconds = (end_ns - start_ns) as f64 / SECOND_NS as f64;
+            for (number, ios, direction) in [(0, &reads, &segment.read), (1, &writes, &segment.write)] {
+                let count: u64 = ios[part.clone()].iter().sum();
+                if count == 0 {
+                    continue;
+                }
+                let waited: u128 = part.clone().map(|i| u128::from(ios[i]) * u128::from(means[i])).sum();
+                let value = match self.kind {
+                    LogKind::Iops => count as f64 / seconds,
+                    LogKind::Bandwidth => {
+                        count as f64 / seconds * direction.bytes as f64 / direction.ios.max(1) as f64 / 1024.0
+                    }
+                    LogKind::Latency => waited as f64 / count as f64,
+                };
+                let time_ms = (segment.workload.regime.ramp_ns + end_ns) / 1_000_000;
+                out.push_str(&format!("{time_ms}, {value:.0}, {number}, 0, 0\n"));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Job, Surroundings, parse};
+    use record::{Direction, Series};
+
+    /// Three seconds, of which the last one is half as long.
+    fn segment(options: &str) -> Segment {
+        let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
+        let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options");
+        let series = Series {
+            interval_ns: SECOND_NS,
+            read_ios: vec![100, 0, 30].into(),
+            write_ios: vec![10, 20, 0].into(),
+            latency_mean_ns: vec![1000, 4000, 7000].into(),
+            latency_max_ns: vec![0; 3].into(),
+            times: None,
+        };
+        Segment {
+            workload: jobs[0].streams(1 << 30, 0, 1).expect("a load").remove(0),
+            start_ns: 7,
+            end_ns: 7 + SECOND_NS * 5 / 2,
+            read: Direction { ios: 130, bytes: 130 * 8192, ..Direction::default() },
+            write: Direction { ios: 30, bytes: 30 * 4096, ..Direction::default() },
+            series,
+            errors: Vec::new(),
+            io_path: record::IoEngine::IoUring.into(),
+            gap_before: None,
+            on_file: None,
+            power: None,
+            verified: None,
+            synced: None,
+            host: None,
+        }
+    }
+
+    fn text(kind: LogKind, intervals: usize, options: &str) -> String {
+        Log { path: String::new(), kind, intervals }.text(&segment(options))
+    }
+
+    #[test]
+    fn a_line_is_the_average_of_its_intervals_by_direction() {
+        let iops = "1000, 100, 0, 0, 0\n1000, 10, 1, 0, 0\n2000, 20, 1, 0, 0\n2500, 60, 0, 0, 0\n";
+        assert_eq!(text(LogKind::Iops, 1, "rw=randrw"), iops);
+        let bandwidth = "2000, 400, 0, 0, 0\n2000, 60, 1, 0, 0\n2500, 480, 0, 0, 0\n";
+        assert_eq!(text(LogKind::Bandwidth, 2, "rw=randrw"), bandwidth);
+        let latency = text(LogKind::Latency, 9, "rw=randread ramp_time=5");
+        // (100 * 1000 + 30 * 7000) / 130
+        assert!(latency.starts_with("7500, 2385, 0, 0, 0\n"), "{latency}");
+    }
+
+    #[test]
+    fn logs_have_the_names_that_fio_gives_them() {
+        let logs = Logs { bandwidth: Some("x".into()), latency: Some(String::new()), ..Logs::default() };
+        let paths: Vec<String> = logs.of("job", 3).into_iter().map(|log| log.path).collect();
+        assert_eq!(paths, ["x_bw.3.log", "job_clat.3.log", "job_lat.3.log"]);
+        assert!(Logs::default().of("job", 1).is_empty());
+    }
+}

@@ -1,0 +1,137 @@
+//! How a load is generated, beyond its I/Os: schedule, ramp, limit, verification, offsets, syncs and pauses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Syncs, ThinkTime, Until};
+
+/// How the load is generated. By default, as in the PTS, each completion triggers the next I/O, every I/O
+/// counts, and data is not verified.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Regime {
+    /// The schedule on which I/Os are issued, independent of completions (open loop).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// Ramp time under load before the measurement, in ns; not part of the duration.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ramp_ns: u64,
+    /// Time in ns after the ramp at which the workload ends, even if its amount is incomplete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_ns: Option<u64>,
+    /// Whether blocks are stamped when written and verified when read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
+    /// How random offsets are chosen.
+    #[serde(skip_serializing_if = "Offsets::is_independent")]
+    pub offsets: Offsets,
+    /// When written data is made durable.
+    #[serde(skip_serializing_if = "Syncs::is_none")]
+    pub syncs: Syncs,
+    /// Pauses of a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinktime: Option<ThinkTime>,
+}
+
+/// How random offsets are chosen. Every choice except `Independent` requires random I/Os of one size and no zones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offsets {
+    /// Independent and uniform.
+    #[default]
+    Independent,
+    /// Every block once per pass, in a random order.
+    OncePerPass,
+    /// Zipf, with theta in thousandths.
+    ZipfMilli(u32),
+    /// Pareto, with `h` in thousandths.
+    ParetoMilli(u32),
+    /// Normal around the middle of the range, with the standard deviation in percent of the range.
+    NormalPercent(u8),
+}
+
+impl Offsets {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
+    fn is_independent(&self) -> bool {
+        *self == Self::Independent
+    }
+}
+
+impl From<Offsets> for stdx::access::Offsets {
+    fn from(offsets: Offsets) -> Self {
+        match offsets {
+            Offsets::Independent => Self::Independent,
+            Offsets::OncePerPass => Self::OncePerPass,
+            Offsets::ZipfMilli(theta_milli) => Self::Zipf { theta_milli },
+            Offsets::ParetoMilli(h_milli) => Self::Pareto { h_milli },
+            Offsets::NormalPercent(deviation_percent) => Self::Normal { deviation_percent },
+        }
+    }
+}
+
+/// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
+/// waiting for a free slot in the queue. No arrival is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrivals {
+    /// I/Os per second across all threads.
+    pub per_second: u32,
+    /// Distribution of the intervals between arrivals.
+    pub process: Process,
+}
+
+/// Distribution of the intervals between consecutive I/Os of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Process {
+    /// All equal.
+    Constant,
+    /// Exponential: arrivals are independent of each other.
+    Poisson,
+}
+
+impl Regime {
+    /// Blocks are stamped when written and verified when read.
+    pub const VERIFIED: Self = Self {
+        arrivals: None,
+        ramp_ns: 0,
+        limit_ns: None,
+        verify: true,
+        offsets: Offsets::Independent,
+        syncs: Syncs::NONE,
+        thinktime: None,
+    };
+
+    /// Returns whether the load is generated as the PTS requires.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns whether syncs or pauses may follow an I/O.
+    #[must_use]
+    pub const fn is_stepped(&self) -> bool {
+        self.syncs.are_periodic() || self.thinktime.is_some()
+    }
+
+    pub(crate) fn problem(&self, until: Until) -> Option<String> {
+        if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
+            return Some("a rate of zero I/Os per second".into());
+        }
+        if self.arrivals.is_some() && self.thinktime.is_some() {
+            return Some("both a schedule and pauses; a schedule does not wait".into());
+        }
+        if let Some(problem) = self.thinktime.and_then(|thinktime| thinktime.problem()) {
+            return Some(problem.into());
+        }
+        match (self.limit_ns, until) {
+            (Some(0), _) => Some("a time limit of zero".into()),
+            (Some(_), Until::DurationNs(_)) => Some("both a time limit and a duration".into()),
+            _ => None,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
