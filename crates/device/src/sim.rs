@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use engine::{Flow, LoadOutcome, Tick};
 use nandsim::{Failed, Load, LoadRecorder, Model, Scale, Ssd, Tally};
 use record::{
-    Cut, Direction, ErrorCount, InjectedFault, IoEngine, Segment, Series, SimulatedFacts, TargetFacts,
-    TargetKind, Until, Workload,
+    Cut, Direction, ErrorCount, InjectedFault, Segment, Series, SimulatedFacts, TargetFacts, TargetKind,
+    Until, Workload,
 };
 use stdx::files::Links;
 use stdx::histogram::coarse::Columns;
@@ -271,13 +271,13 @@ impl Progress {
 
 /// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
-    let (syncs, reducible) =
-        (workload.regime.syncs, matches!(workload.data_pattern, record::DataPattern::Reducible(_)));
-    match () {
-        () if reducible => Some(DataProblem::NothingReduced),
-        () if !syncs.is_none() => Some(DataProblem::NothingSynced),
-        () if workload.regime.thinktime.is_some() => Some(DataProblem::NoPauses),
-        () => None,
+    let regime = &workload.regime;
+    if matches!(workload.data_pattern, record::DataPattern::Reducible(_)) {
+        Some(DataProblem::NothingReduced)
+    } else if !regime.syncs.is_none() {
+        Some(DataProblem::NothingSynced)
+    } else {
+        regime.thinktime.is_some().then_some(DataProblem::NoPauses)
     }
 }
 
@@ -315,22 +315,8 @@ fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> 
 fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
     let series = series(interval_ns, &tally.ticks, Some(tally.times));
     let direction = |d: nandsim::Direction| Direction { ios: d.ios, bytes: d.bytes, latency: d.latency };
-    Segment {
-        workload: workload.clone(),
-        start_ns: tally.start_ns,
-        end_ns: tally.end_ns,
-        read: direction(tally.read),
-        write: direction(tally.write),
-        series,
-        errors: Vec::new(),
-        io_path: IoEngine::Simulated.into(),
-        gap_before: None,
-        on_file: None,
-        power: None,
-        verified: None,
-        synced: None,
-        host: None,
-    }
+    let directions = (direction(tally.read), direction(tally.write));
+    Segment::simulated(workload.clone(), (tally.start_ns, tally.end_ns), directions, series)
 }
 
 fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> TargetFacts {

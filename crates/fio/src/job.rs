@@ -5,7 +5,7 @@ use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
 use super::file_list::Files;
-use super::logs::{Log, Logs};
+use super::log_options::Logs;
 use super::think::Think;
 use super::values::Size;
 
@@ -172,11 +172,6 @@ impl Job {
     /// Returns whether the job includes writes.
     pub fn writes(&self) -> bool {
         self.read_percent() < 100
-    }
-
-    /// Returns the logs of a workload; `number` is the number of its first thread over all jobs, from 1.
-    pub fn logs(&self, number: usize) -> Vec<Log> {
-        self.logs.of(&self.name, number)
     }
 
     /// Returns whether each clone ends with an fsync.

@@ -15,6 +15,7 @@ mod files;
 mod job;
 mod keys;
 mod lay_out;
+mod log_options;
 mod logs;
 mod meaning;
 pub mod result;
@@ -31,6 +32,6 @@ pub use keys::{
     Form, Key, PROGRAM, ProgramOption, REFUSED, Refused, Standing, keys, refused, set, why_refused,
 };
 pub use lay_out::laying_out;
-pub use logs::{Log, LogKind};
+pub use logs::PlannedLog;
 pub use stages::stages;
 pub use values::engine;

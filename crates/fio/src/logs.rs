@@ -1,21 +1,15 @@
 //! fio's logs of rates and response times over time, from the intervals of a segment.
 
-use record::Segment;
+use engine::LoadOutcome;
+use record::{Segment, Workload};
 use stdx::units::SECOND_NS;
 
-/// The logs that a job requests. Each has the beginning of a file name, or nothing for the name of the job.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Logs {
-    pub(crate) bandwidth: Option<String>,
-    pub(crate) latency: Option<String>,
-    pub(crate) iops: Option<String>,
-    /// Number of intervals that a line averages; 0 if it was not specified.
-    pub(crate) intervals: u32,
-}
+use super::Job;
+use super::log_options::Logs;
 
 /// What a log contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogKind {
+enum LogKind {
     /// KiB per second.
     Bandwidth,
     /// Mean response times in ns.
@@ -24,46 +18,37 @@ pub enum LogKind {
     Iops,
 }
 
-/// A log of one workload.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
-    /// Name of the file.
-    pub path: String,
+/// The file of a log.
+struct Log {
+    path: String,
     kind: LogKind,
     intervals: usize,
 }
 
-impl Logs {
-    pub(crate) fn is_none(&self) -> bool {
-        self.bandwidth.is_none() && self.latency.is_none() && self.iops.is_none()
-    }
-
-    /// Returns the logs of a workload by fio's names. `number` is the number of its first thread over all jobs, from 1.
-    pub(crate) fn of(&self, jobname: &str, number: usize) -> Vec<Log> {
-        let log = |prefix: &Option<String>, word: &str, kind| {
-            let prefix = prefix.as_deref()?;
-            let prefix = if prefix.is_empty() { jobname } else { prefix };
-            let intervals = self.intervals.max(1) as usize;
-            Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals })
-        };
-        [
-            log(&self.bandwidth, "bw", LogKind::Bandwidth),
-            // Response times are not split into submission and completion.
-            log(&self.latency, "clat", LogKind::Latency),
-            log(&self.latency, "lat", LogKind::Latency),
-            log(&self.iops, "iops", LogKind::Iops),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
+/// Returns the logs of a workload by fio's names. `number` is the number of its first thread over all jobs, from 1.
+fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
+    let log = |prefix: &Option<String>, word: &str, kind| {
+        let prefix = prefix.as_deref()?;
+        let prefix = if prefix.is_empty() { jobname } else { prefix };
+        let intervals = logs.intervals.max(1) as usize;
+        Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals })
+    };
+    [
+        log(&logs.bandwidth, "bw", LogKind::Bandwidth),
+        // Response times are not split into submission and completion.
+        log(&logs.latency, "clat", LogKind::Latency),
+        log(&logs.latency, "lat", LogKind::Latency),
+        log(&logs.iops, "iops", LogKind::Iops),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 impl Log {
     /// Returns the lines: time in ms, value, direction (0 for reads, 1 for writes), and two fields that are 0 because a
     /// line is an average. There is no line for a direction without I/Os.
-    #[must_use]
-    pub fn text(&self, segment: &Segment) -> String {
+    fn text(&self, segment: &Segment) -> String {
         let series = &segment.series;
         let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
         let reads: Vec<u64> = series.read_ios.iter().collect();
@@ -96,10 +81,49 @@ impl Log {
     }
 }
 
+/// The log of one workload of a job.
+pub struct PlannedLog {
+    /// Position of the job.
+    pub job: usize,
+    /// Position of the workload within the job.
+    stream: usize,
+    log: Log,
+}
+
+impl PlannedLog {
+    /// Returns the logs of all jobs and their workloads.
+    #[must_use]
+    pub fn of(jobs: &[Job], workloads: &[Vec<Workload>]) -> Vec<Self> {
+        let (mut planned, mut number) = (Vec::new(), 1);
+        for (index, (job, streams)) in jobs.iter().zip(workloads).enumerate() {
+            for (stream, workload) in streams.iter().enumerate() {
+                let logs = logs_of(&job.logs, &job.name, number).into_iter();
+                planned.extend(logs.map(|log| Self { job: index, stream, log }));
+                number += usize::from(workload.threads);
+            }
+        }
+        planned
+    }
+
+    /// Returns the name of the file.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.log.path
+    }
+
+    /// Returns the content of the file; `None` if the workload has no result.
+    pub fn text<T>(&self, results: &[(LoadOutcome, T)]) -> Option<String> {
+        match results.get(self.stream)? {
+            (LoadOutcome::Finished(segment), _) => Some(self.log.text(segment)),
+            (LoadOutcome::Stopped, _) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Job, Surroundings, parse};
+    use crate::{Surroundings, parse};
     use record::{Direction, Series};
 
     /// Three seconds, of which the last one is half as long.
@@ -150,8 +174,8 @@ mod tests {
     #[test]
     fn logs_have_the_names_that_fio_gives_them() {
         let logs = Logs { bandwidth: Some("x".into()), latency: Some(String::new()), ..Logs::default() };
-        let paths: Vec<String> = logs.of("job", 3).into_iter().map(|log| log.path).collect();
+        let paths: Vec<String> = logs_of(&logs, "job", 3).into_iter().map(|log| log.path).collect();
         assert_eq!(paths, ["x_bw.3.log", "job_clat.3.log", "job_lat.3.log"]);
-        assert!(Logs::default().of("job", 1).is_empty());
+        assert!(logs_of(&Logs::default(), "job", 1).is_empty());
     }
 }

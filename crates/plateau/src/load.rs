@@ -2,7 +2,6 @@
 //! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;
-pub(crate) mod logs;
 pub(crate) mod plan;
 pub(crate) mod request;
 #[cfg(test)]

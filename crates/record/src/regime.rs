@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Syncs, ThinkTime, Until};
+use crate::{Syncs, ThinkTime};
 
 /// How the load is generated. By default, as in the PTS, each completion triggers the next I/O, every I/O
 /// counts, and data is not verified.
@@ -113,7 +113,8 @@ impl Regime {
         self.syncs.are_periodic() || self.thinktime.is_some()
     }
 
-    pub(crate) fn problem(&self, until: Until) -> Option<String> {
+    /// Returns why such a load is impossible. `is_timed` is set if it ends after a duration.
+    pub(crate) fn problem(&self, is_timed: bool) -> Option<String> {
         if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
             return Some("a rate of zero I/Os per second".into());
         }
@@ -123,9 +124,9 @@ impl Regime {
         if let Some(problem) = self.thinktime.and_then(|thinktime| thinktime.problem()) {
             return Some(problem.into());
         }
-        match (self.limit_ns, until) {
-            (Some(0), _) => Some("a time limit of zero".into()),
-            (Some(_), Until::DurationNs(_)) => Some("both a time limit and a duration".into()),
+        match self.limit_ns {
+            Some(0) => Some("a time limit of zero".into()),
+            Some(_) if is_timed => Some("both a time limit and a duration".into()),
             _ => None,
         }
     }

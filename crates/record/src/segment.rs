@@ -118,6 +118,32 @@ pub struct Gap {
 }
 
 impl Segment {
+    /// Returns the segment of a simulated drive, between `start_ns` and `end_ns`.
+    #[must_use]
+    pub fn simulated(
+        workload: Workload,
+        (start_ns, end_ns): (u64, u64),
+        (read, write): (Direction, Direction),
+        series: Series,
+    ) -> Self {
+        Self {
+            workload,
+            start_ns,
+            end_ns,
+            read,
+            write,
+            series,
+            errors: Vec::new(),
+            io_path: IoEngine::Simulated.into(),
+            gap_before: None,
+            host: None,
+            power: None,
+            on_file: None,
+            verified: None,
+            synced: None,
+        }
+    }
+
     /// Returns the exact length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {

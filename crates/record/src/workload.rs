@@ -281,7 +281,7 @@ impl Workload {
             Until::AmountBytes(amount) if amount < block => {
                 Some(format!("an amount of {amount} B is less than one block"))
             }
-            until => self.regime.problem(until),
+            until => self.regime.problem(matches!(until, Until::DurationNs(_))),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use engine::{Answer, Flow, Interval, LoadOutcome, Recorder, Schedule, Tick, merge};
 use nandsim::{Command, Completion, Failed, MOST_IN_FLIGHT, Queue};
-use record::{IoEngine, Segment, Until, Workload};
+use record::{Segment, Until, Workload};
 use stdx::access::{Access, Stream};
 use stdx::units::SECOND_NS;
 
@@ -170,22 +170,7 @@ impl Party {
         };
         let start_ns = self.counts_from_ns;
         let (read, write, series) = merge(&[notes], interval_ns, end_ns - start_ns);
-        Segment {
-            workload: workload.clone(),
-            start_ns,
-            end_ns,
-            read,
-            write,
-            series,
-            errors: Vec::new(),
-            io_path: IoEngine::Simulated.into(),
-            gap_before: None,
-            on_file: None,
-            power: None,
-            verified: None,
-            synced: None,
-            host: None,
-        }
+        Segment::simulated(workload.clone(), (start_ns, end_ns), (read, write), series)
     }
 }
 

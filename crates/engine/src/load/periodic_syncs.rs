@@ -1,6 +1,6 @@
 //! Decides when a thread issues a sync between its writes.
 //!
-//! As in fio, a sync is the operation right after every so many writes, unless it would be the last one.
+//! As in fio, a sync is the operation right after every N writes, unless it would be the last one.
 
 use stdx::access::Access;
 

@@ -4,15 +4,15 @@
 //! is armed exactly as by `plateau run`, and all targets are armed before the first I/O.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
-use crate::load::{holes, logs};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
@@ -20,11 +20,11 @@ use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::{SECOND_NS, amount_base2};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::output::places;
 use crate::output::printer;
+use crate::output::{file, places};
 use crate::run::signals;
-use fio::Job;
 use fio::result::{Document, Part};
+use fio::{Job, PlannedLog};
 
 /// A target, opened with only the permissions that its jobs need.
 enum Opened {
@@ -43,7 +43,8 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
-    let planned = logs::planned(&request.jobs, &workloads)?;
+    let planned = PlannedLog::of(&request.jobs, &workloads);
+    file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
     let interrupted = signals::watch()?;
     for name in &new_files {
         if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
@@ -62,8 +63,8 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     for stage in stages {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
-        let logs = planned.iter().filter_map(|log| log.written(results.get(&log.job)?));
-        written.extend(logs);
+        written
+            .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
@@ -71,7 +72,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
     let reported = report(cli, options, &parts, ceiling.as_ref());
-    logs::write(&written)?;
+    written.iter().try_for_each(|(path, text)| file::file(Path::new(path), text.as_bytes()))?;
     reported
 }
 

@@ -1,0 +1,17 @@
+//! The options of a job that request logs.
+
+/// The logs that a job requests. Each has the beginning of a file name, or nothing for the name of the job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    pub(crate) bandwidth: Option<String>,
+    pub(crate) latency: Option<String>,
+    pub(crate) iops: Option<String>,
+    /// Number of intervals that a line averages; 0 if it was not specified.
+    pub(crate) intervals: u32,
+}
+
+impl Logs {
+    pub(crate) fn is_none(&self) -> bool {
+        self.bandwidth.is_none() && self.latency.is_none() && self.iops.is_none()
+    }
+}
