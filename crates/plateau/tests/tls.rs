@@ -440,7 +440,7 @@ fn clients_that_never_complete_their_handshake_block_nobody_and_are_disconnected
 fn open_stream(secure: &Secure, run: &str, cookie: &str) -> Child {
     let url = secure.url(&format!("/api/runs/{run}/events"));
     let mut command = Command::new("curl");
-    command.args(["-sSN", "--cacert"]).arg(&secure.certificate).args(["-H", cookie, &url]);
+    command.args(["-sSN", "--max-time", "120", "--cacert"]).arg(&secure.certificate).args(["-H", cookie, &url]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("curl");
     child.stdout.as_mut().expect("piped").read_exact(&mut [0; 1]).expect("the stream is open");
     child
@@ -461,10 +461,14 @@ fn events_arrive_over_tls_and_a_signal_ends_the_server_although_a_stream_is_open
     assert!(whole.contains("event: end"), "{whole}");
     let _lock = in_progress(&bench, &run);
     let mut stream = open_stream(&secure, &run, &cookie);
+    // A client that does not read would be cut off.
+    let mut rest = stream.stdout.take().expect("piped");
+    let reading = std::thread::spawn(move || rest.read_to_end(&mut Vec::new()));
     let begun = Instant::now();
     secure.server.signal("-TERM");
     assert_eq!(secure.server.end(), Some(0));
     println!("the server ended after {} ms", begun.elapsed().as_millis());
+    reading.join().expect("read").expect("readable");
     assert!(stream.wait().expect("curl").success(), "the stream was ended, not cut");
 }
 
