@@ -120,6 +120,18 @@ fn inside(folder: &Path, file: &Path) -> PathBuf {
     folder.join(file.file_name().unwrap_or_default())
 }
 
+/// The remedy for rescued records. `unarchive` is the command that restores the directory with the given path.
+fn rescued(finding: &Finding, unarchive: Option<(String, &PathBuf)>) -> String {
+    let (first, folder) = match unarchive {
+        Some((command, folder)) => (command + " && ", folder.as_path()),
+        None => (String::new(), finding.path.parent().unwrap_or(&finding.path)),
+    };
+    let folder = shell_word(&folder.to_string_lossy()).into_owned();
+    format!(
+        "compare it with the journal; if the journal is a prefix of it, keep the longer file: {first}ls -l {folder}"
+    )
+}
+
 /// The remedy for a problem. `options` are appended to commands that use the library.
 fn advice(finding: &Finding, options: &str) -> String {
     // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
@@ -171,16 +183,7 @@ fn advice(finding: &Finding, options: &str) -> String {
             Some((command, folder)) => format!("{command} && rm {}", word(&inside(folder, &finding.path))),
             None => format!("rm {path}"),
         },
-        Problem::Rescued => {
-            let (first, folder) = match unarchive {
-                Some((command, folder)) => (command + " && ", folder.as_path()),
-                None => (String::new(), finding.path.parent().unwrap_or(&finding.path)),
-            };
-            let folder = word(folder);
-            format!(
-                "compare it with the journal; if the journal is a prefix of it, keep the longer file: {first}ls -l {folder}"
-            )
-        }
+        Problem::Rescued => rescued(finding, unarchive),
         Problem::StaleSettings => {
             "the next run on that drive restores them; until then: plateau check TARGET shows its settings"
                 .into()

@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_not_read_to_its_end() {
         let journal = journal(2);
-        for (before, most_bytes) in [(&b""[..], 1 << 10), (&journal, MOST_LINE_BYTES + (1 << 20))] {
+        for (before, most_bytes) in [(&b""[..], 1 << 10), (&journal[..], MOST_LINE_BYTES + (1 << 20))] {
             let endless = io::Read::chain(before, io::repeat(b'x').take(4 * MOST_LINE_BYTES as u64));
             let mut input = io::BufReader::with_capacity(256, Counting(endless, 0));
             let error = parse_in_batches(&mut input, Path::new("journal"), 1000, 3).unwrap_err();
