@@ -271,7 +271,7 @@ fn a_small_archive_that_expands_to_a_gigabyte_takes_little_memory() {
     let archive = bench.library().join("example-slc-a.tar.zst");
     let dest = bench.path("dest");
     let dest = dest.to_str().expect("text");
-    for beginning in [&b""[..], b"plateau-journal 1\n", &journal] {
+    for beginning in [&b""[..], b"plateau-journal 1\n", &journal[..]] {
         forge(&archive, &run_file, beginning, 1 << 30);
         assert!(std::fs::metadata(&archive).expect("a file").len() < 1 << 20);
         for command in [

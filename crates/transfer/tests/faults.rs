@@ -292,6 +292,15 @@ fn a_run_that_is_archived_at_the_destination_is_already_there() {
     assert_eq!(std::fs::read(&path).expect("a file"), archived);
 }
 
+/// Stops a transfer after its first piece and this many more.
+fn stopping_after(most: u32) -> impl FnMut(u64) -> ControlFlow<()> {
+    let mut pieces = 0;
+    move |_| {
+        pieces += 1;
+        if pieces > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
 #[test]
 fn an_archived_run_is_sent_in_pieces() {
     let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -307,16 +316,9 @@ fn an_archived_run_is_sent_in_pieces() {
     let run = library(from.path()).find("a").expect("a run");
     let mut receiver = Receiver::of(library(to.path()), "host:/runs");
     let mut source = Source::of(run.clone());
-    let mut pieces = 0;
-    let mut until = |most: u32| {
-        move |_: u64| {
-            pieces += 1;
-            if pieces > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }
-    };
     // Stopped after two pieces, continued, stopped again, and continued by another process.
-    assert!(!send(&mut source, &mut receiver, &mut until(1)).expect("begun").has_all);
-    assert!(!send(&mut source, &mut receiver, &mut until(2)).expect("continued").has_all);
+    assert!(!send(&mut source, &mut receiver, &mut stopping_after(1)).expect("begun").has_all);
+    assert!(!send(&mut source, &mut receiver, &mut stopping_after(2)).expect("continued").has_all);
     let there = bytes(to.path(), "a", "journal");
     assert!(there.len() > 2 << 20 && there.len() < whole_journal.len(), "{}", there.len());
     assert!(whole_journal.starts_with(&there));

@@ -39,8 +39,8 @@ const LEVEL: i32 = 9;
 /// The decoder keeps this many bits' worth of bytes in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 const PIECE_BYTES: usize = 1 << 16;
-/// Limit on the size of the files relative to the size of the archive. The hashes of a journal cannot be compressed, so
-/// no real run comes close, but a small forged archive could otherwise take gigabytes of memory.
+/// Limit on the size of the files relative to the size of the archive, which is 4 to 8 for real runs, because the hashes
+/// of a journal cannot be compressed. A small forged archive could otherwise take gigabytes of memory.
 const MOST_EXPANSION: u64 = 200;
 /// Size of the files that every archive may have.
 const FREE_BYTES: u64 = 16 << 20;
