@@ -315,11 +315,9 @@ mod tests {
 
     #[test]
     fn folders_have_valid_names() {
-        for (test, folder) in [
-            (Some("iops"), "test=iops"),
-            (Some("a/../b c"), "test=a%2F..%2Fb%20c"),
-            (None, "test=whole_run"),
-        ] {
+        for (test, folder) in
+            [(Some("iops"), "test=iops"), (Some("a/../b c"), "test=a%2F..%2Fb%20c"), (None, "test=whole_run")]
+        {
             assert_eq!(folder_of(test), folder);
             let emptied = emptied("figure", folder).expect("a folder of an export");
             assert_eq!(emptied.path(), format!("figure/{folder}/part-0.parquet"));

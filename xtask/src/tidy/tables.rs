@@ -139,7 +139,7 @@ const LISTED: &[Listed] = &[
     Listed {
         folder: "xtask/src/bench",
         extension: "rs",
-        helpers: &["host", "results"],
+        helpers: &["host", "release", "results"],
         file: "xtask/src/bench.rs",
         table: Some("BENCHMARKS"),
         entry: module,
