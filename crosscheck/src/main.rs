@@ -31,7 +31,7 @@ const ROUNDS: u32 = 5;
 /// alternates between rounds.
 const REST_NS: u64 = 250_000_000;
 
-/// Compare the IOPS test with fio on one target, cell by cell; its content is lost
+/// Compare the IOPS test with fio on one target, cell by cell; the target's content is lost
 #[derive(clap::Parser)]
 #[command(name = "crosscheck", bin_name = "cargo xtask crosscheck")]
 struct Options {

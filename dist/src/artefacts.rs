@@ -17,7 +17,7 @@ const ARTEFACTS: &[Artefact] =
 /// The file with the checksums of the others.
 pub const CHECKSUMS: &str = "SHA256SUMS";
 
-/// Returns name and content of each file, followed by the file of checksums.
+/// Returns the name and content of each file, followed by the file with the checksums.
 pub fn made(parts: &Parts<'_>) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let make = |artefact: &Artefact| Ok(((artefact.file)(parts.release), (artefact.make)(parts)?));
     let mut files = ARTEFACTS.iter().map(make).collect::<anyhow::Result<Vec<_>>>()?;

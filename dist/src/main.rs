@@ -36,7 +36,7 @@ struct Options {
     /// Build the files twice and compare them
     #[arg(long)]
     check: bool,
-    /// Run the trials of the files, or only those with FILTER in their name
+    /// Run the trials on the files, or only the trials with FILTER in their name
     #[arg(long = "try", value_name = "FILTER", num_args = 0..=1, default_missing_value = "")]
     tried: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The licences of all software linked into the program, with their texts, which most of them require.
+//! The licences of all software linked into the program, with their texts, which most licences require.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ const BEGINNINGS: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NO
 /// Notices for linked code that is not a cargo package.
 const RUNTIME: &str = include_str!("../files/runtime.txt");
 /// Fonts embedded in the program, with their licence.
-const FONTS: &str = "crates/report/assets/fonts/README.md";
+const FONTS: &str = "crates/print/assets/fonts/README.md";
 const LINE: &str = "--------------------------------------------------------------------------------";
 
 /// Returns all notices as a single document.
@@ -73,7 +73,7 @@ fn written(
         }
         write!(out, "\n{LINE}\n{}\n\n", title(package))?;
         let authors = package.authors.join(", ");
-        writeln!(out, "Used under Apache-2.0, whose text is in LICENSE-APACHE of Plateau. By {authors}.")?;
+        writeln!(out, "Used under Apache-2.0, whose text is in Plateau's LICENSE-APACHE. By {authors}.")?;
     }
     write!(out, "\n{LINE}\n{}\n\n{LINE}\n{}\n", RUNTIME.trim(), fonts.trim())?;
     Ok(out)

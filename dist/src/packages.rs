@@ -19,7 +19,7 @@ pub struct Package {
     pub authors: Vec<String>,
     /// Directory of the package's sources.
     pub folder: PathBuf,
-    /// Checksum of the package in the registry; `None` for packages of the workspace.
+    /// Checksum of the package in the registry; `None` for packages in the workspace.
     pub sha256: Option<String>,
     /// Names and versions of its direct dependencies.
     pub uses: BTreeSet<(String, String)>,

@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-/// Returns all directories above the entries, outermost first, except those that are entries themselves.
+/// Returns all directories above the entries, outermost first, except directories that are entries themselves.
 pub fn folders(entries: &[Entry]) -> BTreeSet<String> {
     let above = |entry: &Entry| {
         let slashes: Vec<usize> = entry.path.match_indices('/').map(|(place, _)| place).collect();
@@ -93,7 +93,7 @@ fn append(
     Ok(())
 }
 
-/// Compresses with gzip, without a time or a name.
+/// Compresses with gzip, storing neither a time nor a name.
 pub fn gzip(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;

@@ -11,7 +11,7 @@ use crate::packed::{Entry, gzip};
 use crate::product::NAME;
 use crate::program::Program;
 
-/// Files of the repository that packages install or quote.
+/// Files in the repository that packages install or quote.
 const TEXTS: [&str; 4] = [APACHE, MIT, README, CHANGELOG];
 pub const APACHE: &str = "LICENSE-APACHE";
 pub const MIT: &str = "LICENSE-MIT";
@@ -30,9 +30,9 @@ pub struct Payload {
     /// Files of the repository by name.
     texts: BTreeMap<&'static str, Vec<u8>>,
     notices: String,
-    /// Name and text of each systemd unit.
+    /// The name and text of each systemd unit.
     units: Vec<(String, Vec<u8>)>,
-    /// Name and text of each file for Prometheus and Grafana.
+    /// The name and text of each file for Prometheus and Grafana.
     monitoring: Vec<(String, Vec<u8>)>,
 }
 
@@ -49,7 +49,7 @@ impl Payload {
         })
     }
 
-    /// Returns the content of a file of the repository.
+    /// Returns the content of a file in the repository.
     pub fn text(&self, name: &str) -> &[u8] {
         self.texts.get(name).map_or(&[], |text| text)
     }
@@ -74,7 +74,7 @@ impl Payload {
         Ok(entries)
     }
 
-    /// Returns the files for Debian; the package adds those that only Debian requires.
+    /// Returns the files for Debian; the package adds the files that only Debian requires.
     pub fn debian(&self) -> anyhow::Result<Vec<Entry>> {
         let mut entries = self.common("usr/share/zsh/vendor-completions")?;
         let folder = format!("usr/share/doc/{NAME}");
@@ -140,7 +140,7 @@ impl Payload {
     }
 }
 
-/// Returns name and content of the files in a directory, which need not exist.
+/// Returns the names and contents of the files in a directory, which need not exist.
 fn folder(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     if !folder.exists() {
         return Ok(Vec::new());

@@ -27,7 +27,7 @@ pub struct Release {
 
 impl Release {
     /// Returns the release of the commit checked out at `root`;
-    /// a tree that differs from it is an error, unless allowed.
+    /// a tree that differs from the commit is an error, unless allowed.
     pub fn of(root: &Path, version: &str, allow_dirty: bool) -> anyhow::Result<Self> {
         let changed = git(root, &["status", "--porcelain"])?;
         if !allow_dirty {

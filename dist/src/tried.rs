@@ -21,8 +21,8 @@ use ground::Trial;
 const TRIALS: &[Trial] =
     &[checksums::TRIAL, archive::TRIAL, rpm::TRIAL, lintian::TRIAL, image::TRIAL, deb::TRIAL];
 
-/// Environment variable with programs, separated by spaces, whose absence fails a trial instead of skipping
-/// it.
+/// Environment variable with a space-separated list of programs. If one of them is missing, the trial fails
+/// instead of being skipped.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 /// Runs the trials whose name contains `filter`.
 pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
@@ -49,7 +49,7 @@ pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time since `begun`.
+/// Returns the time elapsed since `begun`.
 pub fn seconds(begun: Instant) -> String {
     format!("{:.1} s", begun.elapsed().as_secs_f64())
 }

@@ -12,9 +12,9 @@ use crate::shown::{Line, Shown};
 pub enum Promise {
     /// Nothing that was displayed is lost.
     ShownIsKept,
-    /// No test is purged twice unless it had a reason to restart.
+    /// A test is purged twice only if it had a reason to restart.
     PurgedOnce,
-    /// Results of resumed runs equal the results of undisturbed runs, or state their gap.
+    /// The results of resumed runs equal the results of undisturbed runs, or state the gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,
@@ -168,7 +168,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Answers must equal those of the undisturbed run up to the first interruption with a gap.
+/// Answers must equal the answers in the undisturbed run up to the first interruption with a gap.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {
@@ -184,7 +184,7 @@ fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
                 Some(expected) if requested(event) != requested(expected) => return Ok(()),
                 Some(expected) if without_gap(event) == *expected => {}
                 Some(_) => {
-                    let text = format!("record {} differs from that of the undisturbed run", entry.seq);
+                    let text = format!("record {} differs from the record of the undisturbed run", entry.seq);
                     return broken(Promise::FiguresAreTrue, text);
                 }
             },

@@ -1,8 +1,8 @@
 //! Tries every crash of a scenario: at each event of its run, with several possible surviving disks.
 //!
-//! The run is executed once. Its log yields the disk state after each possible crash. A new process starts on each of
-//! these disks. Processes that find the same state behave identically from then on, so each state is simulated only
-//! once.
+//! The run is executed once. The log of the run yields the disk state after each possible crash. A new process
+//! starts on each of these disks. Processes that find the same state behave identically from then on, so each state
+//! is simulated only once.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
@@ -21,12 +21,12 @@ use crate::script::{Cut, Life, Script};
 
 /// Number of random surviving disks per event, for the first life, the first resumption, and later resumptions.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// A crash is simulated after one out of this many events: in the first life, in the first resumption, and in later
-/// resumptions.
+/// A crash is simulated after one in this many events: in the first life, in the first resumption, and in
+/// later resumptions.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
-/// One resumption out of this number is repeated on a failing disk.
+/// One in this many resumptions is repeated on a failing disk.
 const TROUBLED: u64 = 5;
-/// One out of this many completed runs is replayed on a new drive and compared answer by answer. A resumption
+/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption
 /// does the same with the existing records.
 const REPEATED: u64 = 4;
 
@@ -300,7 +300,7 @@ impl Explorer<'_> {
         self.ended[&state].clone().map_err(|broken| self.failure(lives, broken))
     }
 
-    /// Completes the run from a state that no earlier process found, then crashes that life as well.
+    /// Completes the run from a state that no earlier process has found, then crashes that life as well.
     fn play_on(
         &mut self,
         process: Process<'_>,

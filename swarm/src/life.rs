@@ -20,7 +20,7 @@ use crate::witness::{Attempt, Witness};
 
 const ROOT: &str = "/var/lib/plateau/runs";
 
-/// The product under test. Tests use a broken one instead, to prove that the checks detect it.
+/// The product under test. Tests use a broken product instead, to prove that the checks detect it.
 pub trait Product: Debug {
     /// Returns the disk as the product accesses it.
     fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;

@@ -24,7 +24,7 @@ struct Options {
     /// The first seed
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     first: u64,
-    /// Number of seeds [default: 100; with --minutes, as many as time allows]
+    /// Number of seeds [default: 100, or as many as time allows if --minutes is set]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// Stop after this time

@@ -1,8 +1,8 @@
 //! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
 //! possible surviving disk.
 //!
-//! Several runs start, change settings and end in an order derived from the seed. Each of them is killed at
-//! each of its calls, while the others continue. Then the power fails at every event. In each case, the next
+//! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each
+//! of its calls, while the others continue. Then the power fails at every event. In each case, the next
 //! process must restore all settings to their values from before the first run, and leave no record.
 
 mod mortal;
@@ -253,7 +253,7 @@ impl Scenario {
         all.map(|tuning| (tuning.path, tuning.was)).chain(caches).collect()
     }
 
-    /// Returns the settings after a power cut: only those of drives survive.
+    /// Returns the settings after a power cut: only drive settings survive.
     fn rebooted(&self, settings: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, String> {
         let mut all = self.usual();
         let is_kept = |path: &Path| path.to_string_lossy().starts_with(CACHE);
@@ -274,8 +274,8 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // As in the product: restores leftover settings, reads the settings, and changes those
-                    // that differ.
+                    // As in the product: restores leftover settings, reads the settings, and changes the
+                    // settings that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
                         .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))

@@ -21,7 +21,7 @@ pub struct Scenario {
     pub seed: u64,
     /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// First lives, and how the run is continued after each is crashed.
+    /// First lives, and how the run is continued after each of them crashes.
     pub settings: Vec<Setting>,
 }
 
@@ -95,8 +95,8 @@ fn words(rng: &mut Rng) -> Vec<String> {
         "--precondition",
         "1",
     ];
-    // The minimum number of I/Os per cell grows with the outstanding I/Os, so a low TC x QD keeps runs short. This
-    // does not apply to WSAT, whose length depends on its timeline.
+    // The minimum number of I/Os per cell grows with the number of outstanding I/Os, so a low TC x QD keeps
+    // runs short. This does not apply to WSAT, whose length depends on its timeline.
     let load: &[&str] = if tests == "wsat" { &[] } else { &["--tc", "1", "--qd", "2"] };
     typed.iter().chain(load).map(|word| (*word).to_owned()).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A record of the journal that was shown.
+/// A record in the journal that was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// End offset in the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any, Callable
 
 import steady
@@ -47,10 +48,16 @@ class _Test:
 
     def compare(self) -> None:
         """Settings, windows, key figures and tables."""
-        for key in ("threads", "queue_depth"):
-            if key in self.body:
-                self.checks.equal(f"{self.name}: {key}", self.body[key], self.shown[key])
+        for key in ("threads", "queue_depth", "purge", "preconditioning", "date"):
+            self.checks.equal(f"{self.name}: {key}", self.body.get(key), self.shown[key])
+        ranges = self.shown["active_range"]
+        self.checks.equal(f"{self.name}: active_range", self.body.get("active_range"),
+                          ranges and [ranges[key] for key in ("precondition", "test", "amount", "segments")])
         self.checks.equal(f"{self.name}: converged", self.body.get("steady"), self.shown["converged"])
+        self._compare_cells()
+        if "exported" in self.body:
+            self._compare_exported(self.body["exported"])
+            return
         value = {"iops": IOPS, "tp": MEGABYTES, "lat": AVERAGE}.get(self.kind)
         if value is None:
             self._compare_published()
@@ -58,6 +65,58 @@ class _Test:
         self._compare_window(value)
         self._compare_tables()
         self._compare_figures(value)
+
+    def _compare_cells(self) -> None:
+        """Each reading is a workload, and nothing that the file does not contain is filled in."""
+        readings, cells = self.body["readings"], self.shown["cells"]
+        self.checks.equal(f"{self.name}: workloads", len(readings), len(cells))
+        for number, (reading, cell) in enumerate(zip(readings, cells), 1):
+            where = f"{self.name}: workload {number}"
+            for key in ("access", "read_percent", "round", "phase", "ios", "iops", "bytes_per_second"):
+                self.checks.equal(f"{where}: {key}", reading.get(key), cell[key])
+            self.checks.equal(f"{where}: block_bytes", reading["block_bytes"] or None, cell["block_bytes"])
+            self.checks.equal(f"{where}: job", reading.get("name"), cell["job"])
+            for key in ("threads", "queue_depth"):
+                self.checks.equal(f"{where}: {key}", reading.get(key, self.body.get(key)), cell[key])
+            for key in ("mean", "max"):
+                self.checks.equal(f"{where}: {key}", reading.get(f"latency_{key}_ns"), cell["latency"][f"{key}_ns"])
+            for way in ("read", "write"):
+                self._compare_way(f"{where}: {way}", reading.get(way), cell[way])
+            stated = reading.get("exported", {})
+            self.checks.equal(f"{where}: in_results", stated.get("in_results"), cell["in_results"])
+            for key in ("start_ns", "duration_ns", "errors", "engine", "host_share"):
+                self.checks.equal(f"{where}: {key}", stated.get("driven", {}).get(key), cell[key])
+
+    def _compare_way(self, where: str, ours: Reading | None, theirs: Reading | None) -> None:
+        if not self.checks.equal(where, ours is not None, theirs is not None) or ours is None or theirs is None:
+            return
+        for key in ("ios", "bytes"):
+            self.checks.equal(f"{where}: {key}", ours[key], theirs[key])
+        mean = ours.get("latency_mean_ns")
+        self.checks.equal(f"{where}: latency_mean_ns", mean, theirs["latency_mean_ns"])
+
+    def _compare_exported(self, exported: dict[str, Any]) -> None:
+        """A file that Plateau wrote: everything is as in the file."""
+        self.checks.equal(f"{self.name}: title", exported["title"], self.shown["title"])
+        figures = [(one["name"], one["value"], one["unit"]) for one in self.body.get("figures", [])]
+        self.checks.equal(f"{self.name}: key figures", figures,
+                          [(one["name"], one["value"], one["unit"]) for one in self.shown["figures"]])
+        windows = exported.get("windows", [])
+        self.checks.equal(f"{self.name}: windows", len(windows), len(self.shown["steady_state"]))
+        for window, theirs in zip(windows, self.shown["steady_state"]):
+            for key, value in window.items():
+                self.checks.equal(f"{self.name}: window of {window['variable']}: {key}", value, theirs[key])
+        # Tables of a page with charts are moved to it.
+        if exported.get("tables"):
+            self._compare_sorted("tables", exported["tables"], ("page", "heading", "columns", "rows"))
+        if exported.get("charts"):
+            self._compare_sorted("charts", exported["charts"], ("page", "series"))
+
+    def _compare_sorted(self, kind: str, ours: list[Reading], keys: tuple[str, ...]) -> None:
+        def content(one: Reading) -> str:
+            return json.dumps([one[key] for key in keys], sort_keys=True)
+
+        self.checks.equal(f"{self.name}: {kind}", sorted(map(content, ours)), sorted(map(content, self.shown[kind])))
 
     def _of(self, percent: int, size: int, value: Value) -> float | None:
         """A cell: its value as printed by the source, or else the mean over the rounds of the window."""

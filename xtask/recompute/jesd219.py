@@ -6,7 +6,7 @@ from histogram import Histogram
 from loops import mean
 from replay import Script
 from result import Chart, Result, Table, levels_table
-from spec import COMPOSITE, KIB, ZONES, kib
+from spec import KIB, ZONES, kib
 
 NAME = "JESD219 40/60"
 #: Demand in the public description, unless the tester chose a different demand.
@@ -31,12 +31,13 @@ def jesd219(script: Script) -> Result:
                       ("Throughput", mean([segment.megabytes_per_second for segment in cells]), "MB/s"),
                       ("Average response time", mean([segment.mean_ms for segment in cells]), "ms")]
     page = "Access Pattern Block Sizes & Access Probabilities - 40:60 RW"
-    sizes = [kib(size) for size, _ in COMPOSITE]
+    sizes = [kib(size) for size, _ in setup.composite_shares]
     starts = [0, 5, 20, 100]
     groups = [f"{name} ({starts[i]} to {starts[i + 1]} %)" for i, name in enumerate("ABC")]
     times = Histogram.merged([segment.both for segment in cells])
     result.tables = [
-        Table(page, "Block Sizes", sizes, [("Share of I/Os (%)", [float(share) for _, share in COMPOSITE])]),
+        Table(page, "Block Sizes", sizes,
+              [("Share of I/Os (%)", [float(share) for _, share in setup.composite_shares])]),
         Table(page, "Access Probabilities", groups,
               [("Share of I/Os (%)", [float(share) for share, _ in ZONES]),
                ("Share of the LBA space (%)", [float(part) for _, part in ZONES])]),

@@ -29,6 +29,7 @@ class Record:
     seq: int
     event: str
     body: Any
+    wall: str
 
     @property
     def restores(self) -> bool:
@@ -221,7 +222,7 @@ def read(folder: Path, checks: Checks) -> Run:
         checks.equal(f"seq of record {number}", number, entry["seq"])
         event = entry["event"]
         name, body = (event, {}) if isinstance(event, str) else next(iter(event.items()))
-        records.append(Record(number, name, body))
+        records.append(Record(number, name, body, entry["wall"]))
     run = Run(folder, json.loads(run_json), records, previous)
     checks.holds("the journal has no records", bool(records))
     if records:

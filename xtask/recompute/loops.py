@@ -240,10 +240,13 @@ def _latency_tables(loop: Loop, blocks: tuple[int, ...], maximum: Callable[[Key]
 def _latency_charts(loop: Loop, blocks: list[int], scaled: bool, variable: str) -> list[Chart]:
     writes = {size: [segments[loop.keys.index((0, size))] for segments in loop.rounds.complete] for size in blocks}
     page, y = "Steady State Convergence - Maximum Latency (100 % writes)", "Maximum latency (ms)"
-    level = None
+    level, is_known = None, not scaled
     if scaled:
         level = highest_level([segment.both for cells in writes.values() for segment in cells])
-        page, y = f"{page}: n/a, {level} % shown", f"{level} % latency (ms)"
+        is_known = level is not None
+        page, y = f"{page}: n/a", "n/a (ms)"
+        if level is not None:
+            page, y = f"{page}, {level} % shown", f"{level} % latency (ms)"
 
     def longest(segment: Segment) -> float:
         if level is None:
@@ -256,7 +259,8 @@ def _latency_charts(loop: Loop, blocks: list[int], scaled: bool, variable: str) 
 
     return [
         averages(0, "100 % writes"),
-        Chart(page, "Round", y, [(f"{kib(size)}KiB", loop.course((0, size), longest)) for size in blocks]),
+        Chart(page, "Round", y, [(f"{kib(size)}KiB", loop.course((0, size), longest) if is_known else [])
+                                 for size in blocks]),
         loop.window_chart("Steady State Measurement Window - RND/4KiB", "RND/4KiB", "ms", variable),
         # The specification does not define this page.
         averages(100, "100 % reads"),

@@ -18,6 +18,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import traceback
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -82,9 +83,14 @@ def recompute(folder: Path, report: dict[str, Any]) -> Checks:
 
 def recompute_test(run: Run, name: str, shown: dict[str, Any], checks: Checks) -> None:
     """Recomputes one test."""
+    plan = run.file.get("plan") or {}
+    customs = [test["name"] for test in plan.get("custom_tests", [])]
+    if name not in TESTS and name not in customs:
+        checks.fail(f"{name}: is neither a test of the specification nor one of the plan, which has {customs}")
+        return
     script = Script(run, name, checks)
     try:
-        result = TESTS.get(name, custom.custom)(script)
+        result = custom.custom(script) if name in customs else TESTS[name](script)
     except Stopped as stopped:
         checks.holds(f"{name}: {stopped}, but the test is reported as complete", shown["stopped"] is not None)
         return
@@ -92,8 +98,15 @@ def recompute_test(run: Run, name: str, shown: dict[str, Any], checks: Checks) -
 
 
 def checked(plateau: Path, folder: Path) -> Checks:
-    """Recomputes the run in a folder."""
-    return recompute(folder, report_of(plateau, folder))
+    """Recomputes the run in a folder; a run that this program cannot read is a mismatch, and the others continue."""
+    try:
+        return recompute(folder, report_of(plateau, folder))
+    except Exception as error:  # pylint: disable=broad-except
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        checks = Checks()
+        checks.fail(f"cannot be recomputed: {type(error).__name__}: {error} "
+                    f"(line {place.lineno} of {Path(place.filename).name})")
+        return checks
 
 
 def main() -> int:

@@ -276,8 +276,9 @@ class Script:
                 continue
             window = rounds.windows[name] if rounds.windows else None
             self.checks.equal(f"{where}: {name}: value", rounds.values[name][-1], variable["value"])
-            data = window.data_excursion / window.mean if window else None
-            slope = window.slope_excursion / window.mean if window else None
+            # Without any I/O, there is no mean of which they could be a share.
+            data = window.data_excursion / window.mean if window and window.mean else None
+            slope = window.slope_excursion / window.mean if window and window.mean else None
             self.checks.equal(f"{where}: {name}: range_share", data, variable["range_share"])
             self.checks.equal(f"{where}: {name}: slope_share", slope, variable["slope_share"])
             self.checks.equal(f"{where}: {name}: steady", bool(window and window.steady), variable["steady"])

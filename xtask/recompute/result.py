@@ -82,8 +82,9 @@ def level_values(histogram: Histogram, levels: Iterable[str]) -> list[float | st
 
 
 def highest_level(histograms: list[Histogram]) -> str | None:
-    """The highest confidence level that all of them have, shown in place of maxima (docs/reference/tests.md)."""
-    having = [level for level in LEVELS if all(h.percentile_ns(level) is not None for h in histograms)]
+    """The highest level from 90 % that all of them have, shown in place of maxima (docs/reference/tests.md)."""
+    tail = LEVELS[LEVELS.index("90"):]
+    having = [level for level in tail if all(h.percentile_ns(level) is not None for h in histograms)]
     return having[-1] if having else None
 
 
@@ -97,6 +98,7 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
                "stopped": None}
     for name, value in scalars.items():
         checks.equal(f"{where}: {name}", value, shown[name])
+    _compare_header(where, script, shown, checks)
     purge = script.purge_record.body["method"] if script.purge_record else result.no_purge
     checks.equal(f"{where}: purge", purge, shown["purge"])
     _compare_extended(where, script, shown["modified"], checks)
@@ -115,6 +117,14 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
     # Rounds before those that results come from have names of their own.
     if len(script.loops) == 1:
         efficiency.check_test(script, shown["efficiency"], where, checks)
+
+
+def _compare_header(where: str, script: Script, shown: dict[str, Any], checks: Checks) -> None:
+    """The date of the test, and the shares of the LBA space that it uses."""
+    checks.equal(f"{where}: date", script.records[0].wall, shown["date"])
+    settings = script.setup.settings
+    for key, setting in (("precondition", "precondition_range_percent"), ("test", "test_range_percent")):
+        checks.equal(f"{where}: active_range: {key}", f"{settings[setting]}%", shown["active_range"][key])
 
 
 def _compare_extended(where: str, script: Script, modified: list[str], checks: Checks) -> None:

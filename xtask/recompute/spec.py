@@ -143,10 +143,22 @@ class Setup:
         return {"access": access, "read_percent": read_percent, "block_bytes": block_bytes, "threads": demand[0],
                 "queue_depth": demand[1], "range": where, "data_pattern": "random", "until": until}
 
+    @property
+    def composite_shares(self) -> list[tuple[int, int]]:
+        """Sizes of the composite and their shares of the I/Os.
+
+        docs/reference/tests.md, "ECW and CBW": if the tester chose so, smaller I/Os become I/Os of one sector.
+        """
+        shares = dict(COMPOSITE)
+        if self.settings.get("composite_fits_sectors"):
+            small = sum(shares.pop(size) for size in list(shares) if size < self.sector)
+            shares[self.sector] += small
+        return list(shares.items())
+
     def composite(self, read_percent: int, demand: tuple[int, int], until: dict[str, int]) -> dict[str, Any]:
         """PTS 2.7: twelve block sizes, three LBA groups."""
         kinds = [{"share_percent": share, "access": "random", "read_percent": read_percent, "block_bytes": size}
-                 for size, share in COMPOSITE]
+                 for size, share in self.composite_shares]
         zones = [{"access_percent": access, "range_percent": part} for access, part in ZONES]
         load = self.load("random", read_percent, COMPOSITE[-1][0], demand, until, self.test_range)
         return load | {"kinds": kinds, "zones": zones}

@@ -8,7 +8,7 @@ from journal import Segment
 from loops import mean
 from replay import Rounds, Script
 from result import Chart, Result, Table, levels_table
-from spec import COMPOSITE, KIB, MINUTE, SWEEP, ZONES, kib, mix, name_of
+from spec import KIB, MINUTE, SWEEP, ZONES, kib, mix, name_of
 
 Demand = tuple[int, int]
 
@@ -80,7 +80,7 @@ def sweep(script: Script) -> Result:
         title = f"{name} point, {stimulus.mixed} TC {demand[0]} QD {demand[1]}, ART {art} ms"
         result.figures.append((title, iops[demand], "IOPS"))
     if script.test == "ecw":
-        result.tables = _pattern_tables(stimulus.read_percent)
+        result.tables = _pattern_tables(stimulus.read_percent, script.setup.composite_shares)
     result.tables += [levels_table(f"{name} IOPS Response Time Histogram", histogram.both)
                       for name, histogram in histograms.items()]
     result.charts = _round_charts(stimulus, before, conditioned, rounds, varied, between)
@@ -115,10 +115,10 @@ def choose(iops: dict[Demand, float], times: dict[Demand, float]) -> dict[str, D
     return {"Max": most, "Mid": mid, "Min": least}
 
 
-def _pattern_tables(read_percent: int) -> list[Table]:
+def _pattern_tables(read_percent: int, composite: list[tuple[int, int]]) -> list[Table]:
     page = f"Access Pattern Block Sizes & Access Probabilities - {read_percent}:{100 - read_percent} RW"
-    sizes = Table(page, "Block Sizes", [kib(size) for size, _ in COMPOSITE],
-                  [("Share of I/Os (%)", [float(share) for _, share in COMPOSITE])])
+    sizes = Table(page, "Block Sizes", [kib(size) for size, _ in composite],
+                  [("Share of I/Os (%)", [float(share) for _, share in composite])])
     groups, start = [], 0
     for name, (_, part) in zip("ABC", ZONES):
         groups.append(f"{name} ({start} to {start + part} %)")

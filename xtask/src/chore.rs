@@ -42,12 +42,12 @@ impl Entry {
     }
 }
 
-/// Returns a command that starts the same cargo that runs this chore.
+/// Returns a command that starts the same cargo that is running this chore.
 pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs the program of another package of the workspace.
+/// Runs the program of another package in the workspace.
 pub fn run_package<'a>(
     root: &Path,
     package: &str,
@@ -59,7 +59,7 @@ pub fn run_package<'a>(
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
-/// Runs the program of another package of the workspace as an optimised build, in the current directory.
+/// Runs the program of another package in the workspace as an optimised build, in the current directory.
 pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     let words = ["build", "--release", "--package", package];
     let status = Command::new(program(root, &words, package)?).args(arguments).status();
@@ -67,7 +67,7 @@ pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
-/// Arguments of cargo that build every test of the workspace, and the programs of packages with integration tests.
+/// Arguments for cargo that build every test in the workspace, and the programs of packages with integration tests.
 /// With fewer packages, cargo would select other features and build most crates again.
 pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];
 

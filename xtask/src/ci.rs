@@ -9,8 +9,8 @@ use anyhow::{Context as _, bail};
 use crate::chore::{Chore, cargo};
 use crate::test::SKIPS;
 
-/// Environment variable with a list of programs, separated by spaces, whose absence does not permit a test to
-/// be skipped.
+/// Environment variable with a space-separated list of programs. A test must not be skipped because one of
+/// them is missing.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
 /// One check.
@@ -26,7 +26,7 @@ struct Step {
 enum How {
     /// Runs cargo with these arguments.
     Cargo(&'static [&'static str]),
-    /// Runs the chore of the same name in this process; the function returns the reason if the check was
+    /// Runs the chore with the same name in this process; the function returns the reason if the check was
     /// skipped. The strings are the arguments of the equivalent command.
     Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
 }
@@ -96,7 +96,7 @@ fn all_steps(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if a test was skipped although the missing program is required.
+/// Fails if a test was skipped because a required program is missing.
 fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::Result<()> {
     let is_required = |program: &str| required.split_whitespace().any(|name| name == program);
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::chore::{Chore, run_optimised};
 
-/// Compare the IOPS test with fio on one target, cell by cell; its content is lost
+/// Compare the IOPS test with fio on one target, cell by cell; the target's content is lost
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Crosscheck {

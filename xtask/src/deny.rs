@@ -1,6 +1,6 @@
-//! Checks Cargo.lock against the rules in `deny.toml`. Licences and sources are checked here. If cargo-deny is
-//! installed, it checks them again, as well as bans and, if the database can be fetched, advisories. Checks
-//! that were not performed are reported.
+//! Checks Cargo.lock against the rules in `deny.toml`. Licences and sources are checked here. If cargo-deny
+//! is installed, it repeats these checks, and also checks bans and, if the database can be fetched,
+//! advisories. Checks that were not performed are reported.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -28,7 +28,7 @@ enum Advisories {
     No,
 }
 
-/// Compare licences, sources and advisories of Cargo.lock with deny.toml
+/// Compare the licences, sources and advisories in Cargo.lock with deny.toml
 #[derive(clap::Args)]
 pub struct Deny {
     /// Do not check advisories, whose database has to be fetched
@@ -102,13 +102,13 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
         return Some(format!("{name} is licensed under {licence}, which {RULES} does not allow"));
     }
     match package["source"].as_str() {
-        // Packages of the workspace have no source.
+        // Packages in the workspace have no source.
         None | Some(REGISTRY) => None,
         Some(other) => Some(format!("{name} comes from {other}, which {RULES} does not allow")),
     }
 }
 
-/// Returns whether the allowed licences satisfy an SPDX expression. Gives AND a lower precedence than OR, which
+/// Returns whether the allowed licences satisfy an SPDX expression. AND has a lower precedence than OR, which
 /// is at least as strict as SPDX.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));

@@ -33,7 +33,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     if !cargo(root, &["fetch", "--locked"])? {
         return Ok(Some(NOT_FETCHED.into()));
     }
-    // With the workspace's folder, dependencies that both have in common are compiled only once.
+    // In the workspace's folder, dependencies that both have in common are compiled only once.
     ensure!(
         cargo(root, &["check", "--locked", "--bins", "--target-dir", "target"])?,
         "a fuzz target does not compile"

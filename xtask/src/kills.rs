@@ -1,9 +1,12 @@
-//! `cargo xtask kills`: sends signals to real runs at chosen system calls, then resumes the runs.
+//! `cargo xtask kills`: sends signals to real runs at chosen system calls, then resumes the runs. It also kills the
+//! commands that archive and unarchive a run.
 //!
 //! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
-//! the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run or state
-//! their gap, and no setting may remain changed. Trials are distributed evenly over the system calls of a run.
+//! the resumed run has completed, `verify` must pass, the results must equal the results of an undisturbed
+//! run or state the gap, and no setting may remain changed. Trials are distributed evenly over the system
+//! calls of a run.
 
+mod archiving;
 mod judge;
 mod power;
 mod stage;
@@ -28,13 +31,14 @@ const TIMES_CI: u64 = 12;
 
 /// Kill real runs at chosen system calls, then resume them; or cut the power below the library
 ///
-/// With the filter `power`, the power is cut in the VM of vm-test, for each of two file systems and two targets.
+/// With the filter `power`, the power is cut in the VM of vm-test, for each combination of two file systems
+/// and two targets.
 #[derive(Default, clap::Args)]
 pub struct Kills {
     /// Kills per target [default: 1000, or 50 power cuts]
     #[arg(long, value_name = "N")]
     times: Option<u64>,
-    /// Seed of the trials
+    /// Seed for the trials
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// A plateau binary to test instead of building one
@@ -43,7 +47,7 @@ pub struct Kills {
     /// Do what `cargo xtask ci` does, with the binary of its tests
     #[arg(long)]
     ci: bool,
-    /// Part of `simulated` or `loop`, or `power`
+    /// Part of `simulated`, `loop` or `archive`, or `power`
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 }
@@ -81,11 +85,22 @@ fn perform(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     std::fs::create_dir_all(&folder)?;
     let kinds: Vec<Kind> =
         Kind::ALL.into_iter().filter(|kind| kind.name().contains(&options.filter)).collect();
-    if kinds.is_empty() {
-        bail!("no target matches '{}'; available: simulated, loop, power", options.filter);
+    let with_archives = archiving::NAME.contains(&options.filter);
+    if kinds.is_empty() && !with_archives {
+        bail!("no target matches '{}'; available: simulated, loop, archive, power", options.filter);
     }
     let requested = kinds.len();
     let (mut faults, mut skipped) = (0, Vec::new());
+    let times = |kind: Option<Kind>| match options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES })
+    {
+        // There are fewer trials on a loop device, which runs in real time.
+        times if options.ci && kind == Some(Kind::Loop) => times / 2,
+        times => times,
+    };
+    if with_archives {
+        let place = tempfile::Builder::new().prefix(archiving::NAME).tempdir_in(&folder)?;
+        faults += archiving::run(&binary, place.path(), times(None))?;
+    }
     for kind in kinds {
         let place = tempfile::Builder::new().prefix(kind.name()).tempdir_in(&folder)?;
         let device = match kind {
@@ -100,10 +115,7 @@ fn perform(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
             },
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
-        // There are fewer trials on a loop device, which runs in real time.
-        let times = options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES });
-        let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
-        let found = trials.run(times, options.seed)?;
+        let found = trials.run(times(Some(kind)), options.seed)?;
         if found > 0 {
             println!("{}: see {}", kind.name(), place.keep().display());
         }

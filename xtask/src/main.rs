@@ -14,7 +14,6 @@ mod pictures;
 mod readme;
 mod recompute;
 mod sentences;
-mod source;
 mod stacks;
 mod stress;
 mod swarm;

@@ -29,7 +29,7 @@ const SETTINGS_PAGE: &str = "docs/reference/plans.md";
 const NAME: &str = "toy-minutes";
 const MEANING: &str = "Minutes of the toy test, 1 to 60";
 
-/// Follow the examples of CONTRIBUTING.md for a new test and a new setting in a copy
+/// Follow the examples in CONTRIBUTING.md for a new test and a new setting, in a copy
 #[derive(clap::Args)]
 pub struct Newcomer {}
 
@@ -58,7 +58,7 @@ fn follow(root: &Path) -> anyhow::Result<()> {
     copy.check_manual()
 }
 
-/// A copy of the crates with the examples, and the directory in which it is built.
+/// A copy of the crates with the examples, and the directory that it is built in.
 struct ModifiedCopy {
     folder: PathBuf,
     target: PathBuf,
@@ -176,7 +176,7 @@ fn example<'a>(page: &'a str, path: &str) -> Option<&'a str> {
     Some(code)
 }
 
-/// Returns the table of tests with the module and the entry of the example added.
+/// Returns the table of tests with the example's module and entry added.
 fn with_test(table: &str) -> Option<String> {
     let (head, rest) = table.split_once("mod tp;\n")?;
     let (middle, tail) = rest.split_once("pub const TESTS: &[Test] = &[\n")?;

@@ -1,7 +1,7 @@
 //! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal, a report page, and a
 //! run's page and the drive list in a browser.
 //!
-//! Chromium renders them with the fonts of the host. This chore is therefore run by hand when the content
+//! Chromium renders them with the fonts of the host. This chore is therefore run manually when the content
 //! changes, and the pictures are reviewed.
 
 use std::fs::File;
@@ -24,7 +24,7 @@ const COLUMNS: u16 = 80;
 /// Maximum size of a picture on a web page.
 const MOST_BYTES: u64 = 200_000;
 
-/// Render the pictures of the README from real runs
+/// Render the README's pictures from real runs
 #[derive(clap::Args)]
 pub struct Pictures {}
 

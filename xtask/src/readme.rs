@@ -33,10 +33,10 @@ struct Typed {
     output: Vec<String>,
 }
 
-/// Type every command of the documents in a fresh clone
+/// Run every command in the documents in a fresh clone
 #[derive(clap::Args)]
 pub struct Readme {
-    /// Type only the commands of pages whose path contains this
+    /// Run only the commands in pages whose path contains this
     page: Option<String>,
 }
 
@@ -46,12 +46,12 @@ impl Chore for Readme {
     }
 }
 
-/// Types the commands of all pages for `cargo xtask ci`.
+/// Runs the commands in all pages for `cargo xtask ci`.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     type_all(root, "").map(|()| None)
 }
 
-/// Runs the commands of the pages whose path contains `filter`.
+/// Runs the commands in the pages whose path contains `filter`.
 fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
     // The path is the same in each run, because cargo would rebuild the crates at any other path.
@@ -75,7 +75,7 @@ fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
             }
         }
     }
-    if failed == 0 { Ok(()) } else { bail!("{failed} commands of the documents do not behave as documented") }
+    if failed == 0 { Ok(()) } else { bail!("{failed} commands in the documents do not behave as documented") }
 }
 
 fn verdict(wrong: &Option<String>) -> &'static str {

@@ -2,8 +2,8 @@
 //!
 //! The recomputation is `xtask/recompute/recompute.py`, which is based only on the description of the format and on the
 //! specification. If no runs are given, this module first creates small simulated runs: every test of every profile,
-//! presets and other custom tests, and runs that were interrupted, signed or imported. A self-test alters a run and
-//! must detect each alteration.
+//! every preset, other custom tests and settings, and runs that were interrupted, signed or imported. A self-test alters
+//! a run and must detect each alteration.
 
 mod made;
 
@@ -20,9 +20,9 @@ const PYTHON: &str = "python3";
 /// Maximum number of runs, and of recomputations, in progress at the same time.
 const LANES: usize = 2;
 
-/// Recompute runs from their journals in Python and compare them with what Plateau reports
+/// Recompute runs from their journals in Python, and compare the results with Plateau's reports
 ///
-/// If no runs are given, small simulated runs of every test, profile and most presets are recomputed, followed by a
+/// If no runs are given, small simulated runs of every test, profile and preset are recomputed, followed by a
 /// self-test.
 #[derive(Default, clap::Args)]
 pub struct Recompute {

@@ -10,13 +10,13 @@ use anyhow::ensure;
 use stdx::rng::Rng;
 
 use crate::chore::Chore;
-use crate::tidy::tree::Tree;
 use prose::Sentence;
+use tidy::tree::Tree;
 
 /// Print sentences drawn at random from comments, documents and messages
 #[derive(clap::Args)]
 pub struct Sentences {
-    /// Seed of the sample
+    /// Seed for the sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Number of sentences

@@ -79,7 +79,7 @@ pub struct Stress {
     alone: bool,
 }
 
-/// Results of all runs of one binary.
+/// Results of all runs of a binary.
 struct Tally {
     name: String,
     runs: u32,
@@ -191,7 +191,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Returns a line of the table.
+    /// Returns a line for the table.
     fn line(&self) -> String {
         let seconds = self.took.as_secs_f64();
         format!("{:24} {:5} {:9} {:8} {seconds:9.1}", self.name, self.runs, self.failures.len(), self.skipped)

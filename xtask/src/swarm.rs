@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 
 use crate::chore::{Chore, TESTS, program, run_package};
 
-/// Arguments for `ci`, which limit the time in minutes.
+/// Arguments for `ci`: a time limit in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
 
 /// Perform simulated runs with a crash at every event; `--help` lists the options

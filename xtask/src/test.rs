@@ -24,8 +24,9 @@ const LANES: usize = 2;
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
-/// Test binaries that mostly wait, for another program or a timer. They run one at a time next to the others, because a
-/// separate lane costs hardly any processor time, and each would leave a core idle in another lane.
+/// Test binaries that mostly wait for another program or a timer. They run one at a time next to the others:
+/// their separate lane needs hardly any processor time, whereas in another lane, each of them would leave a
+/// core idle.
 pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
 /// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
@@ -62,8 +63,8 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     matching(root, &[]).map(|()| None)
 }
 
-/// Builds the workspace and runs the binaries whose label contains one of the filters; without filters, runs
-/// all of them and the doctests.
+/// Builds the workspace and runs the binaries whose label contains one of the filters; if there are no
+/// filters, runs all of them and the doctests.
 fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     let mut binaries = test_binaries::build(root)?;
     let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");
@@ -102,7 +103,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
 /// A label and its command.
 type Job = (String, Command);
 
-/// Commands that run in order, this many at a time.
+/// Commands that are started in order, this many at a time.
 type Queue = (Vec<Job>, usize);
 
 /// Runs the queues at the same time, and then the commands that run alone.
@@ -196,7 +197,7 @@ mod tests {
         let passed = Mutex::new(Vec::new());
         let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
-        // The other lane has nothing else to do in the meantime.
+        // The other lane has nothing else to do until then.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
         let error = run_all(two(jobs), Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");

@@ -1,4 +1,4 @@
-//! Builds and finds the test binaries of the workspace.
+//! Builds and finds the test binaries in the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,14 +10,14 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestBinary {
     pub package: String,
-    /// File in the directory `tests`; empty for the unit tests of the library or program.
+    /// File in the directory `tests`; empty for unit tests of the library or program.
     pub name: String,
     pub executable: PathBuf,
     /// Directory of the package, which is the working directory of its tests.
     pub home: PathBuf,
 }
 
-/// Builds every test of the workspace and returns the binaries, sorted by package and name.
+/// Builds every test in the workspace and returns the binaries, sorted by package and name.
 ///
 /// Always builds the whole workspace: with fewer packages, cargo would select different features and build
 /// everything again.

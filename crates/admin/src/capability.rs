@@ -30,7 +30,7 @@ pub enum Protocol {
     Ata(wire::ata::Identify),
     /// SCSI.
     Scsi(Scsi),
-    /// No command set that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
+    /// None of the command sets that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
     /// The device could not be queried; contains the reason.
     Unasked(String),

@@ -78,7 +78,7 @@ pub trait Admin {
     /// Reads until `content` is full.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
     /// Verifies, right before a destructive command, that this is still the inspected device and that it is
-    /// not in use. With `all_namespaces`, no other namespace of its NVMe subsystem may be in use either.
+    /// not in use. If `all_namespaces` is set, no other namespace of its NVMe subsystem may be in use either.
     fn recheck(&mut self, all_namespaces: bool) -> Result<(), AdminError>;
     /// Waits for `length`.
     fn pause(&mut self, length: Duration);

@@ -249,8 +249,8 @@ pub enum DriveFault {
     NoSanitize(SanitizeState),
     /// The log contains a different sanitize operation.
     #[error(
-        "the sanitize log reports a different command ({found:08x}h) than the one that was sent ({requested:08x}h), so the \
-         drive did not perform the latter"
+        "the sanitize log reports another command ({found:08x}h) instead of the requested command ({requested:08x}h), \
+         which the drive therefore did not perform"
     )]
     OtherSanitize {
         /// Command dword 10 in the log.

@@ -1,6 +1,6 @@
 //! Decodes responses of devices into facts. Performs no I/O and never panics, regardless of the input.
 //!
-//! Each size and offset is that of the cited figure or table; all are checked at compile time. Values that
+//! Each size and offset is taken from the cited figure or table, and is checked at compile time. Values that
 //! are 0's based in the standards are converted only here.
 
 pub(crate) mod ata;

@@ -70,7 +70,7 @@ impl Buffers {
 /// enough for 250,000 events.
 ///
 /// # Errors
-/// Returns an error if the tracer cannot be used, or the output cannot be written. The instance is removed in any case.
+/// Returns an error if the tracer cannot be used, or the output cannot be written. The instance is always removed.
 pub fn capture<W: Write>(
     subject: &Subject,
     buffer_kib: u32,

@@ -28,8 +28,8 @@ pub enum CaptureError {
         /// What is missing.
         what: &'static str,
     },
-    /// A file of the tracer cannot be used.
-    #[error("cannot use {file} of the kernel's tracer")]
+    /// A tracer file cannot be used.
+    #[error("cannot use the kernel tracer's file {file}")]
     Tracer {
         /// The file, relative to tracefs.
         file: String,

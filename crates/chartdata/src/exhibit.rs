@@ -24,7 +24,8 @@ impl From<String> for PageKey {
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Key of its content; None if the page shows the approach to steady state, which is not compared between runs.
+    /// Key of the page's content; None if the page shows the approach to steady state, which is not compared
+    /// between runs.
     pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,
@@ -147,7 +148,7 @@ pub enum Scale {
     Nines,
 }
 
-/// One data series of a chart. Series of the same name are one line with gaps.
+/// One data series of a chart. Series with the same name are one line with gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
@@ -242,7 +243,7 @@ pub struct Row {
 /// Text printed instead of maxima, which are not meaningful on a scaled simulated drive.
 pub const SCALED: &str = "n/a (scaled)";
 
-/// One cell of a table.
+/// A cell in a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A number.

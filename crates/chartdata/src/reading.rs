@@ -1,4 +1,4 @@
-//! The content of each chart type. The crate `charts` contains a sentence that explains how to read each.
+//! The content of each chart type. The crate `charts` contains a sentence for each that explains how to read it.
 
 use serde::{Deserialize, Serialize};
 

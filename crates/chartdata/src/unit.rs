@@ -5,7 +5,7 @@
 pub enum Unit {
     /// I/Os per second.
     Iops,
-    /// Throughput, in powers of 1000.
+    /// Throughput, with decimal prefixes (1 MB = 10^6 bytes).
     MegabytesPerSecond,
     /// Response times.
     Milliseconds,

@@ -1,4 +1,4 @@
-//! The few SVG elements that charts consist of.
+//! The few SVG elements in charts.
 
 use std::fmt::Write as _;
 
@@ -127,7 +127,7 @@ impl Canvas {
         );
     }
 
-    /// Draws a line through the points; draws nothing for fewer than two.
+    /// Draws a line through the points; draws nothing for fewer than two points.
     pub fn polyline(&mut self, points: &[Point], stroke: Stroke) {
         if points.len() > 1 {
             let _ = write!(

@@ -39,7 +39,7 @@ pub struct CardFigure {
     pub unit: String,
     /// Spread of the value, or the reason why the value is not valid.
     pub note: String,
-    /// Whether the value is a valid result; values that are not are drawn differently.
+    /// Whether the value is a valid result; other values are drawn differently.
     pub is_valid: bool,
 }
 

@@ -26,7 +26,7 @@ const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// Width of a picture with room for a map next to the columns, and the share of it that the columns get.
+/// Width of a picture with room for a map next to the columns, and the share of the width that the columns get.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
 
@@ -75,7 +75,7 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
 /// the front hide others.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    // A matrix without values adds nothing to columns without values.
+    // If there are no values, a matrix adds nothing to the columns.
     let is_empty = columns.heights.iter().flatten().flatten().next().is_none();
     if size.width < WIDE_ENOUGH || is_empty {
         return columns3d(columns, title, size);

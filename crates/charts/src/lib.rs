@@ -1,8 +1,8 @@
 //! Charts as SVG: data in, picture out, one file per chart type. Charts never alter the data, but fully determine the
 //! appearance, so that all tests share the same axes, legends, colours and markers.
 //!
-//! Pictures contain no ids, so a document can embed any number of them, and no style sheet, so each one can be extracted
-//! and published separately. This crate performs no I/O.
+//! Pictures contain no ids, so a document can embed any number of them, and no style sheet, so each picture
+//! can be extracted and published separately. This crate performs no I/O.
 #![forbid(unsafe_code)]
 
 mod bars;
@@ -53,8 +53,8 @@ pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
     picture(exhibit, title, Size { width, ..Size::NARROW })
 }
 
-/// Renders an exhibit of a page as SVG, with the same horizontal axis and the same edges as the other charts of the
-/// `page` that have the same quantity there; None if it is not a chart.
+/// Renders an exhibit of a page as SVG, with the same horizontal axis and the same edges as the other charts
+/// on the `page` whose horizontal axis shows the same quantity; None if it is not a chart.
 #[must_use]
 pub fn picture_of_page(exhibit: &Exhibit, page: &[Exhibit], title: &str, size: Size) -> Option<String> {
     let Exhibit::Lines(data) = exhibit else { return picture(exhibit, title, size) };

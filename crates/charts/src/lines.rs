@@ -309,8 +309,8 @@ fn legend_height(lines: &Lines, size: Size) -> f64 {
     if size.is_narrow() && entries > 0.0 { entries * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
-/// The size of the whole picture. A legend below a narrow plot adds to the height of the picture instead of reducing
-/// that of the plot.
+/// The size of the whole picture. A legend below a narrow plot adds to the height of the picture instead of
+/// reducing the height of the plot.
 fn with_legend(lines: &Lines, size: Size) -> Size {
     Size { height: size.height + legend_height(lines, size), ..size }
 }

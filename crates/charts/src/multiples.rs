@@ -18,7 +18,7 @@ const TOP: f64 = 24.0;
 const RIGHT: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
-/// Renders series `own` of `lines` over all others, with axes that include all of them.
+/// Renders series `own` of `lines` over all others, with axes that include all series.
 #[must_use]
 pub fn multiple(lines: &Lines, own: usize, size: Size) -> String {
     let Some(series) = lines.series.get(own) else { return String::new() };

@@ -1,5 +1,6 @@
-//! A plate: a chart with all the context that it needs outside its report. Above the chart are its subject, device and
-//! date, followed by the caveats in boxes; below it are what the chart shows and its origin.
+//! A plate: a chart with all the context that it needs outside its report. Above the chart are its subject,
+//! device and date, followed by the caveats in boxes. Below it are a sentence on what the chart shows, and
+//! its origin.
 
 use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
 use crate::markup::shortened;

@@ -187,7 +187,7 @@ fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
     Some(left + place * (right - left))
 }
 
-/// Places each marker label in the first row in which it overlaps neither a label nor the line of a label above.
+/// Places each marker label in the first row where it overlaps neither a label nor the line of a label above.
 fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name> {
     let mut waiting: Vec<(Name, (f64, f64))> =
         times.markers.iter().map(|marker| name(marker, time, left, right)).collect();

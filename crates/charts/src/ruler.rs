@@ -3,7 +3,7 @@
 use chartdata::exhibit::Scale;
 use stdx::units::grouped;
 
-/// For each tick: N, where one in N I/Os takes longer, and the percentage that does not.
+/// For each tick: N, where one in N I/Os takes longer, and the percentage of I/Os that do not.
 const NINES: [(f64, &str); 7] = [
     (2.0, "50"),
     (10.0, "90"),

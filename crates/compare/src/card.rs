@@ -22,7 +22,7 @@ const LISTED: usize = 2;
 /// Maximum number of bars that are legible on a card.
 const MOST_BARS: usize = 16;
 const BARS_WIDTH: f64 = 520.0;
-/// Height of the bar area of a card. With few runs, there is room for several figures.
+/// Height of the bar area of a card. If there are few runs, there is room for several figures.
 const BARS_HEIGHT: f64 = 340.0;
 
 /// Draws the card in all sizes and themes, as SVG and PNG.
@@ -81,7 +81,7 @@ fn has_value(line: &Line, run: usize) -> bool {
     line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
 }
 
-/// The value of the baseline with the differences of the others.
+/// The baseline's value, with the differences of the other runs.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
     let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));
@@ -133,7 +133,7 @@ fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, 
 /// The runs as bars: all runs, or the best runs and the baseline.
 fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
-    // A baseline that is not among the best is shown last.
+    // A baseline that is not among the best runs is shown last.
     let baseline = ranked.bars.iter().position(|bar| bar.is_baseline);
     if let Some(baseline) = baseline.filter(|place| *place >= MOST_BARS) {
         ranked.bars.swap(MOST_BARS - 1, baseline);

@@ -49,7 +49,7 @@ impl Comparison {
     /// Returns an error if there are too few runs, or no figure is common to two of them.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if runs.len() < MINIMUM_RUNS {
-            return Err(format!("{} runs given; a comparison needs at least {MINIMUM_RUNS}", runs.len()));
+            return Err(format!("{} runs specified; a comparison needs at least {MINIMUM_RUNS}", runs.len()));
         }
         number_equal_names(&mut runs);
         let lines = lines(&runs);

@@ -47,7 +47,7 @@ pub(crate) const HEADER: [Fact; 21] = [
     ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
 ];
 
-/// The interface, or the file system that a file is on.
+/// The interface, or the file system of a file.
 fn interface(run: &Candidate) -> String {
     match &run.document.file_system {
         Some(facts) => format!("file on {}", facts.kind),

@@ -1,5 +1,5 @@
-//! The comparison as a self-contained HTML file. It is complete without its script, which only lets readers choose runs
-//! and baseline, and highlights a run everywhere.
+//! The comparison as a self-contained HTML file. It is complete without its script, which only lets readers
+//! choose the runs and the baseline, and highlights a run everywhere.
 
 mod figures;
 mod pages;

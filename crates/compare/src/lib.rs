@@ -1,6 +1,6 @@
 //! Compares runs: their figures, the differences between them, and whether these exceed the noise; with pages and
-//! formats for comparisons. The first run is the baseline; no run is called better unless the spread of both runs
-//! is considered.
+//! formats for comparisons. The first run is the baseline; no run is called better without considering the
+//! spread of both runs.
 //!
 //! The crate `report` defines what a run is, and how it is evaluated, drawn and described.
 #![forbid(unsafe_code)]

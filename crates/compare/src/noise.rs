@@ -33,7 +33,7 @@ impl Finding {
 pub struct Difference {
     /// Difference between the means, in percent of the first mean.
     pub percent: f64,
-    /// Bounds of the 95 % confidence interval in percent of the first mean; None if the spread is unknown.
+    /// Bounds of the 95 % confidence interval, in percent of the first mean; None if the spread is unknown.
     pub interval_percent: Option<(f64, f64)>,
     /// Assessment of the difference.
     pub finding: Finding,
@@ -66,7 +66,7 @@ impl Difference {
     }
 }
 
-/// The 95 % confidence interval of the mean; None with fewer than two values.
+/// The 95 % confidence interval of the mean; None if there are fewer than two values.
 pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
     let sample = Sample::of(values)?;
     let half = student_t(sample.count - 1.0) * sample.variance_of_mean()?.sqrt();
@@ -77,7 +77,7 @@ pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
 pub(crate) struct Sample {
     pub count: f64,
     pub mean: f64,
-    /// None with fewer than two values.
+    /// None if there are fewer than two values.
     pub variance: Option<f64>,
 }
 

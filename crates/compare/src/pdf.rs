@@ -25,7 +25,7 @@ const WIDE_CHART: Size = Size { width: 1047.0, height: 288.0 };
 const SMALL: Size = Size { width: 198.0, height: 126.0 };
 const SMALL_IN_ROW: usize = 5;
 const SMALL_ON_PAGE: usize = 20;
-/// Width of the ranked bars, of which two are side by side.
+/// Width of the ranked bars, which are drawn two abreast.
 const BARS: f64 = 516.0;
 /// Figures of a test in one table.
 const FIGURES_IN_TABLE: usize = 4;
@@ -75,7 +75,7 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
 }
 
 /// Labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs if there are
-/// many. They precede the rest, which is truncated at its end if it is too long.
+/// many. The labels precede the rest of the text, which is truncated at its end if it is too long.
 fn footer(comparison: &Comparison) -> String {
     let labels = sections::labels(&comparison.runs).join(" · ");
     let marks = if labels.len() <= FOOTER { labels } else { sections::marks(&comparison.runs) };
@@ -95,7 +95,7 @@ fn points(heading: &str, texts: &[String]) -> Vec<Block> {
     std::iter::once(heading).chain(texts.iter().map(|text| Block::Text(format!("• {text}")))).collect()
 }
 
-/// A run by letter, name and marks, none of which is truncated.
+/// A run's letter, name and marks; none of them is truncated.
 fn marked(runs: &[Candidate], index: usize) -> String {
     let marks: Vec<String> = runs[index].marks().into_iter().map(unbroken).collect();
     if marks.is_empty() {
@@ -158,7 +158,7 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The difference from the baseline, which may only be broken between its parts.
+/// The difference from the baseline; lines may break only between its parts.
 fn against(line: &Line, run: usize) -> String {
     match &line.differences[run] {
         None if run == 0 => "baseline".into(),
@@ -213,7 +213,7 @@ fn warnings(comparison: &Comparison) -> Vec<Block> {
     ]
 }
 
-/// Statistics over groups of runs; empty without groups.
+/// Statistics over groups of runs; empty if there are no groups.
 fn of_groups(comparison: &Comparison) -> Vec<Block> {
     if comparison.groups.is_empty() {
         return Vec::new();

@@ -32,7 +32,7 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
     groups
 }
 
-/// Indices of the runs, the best of `line` first; those without the figure come last.
+/// Indices of the runs, the best in `line` first; runs without the figure come last.
 pub(crate) fn ranking(line: &Line) -> Vec<usize> {
     let better = line.figures.iter().flatten().map(|figure| figure.better).next();
     let value = |index: &usize| line.figures[*index].as_ref().and_then(Figure::mean);

@@ -16,9 +16,10 @@ pub struct Summary {
     pub counts: (usize, usize),
     /// Mean over the drives, with equal weight; None if no run has the figure.
     pub mean: Option<f64>,
-    /// Standard deviation between the means of the drives, in percent of the mean; None with fewer than two drives.
+    /// Standard deviation between the means of the drives, in percent of the mean; None if there are fewer
+    /// than two drives.
     pub between_drives_percent: Option<f64>,
-    /// Standard deviation between runs of the same drive, in percent of the mean; None without a drive with two runs.
+    /// Standard deviation between runs of the same drive, in percent of the mean; None if no drive has two runs.
     pub between_runs_percent: Option<f64>,
     /// 95 % confidence interval of the mean: over drives, or over runs if there is one drive.
     pub interval: Option<(f64, f64)>,
@@ -153,7 +154,7 @@ pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> 
     ]
 }
 
-/// The statistics for terminals; empty without groups.
+/// The statistics for terminals; empty if there are no groups.
 pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     if comparison.groups.is_empty() {

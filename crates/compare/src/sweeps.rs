@@ -1,4 +1,5 @@
-//! Rates over the number of outstanding I/Os: for each workload one chart with one line per run, and its values.
+//! Rates over the number of outstanding I/Os: for each workload, one chart with one line per run, and the
+//! values in the chart.
 
 use pts::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
 use pts::host_limit::legend;

@@ -21,7 +21,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Longer ones first, because the shorter ones are their prefixes.
+    /// Longer symbols come first, because shorter ones are prefixes of them.
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
 
@@ -135,8 +135,8 @@ impl Threshold {
     /// condition, because it may not be real.
     ///
     /// # Errors
-    /// Returns an error if no comparable figure matches the key, if a run lacks one (which must not look like a pass), or if
-    /// a figure has a different unit than the condition.
+    /// Returns an error if no comparable figure matches the key, if a run lacks such a figure (which must not
+    /// look like a pass), or if a figure has a different unit than the condition.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         match &self.limit {
             Limit::Percent(percent) => self.relative(comparison, *percent),

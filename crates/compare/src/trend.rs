@@ -111,7 +111,8 @@ pub struct FirmwareChange {
 }
 
 impl Trend {
-    /// Returns the mean over the runs, and the standard deviation as a percentage of the mean; None without runs.
+    /// Returns the mean over the runs, and the standard deviation as a percentage of the mean; None if there
+    /// are no runs.
     #[must_use]
     pub fn mean(&self) -> Option<(f64, Option<f64>)> {
         let sample = Sample::of(&self.values())?;
@@ -131,7 +132,7 @@ impl Trend {
         self.points.iter().map(days).collect()
     }
 
-    /// Returns the drift; None with fewer than three runs, or if all of them were started at the same time.
+    /// Returns the drift; None if there are fewer than three runs, or if all of them were started at the same time.
     #[must_use]
     pub fn drift(&self) -> Option<Drift> {
         let (x, y) = (self.days(), self.values());
@@ -155,7 +156,7 @@ impl Trend {
         })
     }
 
-    /// Returns the limits of a control chart; None unless the runs are at least eight of one drive.
+    /// Returns the limits of a control chart; None unless there are at least eight runs, all of one drive.
     #[must_use]
     pub fn control(&self) -> Option<Control> {
         let values = self.values();
@@ -354,7 +355,7 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// The values next to the runs. Drive and firmware are stated once if they are the same for all runs.
+/// The values next to the runs. The drive and the firmware appear once if they are the same for all runs.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;

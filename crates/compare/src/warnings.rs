@@ -58,7 +58,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Groups runs of equal values, in the order of the first run of each.
+    /// Groups runs with equal values, in the order of the first run in each group.
     fn of(subject: impl Into<String>, each: impl IntoIterator<Item = (usize, String)>) -> Self {
         let mut values: Vec<(Vec<usize>, String)> = Vec::new();
         for (run, text) in each {
@@ -152,7 +152,7 @@ fn unknown(candidate: &Candidate) -> String {
     }
 }
 
-/// The command line of the kernel, without the words that differ between any two installations.
+/// The kernel's command line, without the words that differ between any two installations.
 fn kernel_line(run: &Candidate) -> String {
     let line = known(run, |run| run.host.kernel_command_line.as_ref());
     let of_installation = |word: &&str| {
@@ -176,7 +176,7 @@ fn power(run: &Candidate) -> String {
     source.unwrap_or_else(|| none_known(run))
 }
 
-/// What the file of an imported run does not contain is unknown.
+/// Values missing from the file of an imported run are unknown.
 fn none_known(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }
@@ -259,7 +259,7 @@ fn write_cache(run: &Candidate) -> String {
     run.document.write_cache()
 }
 
-/// A setting of the run; an imported file need not contain it.
+/// A setting of the run; an imported file may lack it.
 fn setting(run: &Candidate, of: fn(&Settings) -> String) -> String {
     run.document.run.settings.as_ref().map_or_else(|| ABSENT.into(), of)
 }

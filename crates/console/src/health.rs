@@ -60,7 +60,7 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Formats the minimum and maximum of each power meter of the host.
+/// Formats the minimum and maximum of each of the host's power meters.
 fn watts(readings: &[&Health]) -> Vec<String> {
     let mut meters: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (name, &milliwatts) in readings.iter().flat_map(|health| &health.power_milliwatts) {

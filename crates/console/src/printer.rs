@@ -63,8 +63,8 @@ static MANNER: OnceLock<Manner> = OnceLock::new();
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Returns the manner of this process; `requested` is the requested style, or `None` to choose it according to the
-    /// terminal.
+    /// Returns the output style of this process; `requested` is the requested style, or `None` to choose it
+    /// according to the terminal.
     pub fn of_process(requested: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = requested.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
@@ -74,7 +74,7 @@ impl Manner {
     }
 }
 
-/// Sets the manner of this process; only the first call has an effect.
+/// Sets the output style of this process; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
     // Later calls are ignored on purpose.
     let _ = MANNER.set(manner);
@@ -85,7 +85,7 @@ pub fn mute() {
     MUTED.store(true, Ordering::Relaxed);
 }
 
-/// Returns the manner of this process.
+/// Returns the output style of this process.
 pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(DEFAULT)
 }

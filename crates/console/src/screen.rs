@@ -1,9 +1,9 @@
 //! Lines at the bottom of a terminal that are rewritten while other lines scroll above them. Computes the text
 //! that changes one state into the next, without side effects; `printer.rs` writes it.
 //!
-//! The cursor always rests below the last line, so that the terminal stays usable no matter how the process ends.
+//! The cursor always stays below the last line, so that the terminal remains usable no matter how the process ends.
 
-/// A line with its escape sequences, and its width in columns without them.
+/// A line with its escape sequences, and its width in columns, which excludes them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
     pub text: String,

@@ -95,7 +95,7 @@ fn version(text: &str) -> [u32; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// Returns the size of the terminal that is connected to a stream; the default size for anything else.
+/// Returns the size of the terminal that is connected to a stream; the default size for any other stream.
 pub fn size(stream: &impl AsFd) -> Size {
     let known = rustix::termios::tcgetwinsize(stream).ok();
     let of = |known: rustix::termios::Winsize| Size {

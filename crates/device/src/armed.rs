@@ -47,8 +47,8 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks. A workload with verification is read back at its end; the findings, and any failed
-    /// I/O, are then part of its segment.
+    /// rounded down to whole blocks. A workload with verification is read back at its end; its segment
+    /// contains the findings and any failed I/O.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
@@ -74,10 +74,10 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // The measurement is invalid if a member failed or the device was remapped in the meantime.
+        // The measurement is invalid if a member failed or the device was remapped during the load.
         self.check_in_between()?;
         if let LoadOutcome::Finished(segment) = &outcome {
-            log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
+            log::info!("load {workload} through {}: {:.3} s", segment.io_path, segment.seconds());
         }
         Ok(outcome)
     }

@@ -2,7 +2,7 @@
 //!
 //! An [`Assembly`] is the part of an armed array that manages the members. Each member is armed by
 //! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before
-//! each purge. Before an array is created, a note is written to disk. With this note, the next start can
+//! each purge. Before an array is created, a note is written to disk. The next start uses this note to
 //! dismantle an array left by a crash.
 
 mod controller;
@@ -48,7 +48,7 @@ use sysfs::Roots;
 
 /// Prefix of a target name that denotes an array.
 pub(crate) const PREFIX: &str = "array:";
-/// Poll intervals while members are synchronised by the kernel, and by a RAID controller, whose utility is slow.
+/// Poll intervals while members are synchronised: by the kernel, and by a RAID controller, whose utility is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
 /// Highest md number. Free numbers are searched downwards from this number, as in the kernel's automatic numbering.
@@ -110,8 +110,8 @@ impl Array {
         self.members.refusals(&self.spec)
     }
 
-    /// Arms all members and creates the array. `erase` must contain the identity of each member; `notes` is the
-    /// folder for the note from which the array can be dismantled.
+    /// Arms all members and creates the array. `erase` must contain the identity of each member; `notes` is
+    /// the folder for the note that is used to dismantle the array.
     pub(crate) fn arm(
         self,
         facts: TargetFacts,
@@ -249,7 +249,7 @@ impl Assembly {
         })
     }
 
-    /// Verifies that the array is intact: all members work, and no background operation is running.
+    /// Verifies that the array is intact: all members are working, and no background operation is running.
     pub(crate) fn check(&mut self) -> Result<(), DriveError> {
         match self.state()? {
             State::Whole => Ok(()),
@@ -260,7 +260,7 @@ impl Assembly {
         }
     }
 
-    /// Waits until the members are in sync. Returns how long this took, or `None` if they already were in sync.
+    /// Waits until the members are in sync. Returns how long this took, or `None` if the members were already in sync.
     pub(crate) fn settle(
         &mut self,
         clock: Clock,
@@ -313,7 +313,7 @@ impl Assembly {
 
 impl Drop for Assembly {
     /// Dismantles an array that still exists after a panic or an error in the caller. If that fails, the next
-    /// start tries again because of the note.
+    /// start finds the note and tries again.
     fn drop(&mut self) {
         drop(self.dissolve());
     }

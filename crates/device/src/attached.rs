@@ -73,7 +73,7 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }
 
-/// Returns the throughput of a PCIe link, given `8.0 GT/s PCIe` and `4` lanes, without encoding overhead.
+/// Returns the throughput of a PCIe link without encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
 fn pcie(speed: &str, width: &str) -> Option<f64> {
     let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;
@@ -81,7 +81,7 @@ fn pcie(speed: &str, width: &str) -> Option<f64> {
     Some(transfers * 1e9 * share / 8.0 * lanes)
 }
 
-/// Returns the throughput of the port's link, given `6.0 Gbps`, with 8b/10b encoding.
+/// Returns the throughput of the port's link, given `6.0 Gbps` and 8b/10b encoding.
 fn sata(dir: &Path, port: &str) -> Option<f64> {
     let number = port.strip_prefix("ata")?;
     let file = dir.join(format!("link{number}/ata_link/link{number}/sata_spd"));

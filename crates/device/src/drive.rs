@@ -101,7 +101,7 @@ impl Drive {
     }
 
     /// Arms the target of a run. If it is an array, `erase` must contain the identity of each member. `notes`
-    /// is the folder for the note with which the next start can dismantle the array after a crash.
+    /// is the folder for the note that the next start uses to dismantle the array after a crash.
     ///
     /// # Errors
     /// Returns the errors of [`arm`](Self::arm) for each member, and

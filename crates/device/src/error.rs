@@ -38,10 +38,10 @@ pub enum DriveError {
         /// All refusals found, not only the first.
         refusals: Vec<Refusal>,
     },
-    /// Data would be lost, which was not confirmed.
+    /// Data would be lost, and this was not confirmed.
     #[error(transparent)]
     Unconfirmed(#[from] Unconfirmed),
-    /// The target cannot be used, or not in the requested way.
+    /// The target cannot be used, or cannot be used in the requested way.
     #[error("{target}: {problem}")]
     Target {
         /// Target as given on the command line.

@@ -54,7 +54,7 @@ pub(crate) fn extents(fd: BorrowedFd<'_>) -> io::Result<u64> {
         length_bytes: u64,
         flags: u32,
         extents: u32,
-        /// Room for extents after the structure. Without any, the kernel only counts them.
+        /// Room for extents after the structure. If it is 0, the kernel only counts the extents.
         room: u32,
         reserved: u32,
     }
@@ -85,7 +85,7 @@ pub(crate) struct LoopStatus {
 /// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
 pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-    // The structure has 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
+    // The structure has 232 bytes; only the first five u64 are used: device, inode, rdevice, offset, sizelimit.
     let mut info = [0u64; 29];
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
     // bytes during the call.
@@ -216,8 +216,8 @@ pub(crate) fn scsi(
         duration_ms: 0,
         info: 0,
     };
-    // SAFETY: the structure is the kernel's. Command, sense and data point to memory that outlives the call. The
-    // kernel writes to data only with direction -3, and then it was borrowed mutably.
+    // SAFETY: the structure is the kernel's. Command, sense and data point to memory that outlives the call.
+    // The kernel writes to data only if the direction is -3, and in that case, it was borrowed mutably.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), 0x2285, &raw mut request) })?;
     if request.host_status == 3 {
         return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));

@@ -19,7 +19,7 @@ const PAGE_BYTES: usize = 4096;
 /// Interval at which the progress of a long command is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Verifies that the device is still the one that may be erased; with `true`, also verifies that the other
+/// Verifies that the device is still the one that may be erased; if `true`, also verifies that the other
 /// namespaces of its NVMe subsystem are not in use.
 type Recheck<'a> = Box<dyn Fn(bool) -> Result<(), DriveError> + 'a>;
 

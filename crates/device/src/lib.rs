@@ -75,7 +75,7 @@ pub use list::{Listed, list};
 pub use metered::PowerBound;
 pub use open::open;
 pub use open_options::{OpenOptions, SimFaults};
-pub use program::has_more_rights_than_its_caller;
+pub use program::has_more_privileges_than_its_caller;
 pub use reader::Reader;
 pub use refusal::{Access, Refusal};
 pub use signatures::{Format, Signature};

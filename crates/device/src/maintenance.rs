@@ -31,8 +31,8 @@ impl Armed {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
-    /// an operation that the drive or its controller executes on its own then continues without being waited for.
+    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop.
+    /// After a stop, an operation that the drive or its controller executes on its own continues unobserved.
     ///
     /// # Errors
     /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested
@@ -49,7 +49,7 @@ impl Armed {
         self.inner.purge(options, on_progress)
     }
 
-    /// Checks in advance whether a purge with these options would start; an array checks them in its purge.
+    /// Checks in advance whether a purge with these options would start; arrays check the options in the purge.
     ///
     /// # Errors
     /// Returns the errors of [`purge_with`](Self::purge_with), except for failures during the purge.
@@ -70,7 +70,7 @@ impl Armed {
     }
 
     /// Waits until the members of a newly created array are in sync, and reports the operation and its completed
-    /// fraction to `on_wait`. Returns how long this took, or `None` if the members already were in sync.
+    /// fraction to `on_wait`. Returns how long this took, or `None` if the members were already in sync.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the array lost a member.

@@ -23,11 +23,11 @@ pub struct OpenOptions {
     pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,
-    /// Seed of a simulated drive.
+    /// Seed for a simulated drive.
     pub sim_seed: u64,
-    /// Faults of a simulated drive, replacing those of its model; `None` to use the faults of the model.
+    /// Faults of a simulated drive, replacing its model's faults; `None` to use the model's faults.
     pub sim_faults: Option<SimFaults>,
-    /// Whether this is the simulated drive of a resumed run, on which one-time faults have already occurred.
+    /// Whether this is the simulated drive of a resumed run; one-time faults have already occurred on such a drive.
     pub sim_resumed: bool,
     /// Whether a simulated drive ticks once per second of its virtual clock instead of the host's clock, so
     /// that a load stops at the same point in every run.

@@ -1,7 +1,7 @@
 //! External programs: where they are searched for, and in which environment they run.
 //!
-//! With elevated rights, the choice of program must not depend on the caller's environment, so only system
-//! folders are searched.
+//! If the process has elevated privileges, the choice of program must not depend on the caller's environment,
+//! so only system folders are searched.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,13 +23,13 @@ const FOLDERS: &[&str] = &[
 ];
 /// The `PATH` that is passed to these programs.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
-/// An additional folder, which is searched first. With elevated rights, it must not be writable by others.
+/// An additional folder to search first. A privileged process accepts only a folder that others cannot change.
 const VARIABLE: &str = "PLATEAU_PROGRAMS";
 
-/// Returns whether this process has more rights than its caller, for example through a set-user-ID bit or
+/// Returns whether this process has more privileges than its caller, for example through a set-user-ID bit or
 /// file capabilities. If so, its environment is not trusted.
 #[must_use]
-pub fn has_more_rights_than_its_caller() -> bool {
+pub fn has_more_privileges_than_its_caller() -> bool {
     // SAFETY: getauxval reads a table that the kernel set up for this process, and has no other effect.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) };
     secure != 0
@@ -47,7 +47,7 @@ struct Caller {
 
 impl Caller {
     fn of_this_process() -> Self {
-        let secure = has_more_rights_than_its_caller();
+        let secure = has_more_privileges_than_its_caller();
         Self {
             privileged: secure || rustix::process::geteuid().is_root(),
             path: std::env::var_os("PATH"),
@@ -65,7 +65,7 @@ impl Caller {
     }
 }
 
-/// Returns whether only root or the user can have placed a program in this folder.
+/// Returns whether only root or the user could have placed a program in this folder.
 fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }

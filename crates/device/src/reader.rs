@@ -13,7 +13,7 @@ use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
 /// A target that may be read. Rejects all workloads with writes before any I/O. In addition, the kernel would
-/// refuse writes to a real target (for NVMe commands, the queue would).
+/// refuse writes to a real target (for NVMe commands, the queue would refuse them).
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// Runs several workloads of reads concurrently, like [`crate::Armed::run_concurrently`].
+    /// Runs several read workloads concurrently, like [`crate::Armed::run_concurrently`].
     ///
     /// # Errors
     /// As for [`run`](Self::run).

@@ -15,7 +15,7 @@ pub enum Refusal {
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the mount namespace of the mount, unless that is our own namespace.
+        /// A process in the mount's namespace, unless that is our own namespace.
         namespace_of: Option<u32>,
     },
     /// The target or a partition of it is used as swap space.
@@ -40,21 +40,21 @@ pub enum Refusal {
         /// Result of trying the password of an interrupted purge; `None` if it was not tried.
         tried: Option<String>,
     },
-    /// The target belongs to the record of a run.
+    /// The target is part of a run's records.
     OfRun,
     /// The target backs a loop device.
     LoopBacking {
         /// Kernel name of the loop device.
         by: String,
     },
-    /// Another device uses the storage on which the target is built.
+    /// Another device uses the storage that the target is built on.
     Shared {
         /// The shared storage: a kernel name, or the path of a file.
         below: String,
         /// Kernel name of the other device.
         by: String,
     },
-    /// Another process has opened the target or the storage on which it is built.
+    /// Another process has opened the target or the storage that it is built on.
     OpenBy {
         /// The target or its storage: a kernel name, or the path of a file.
         what: String,
@@ -65,12 +65,12 @@ pub enum Refusal {
         /// The kind of access that the process has.
         access: Access,
     },
-    /// The target or the storage on which it is built is locked.
+    /// The target, or the storage that it is built on, is locked.
     FileLocked {
         /// A kernel name, or the path of a file.
         what: String,
     },
-    /// The file is held open by a user that cannot be named: the kernel or an invisible process.
+    /// A user that cannot be named holds the file open: the kernel or an invisible process.
     OpenElsewhere,
     /// The kernel exports the target to other hosts.
     Exported {
@@ -181,7 +181,7 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target is known to be in use, in contrast to data, a defect or an unknown user.
+    /// Returns whether the target is known to be in use; data, defects and unknown users do not count.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {
@@ -231,7 +231,7 @@ impl fmt::Display for Refusal {
             ),
             Self::Locked { tried } => locked(f, tried.as_deref()),
             Self::OfRun => {
-                f.write_str("it belongs to a Plateau run, or may be an archived one; choose another target")
+                f.write_str("it belongs to a Plateau run, or may be an archived run; choose another target")
             }
             Self::LoopBacking { by } => {
                 write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
@@ -269,7 +269,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// Formats refusals due to missing write access or space.
+    /// Formats refusals due to missing write access or missing space.
     fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str(

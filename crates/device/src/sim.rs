@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests refer to the full-size drive. On a drive scaled to 1/n, durations of workloads and idle phases
-//! are divided by n here, and each interval of the time series is a scaled second. Start and end of a segment
-//! are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive them from
-//! the capacity, which is already scaled.
+//! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle
+//! phases are divided by n here, and each interval in the time series is a scaled second. The start and the end
+//! of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
+//! them from the capacity, which is already scaled.
 
 mod about;
 mod concurrent;
@@ -33,7 +33,7 @@ use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
 /// Minimum number of completions of a timed workload per outstanding I/O. The workload is extended if its
-/// scaled time is too short for them.
+/// scaled time is too short for these completions.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
 /// Wall-clock time between two ticks, during which thousands of scaled seconds may pass.
 const TICK_EVERY: Duration = Duration::from_millis(100);
@@ -168,7 +168,7 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os done until then.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os before the failure.
     fn run_plain(
         &mut self,
         workload: &Workload,

@@ -44,7 +44,7 @@ impl ArrayNote {
         Noted::parse(text).map(Self)
     }
 
-    /// Returns the note in the form in which it is written to disk.
+    /// Returns the note in the form that is written to disk.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.0.to_text()

@@ -1,9 +1,9 @@
 //! Finds users of a target, under any name and at any level of its storage stack.
 //!
 //! Block devices are identified by their number, files by volume and inode; paths are used only in messages. [`Facts`]
-//! are gathered in one pass ([`gather`]) and evaluated by a pure function ([`users`]). It walks down from the target to
-//! everything that the target is built on, and from there up to everything else that uses the same bytes. Some facts
-//! are available only through the open descriptor ([`descriptor`]).
+//! are gathered in one pass ([`gather`]) and evaluated by a pure function ([`users`]). The evaluation walks
+//! down from the target to everything that the target is built on, and from there up to everything else that
+//! uses the same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
 //! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does
 //! not list are found only if they have a claim or lease that the kernel checks.
@@ -85,7 +85,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     found.extend(upwards(facts, place, &below));
     for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
-        // It is unknown to which lower devices a stacked device writes, so all of them must be writable.
+        // It is unknown which lower devices a stacked device writes to, so all of them must be writable.
         let is_read_only = facts.nodes[node].is_read_only;
         found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
@@ -113,7 +113,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
 /// and users of an unknown file that may be one of them. Other paths are ignored. Returns nothing if this cannot be
 /// determined: a user who may replace a file, for example inside a container, may lack the permission to query it.
 ///
-/// All files are checked together, because the processes of the host are inspected for it.
+/// All files are checked together, because the check inspects all processes on the host.
 pub fn built_on_files<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<(&'p Path, Refusal)> {
     let of = |path: &'p Path| thing_at(path).map(|thing| (thing, path));
     let mut files: Vec<(Thing, &Path)> = paths.into_iter().filter_map(of).collect();
@@ -150,7 +150,7 @@ pub(crate) fn is_built_on_it(refusal: &Refusal) -> bool {
     )
 }
 
-/// Returns the files on which the target is built, at any level.
+/// Returns the files that the target is built on, at any level.
 pub(crate) fn files_below(facts: &Facts, target: Thing) -> Vec<Thing> {
     let below = facts.place_of(target).map(|place| facts.below(place)).unwrap_or_default();
     let things = below.into_keys().filter_map(|node| facts.nodes[node].thing);

@@ -1,4 +1,4 @@
-//! A target that is opened for reading is never written to, no matter who else uses it in the meantime.
+//! A target that is opened for reading is never written to, no matter who else uses it.
 
 mod support;
 

@@ -166,8 +166,8 @@ fn attempt(
             may_change.extend(written);
             StackOutcome::Accepted
         }
-        // A signature can be wiped at any time, so a refusal only because of a signature is not sufficient:
-        // the refusal must name the actual user. Exclusive claims are an exception, because they are checked
+        // A signature can be wiped at any time, so a refusal that names only a signature is not enough: it
+        // must name the actual user. Exclusive claims are an exception, because they are checked
         // only if there is no other reason not to write.
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));

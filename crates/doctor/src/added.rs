@@ -116,8 +116,8 @@ impl AddedProblem {
     }
 }
 
-/// Examines the journal of a library at `path`. `known` are the ids of all runs and the names of all entries of the
-/// library, and `uid` is the effective user. A missing journal is not a problem.
+/// Examines the journal of a library at `path`. `known` are the ids of all runs and the names of all entries
+/// in the library, and `uid` is the effective user. A missing journal is not a problem.
 pub(crate) fn problems(
     library: &Library,
     path: &Path,

@@ -1,7 +1,7 @@
 //! The result of an examination with remedies, as text and as a document. Doc comments in this file are part of the
 //! schema.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::examine::Examined;
 use crate::problem::{Finding, Problem};
 use crate::severity::Severity;
 
-/// The problems of a library.
+/// The problems found in a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "Doctor")]
 pub struct Diagnosis {
@@ -22,7 +22,7 @@ pub struct Diagnosis {
     pub library: String,
     /// Number of runs.
     pub runs: usize,
-    /// Number of runs that were verified; those in progress and unreadable ones are not.
+    /// Number of runs that were verified; runs in progress and unreadable runs are not.
     pub verified: usize,
     /// Number of runs in progress.
     pub in_progress: usize,
@@ -112,20 +112,40 @@ impl Diagnosis {
     }
 }
 
+/// Number of duplicate runs whose commands are listed.
+const MOST_COMPARED: usize = 4;
+
+/// Returns the path of a file of an archived run after its directory has been restored.
+fn inside(folder: &Path, file: &Path) -> PathBuf {
+    folder.join(file.file_name().unwrap_or_default())
+}
+
+fn longer_of(first: &str, folder: &str) -> String {
+    format!(
+        "compare it with the journal; if the journal is a prefix of it, keep the longer file: {first}ls -l {folder}"
+    )
+}
+
 /// The remedy for a problem. `options` are appended to commands that use the library.
 fn advice(finding: &Finding, options: &str) -> String {
     // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
     let path = word(&finding.path);
     let run = finding.run.as_deref().unwrap_or("RUN");
+    // Restores the directory of an archived run, in which the problem can be solved.
+    let unarchive = finding
+        .archive
+        .as_ref()
+        .map(|(archive, folder)| (format!("plateau unarchive {}", word(archive)), folder));
     match &finding.problem {
         Problem::Unreadable { .. } | Problem::Disordered { .. } | Problem::NoRunFile => {
             format!("restore it from a copy, or move it out of the library: mv {path} ELSEWHERE")
         }
         Problem::NoJournal => format!("copy it again, or remove it: rm -r {path}"),
         Problem::Torn { .. } => {
+            let first = unarchive.map(|(command, _)| command + " && ").unwrap_or_default();
             let run = shell_word(run);
-            format!("only that record is lost; continue the run: plateau resume {run}{options}")
+            format!("only that record is lost; continue the run: {first}plateau resume {run}{options}")
         }
         Problem::Unjudged { .. } => {
             "use the version of Plateau that wrote it (plateau_version in its run.json), or a newer one"
@@ -135,15 +155,13 @@ fn advice(finding: &Finding, options: &str) -> String {
         Problem::ImportedFileChanged => {
             format!("restore the file from a copy, or import it again: plateau import FILE{options}")
         }
-        Problem::DuplicateId { .. } => {
-            format!(
-                "keep one of them; compare them with: plateau verify {}",
-                word(&finding.path.join("FOLDER"))
-            )
+        Problem::DuplicateId { names, .. } => {
+            let verify = |name: &String| format!("plateau verify {}", word(&finding.path.join(name)));
+            let commands: Vec<String> = names.iter().take(MOST_COMPARED).map(verify).collect();
+            format!("keep one of them; compare them with: {}", commands.join("; "))
         }
-        Problem::Renamed { .. } => {
-            let own = word(&finding.path.with_file_name(run));
-            format!("restore its name, if no other folder has it: mv -n {path} {own}")
+        Problem::Renamed { own, .. } => {
+            format!("restore its name, if nothing else has it: mv -n {path} {}", word(own))
         }
         Problem::OtherOwner { uid } => {
             format!("if you trust user {uid}, nothing; otherwise move it out of the library")
@@ -155,11 +173,17 @@ fn advice(finding: &Finding, options: &str) -> String {
                 "complete it: plateau archive {path}; or keep only the directory: plateau unarchive {path}"
             )
         }
-        Problem::LeftOverFile => format!("rm {path}"),
-        Problem::Rescued => format!(
-            "compare it with the journal; if the journal is a prefix of it, keep the longer file: ls -l {}",
-            word(finding.path.parent().unwrap_or(&finding.path))
-        ),
+        Problem::LeftOverFile => match unarchive {
+            Some((command, folder)) => format!("{command} && rm {}", word(&inside(folder, &finding.path))),
+            None => format!("rm {path}"),
+        },
+        Problem::Rescued => {
+            let (first, folder) = match unarchive {
+                Some((command, folder)) => (command + " && ", folder.as_path()),
+                None => (String::new(), finding.path.parent().unwrap_or(&finding.path)),
+            };
+            longer_of(&first, &word(folder))
+        }
         Problem::StaleSettings => {
             "the next run on that drive restores them; until then: plateau check TARGET shows its settings"
                 .into()
@@ -184,14 +208,14 @@ mod tests {
 
     #[test]
     fn a_name_in_a_library_is_one_word_of_what_to_type() {
-        let finding = |path: &str, problem| Finding { run: None, path: path.into(), problem };
+        let finding = |path: &str, problem| Finding::elsewhere(path.as_ref(), problem);
         let advice = |finding: &Finding| advice(finding, "");
         assert_eq!(advice(&finding("/l/a", Problem::LeftOverFile)), "rm /l/a");
         assert_eq!(advice(&finding("/l/a; rm -r ~", Problem::LeftOverFile)), "rm '/l/a; rm -r ~'");
         assert_eq!(advice(&finding("/l/'$(id)'", Problem::LeftOverFile)), r"rm '/l/'\''$(id)'\'''");
         let renamed = Finding {
             run: Some("it's".into()),
-            ..finding("/l/a b", Problem::Renamed { folder: "a b".into() })
+            ..finding("/l/a b", Problem::Renamed { name: "a b".into(), own: "/l/it's".into() })
         };
         assert!(advice(&renamed).ends_with(r"mv -n '/l/a b' '/l/it'\''s'"), "{}", advice(&renamed));
     }
@@ -199,9 +223,31 @@ mod tests {
     #[test]
     fn commands_use_the_examined_library() {
         let torn = Problem::Torn { bytes: 3 };
-        let finding = |problem| Finding { run: Some("a".into()), path: "/l/a".into(), problem };
+        let finding =
+            |problem| Finding { run: Some("a".into()), ..Finding::elsewhere("/l/a".as_ref(), problem) };
         assert!(advice(&finding(torn), " -L x").ends_with("plateau resume a -L x"));
         assert_eq!(advice(&finding(Problem::StaleIndex { runs: 1 }), " -L x"), "plateau index -L x");
         assert_eq!(advice(&finding(Problem::StaleIndex { runs: 1 }), ""), "plateau index");
+    }
+
+    #[test]
+    fn what_changes_an_archived_run_first_restores_its_directory() {
+        let finding = |path: &str, problem| Finding {
+            run: Some("a".into()),
+            archive: Some(("/l/b.tar.zst".into(), "/l/b".into())),
+            ..Finding::elsewhere(path.as_ref(), problem)
+        };
+        let advice = |finding: &Finding| advice(finding, " -L x");
+        let renamed = Problem::Renamed { name: "b.tar.zst".into(), own: "/l/a.tar.zst".into() };
+        assert!(advice(&finding("/l/b.tar.zst", renamed)).ends_with("mv -n /l/b.tar.zst /l/a.tar.zst"));
+        let torn = advice(&finding("/l/b.tar.zst", Problem::Torn { bytes: 1 }));
+        assert!(torn.ends_with(": plateau unarchive /l/b.tar.zst && plateau resume a -L x"), "{torn}");
+        let left = advice(&finding("/l/b.tar.zst/.plateau-1.tmp", Problem::LeftOverFile));
+        assert_eq!(left, "plateau unarchive /l/b.tar.zst && rm /l/b/.plateau-1.tmp");
+        let rescued = advice(&finding("/l/b.tar.zst/journal.rescued", Problem::Rescued));
+        assert!(rescued.ends_with(": plateau unarchive /l/b.tar.zst && ls -l /l/b"), "{rescued}");
+        let names = vec!["a".to_owned(), "b.tar.zst".to_owned()];
+        let twice = advice(&finding("/l", Problem::DuplicateId { count: 2, names }));
+        assert!(twice.ends_with(": plateau verify /l/a; plateau verify /l/b.tar.zst"), "{twice}");
     }
 }

@@ -23,7 +23,7 @@ const UNFINISHED: (&str, &str) = (".plateau-", ".tmp");
 pub struct Examined {
     /// Number of runs that were found.
     pub runs: usize,
-    /// Number of runs that were verified: those that can be read and are not in progress.
+    /// Number of runs that were verified: runs that can be read and are not in progress.
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
@@ -36,7 +36,7 @@ pub struct Examined {
 pub struct Caller<'a> {
     /// Effective user of the caller.
     pub uid: u32,
-    /// Name of the file in a run directory from which the run was imported.
+    /// Name of the file in a run's directory that the run was imported from.
     pub imported_file: &'a str,
     /// Size limit of that file.
     pub most_imported_bytes: u64,
@@ -60,9 +60,9 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
     }
     for (name, path) in &runs {
         if library.root().join(name) != *path {
-            examination.archive(path, &name.to_string_lossy());
+            examination.archive(path);
         } else if library.has_archive(name) {
-            examination.report(None, path, Problem::HalfArchived);
+            examination.report(path, Problem::HalfArchived);
         }
     }
     names.extend(runs.into_keys());
@@ -73,14 +73,20 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
 struct Examination<'a> {
     caller: Caller<'a>,
     examined: Examined,
-    /// For each run id, the names of the folders that contain a run with that id.
+    /// For each run id, the names of the folders and archives that contain a run with that id.
     folders: BTreeMap<String, Vec<String>>,
 }
 
 impl Examination<'_> {
-    fn report(&mut self, run: Option<&str>, path: &Path, problem: Problem) {
-        let run = run.map(str::to_owned);
-        self.examined.findings.push(Finding { run, path: path.into(), problem });
+    fn report(&mut self, path: &Path, problem: Problem) {
+        self.examined.findings.push(Finding::elsewhere(path, problem));
+    }
+
+    /// Reports a problem of a run.
+    fn report_of(&mut self, run: &Run, path: &Path, problem: Problem) {
+        let archive = run.is_archived().then(|| (run.dir.clone(), run.folder()));
+        let run = Some(run.file.id.clone());
+        self.examined.findings.push(Finding { run, path: path.into(), problem, archive });
     }
 
     fn entry(&mut self, path: &Path, name: &str) {
@@ -90,43 +96,43 @@ impl Examination<'_> {
             let held = real().open_folder(path).or_else(|_| real().open(path));
             let is_locked = held.and_then(|held| held.is_locked()).unwrap_or(false);
             if !is_locked {
-                self.report(None, path, Problem::LeftOverRun);
+                self.report(path, Problem::LeftOverRun);
             }
         } else if is_unfinished(name) {
-            self.report(None, path, Problem::LeftOverFile);
+            self.report(path, Problem::LeftOverFile);
         } else if found.is_symlink() && has_file_of_run(path) {
-            self.report(None, path, Problem::Link);
+            self.report(path, Problem::Link);
         } else if found.is_dir() {
-            self.folder(path, name);
+            self.folder(path);
         }
     }
 
-    fn folder(&mut self, path: &Path, name: &str) {
+    fn folder(&mut self, path: &Path) {
         let has = |file: &str| std::fs::symlink_metadata(path.join(file)).is_ok();
         match (has("run.json"), has("journal")) {
             (false, false) => {}
-            (true, false) => self.report(None, path, Problem::NoJournal),
-            (false, true) => self.report(None, path, Problem::NoRunFile),
+            (true, false) => self.report(path, Problem::NoJournal),
+            (false, true) => self.report(path, Problem::NoRunFile),
             (true, true) => match Run::open(path) {
-                Ok(run) => self.run(&run, name),
-                Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
+                Ok(run) => self.run(&run),
+                Err(error) => self.report(path, Problem::Unreadable { why: with_causes(&error) }),
             },
         }
     }
 
-    fn archive(&mut self, path: &Path, name: &str) {
+    fn archive(&mut self, path: &Path) {
         match Run::open(path) {
-            Ok(run) => self.run(&run, name),
-            Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
+            Ok(run) => self.run(&run),
+            Err(error) => self.report(path, Problem::Unreadable { why: with_causes(&error) }),
         }
     }
 
-    fn run(&mut self, run: &Run, name: &str) {
-        let id = run.file.id.as_str();
+    fn run(&mut self, run: &Run) {
         self.examined.runs += 1;
-        self.folders.entry(id.to_owned()).or_default().push(name.to_owned());
-        if id != name {
-            self.report(Some(id), &run.dir, Problem::Renamed { folder: name.to_owned() });
+        let name = run.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.folders.entry(run.file.id.clone()).or_default().push(name.clone());
+        if !run.has_own_name() {
+            self.report_of(run, &run.dir, Problem::Renamed { name, own: run.own_path() });
         }
         self.owner(run);
         self.other_files(run);
@@ -139,7 +145,7 @@ impl Examination<'_> {
                 self.examined.verified += 1;
                 self.verify(run, &loaded);
             }
-            Err(error) => self.report(Some(id), &run.dir, Problem::Unreadable { why: with_causes(&error) }),
+            Err(error) => self.report_of(run, &run.dir, Problem::Unreadable { why: with_causes(&error) }),
         }
     }
 
@@ -148,7 +154,7 @@ impl Examination<'_> {
         if let Ok(uid) = owner
             && uid != self.caller.uid
         {
-            self.report(Some(&run.file.id), &run.dir, Problem::OtherOwner { uid });
+            self.report_of(run, &run.dir, Problem::OtherOwner { uid });
         }
     }
 
@@ -156,28 +162,27 @@ impl Examination<'_> {
         for name in run.file_names().unwrap_or_default() {
             let text = name.to_string_lossy();
             if is_unfinished(&text) {
-                self.report(Some(&run.file.id), &run.dir.join(&name), Problem::LeftOverFile);
+                self.report_of(run, &run.dir.join(&name), Problem::LeftOverFile);
             } else if text.starts_with(RESCUED_JOURNAL) {
-                self.report(Some(&run.file.id), &run.dir.join(&name), Problem::Rescued);
+                self.report_of(run, &run.dir.join(&name), Problem::Rescued);
             }
         }
     }
 
     fn verify(&mut self, run: &Run, loaded: &Loaded) {
-        let id = run.file.id.as_str();
         if let Some(torn) = loaded.torn {
-            self.report(Some(id), &run.dir, Problem::Torn { bytes: torn.bytes });
+            self.report_of(run, &run.dir, Problem::Torn { bytes: torn.bytes });
         }
         if let Err(misplaced) = check_order(&run.file.tests, &loaded.entries) {
             let problem =
                 Problem::Disordered { record: misplaced.record, why: misplaced.problem.to_string() };
-            return self.report(Some(id), &run.dir, problem);
+            return self.report_of(run, &run.dir, problem);
         }
         if let Some(origin) = &run.file.origin {
             let path = run.dir.join(self.caller.imported_file);
             let kept = run.read_file(self.caller.imported_file, self.caller.most_imported_bytes);
             if !matches!(&kept, Ok(bytes) if Digest::of(bytes).is(&origin.sha256)) {
-                self.report(Some(id), &path, Problem::ImportedFileChanged);
+                self.report_of(run, &path, Problem::ImportedFileChanged);
             }
             return;
         }
@@ -185,10 +190,10 @@ impl Examination<'_> {
             Ok(tests) => {
                 let places: usize = tests.iter().map(|test| test.differences.len()).sum();
                 if places > 0 {
-                    self.report(Some(id), &run.dir, Problem::JudgedDifferently { places });
+                    self.report_of(run, &run.dir, Problem::JudgedDifferently { places });
                 }
             }
-            Err(why) => self.report(Some(id), &run.dir, Problem::Unjudged { why }),
+            Err(why) => self.report_of(run, &run.dir, Problem::Unjudged { why }),
         }
     }
 
@@ -198,7 +203,7 @@ impl Examination<'_> {
         let known: BTreeSet<&str> = self.folders.keys().map(String::as_str).chain(entries).collect();
         let path = library.root().join(LIBRARY_JOURNAL);
         for problem in added::problems(library, &path, &known, self.caller.uid) {
-            self.report(None, &path, problem.into());
+            self.report(&path, problem.into());
         }
     }
 
@@ -209,9 +214,10 @@ impl Examination<'_> {
             .filter(|(_, all)| all.len() > 1)
             .map(|(id, all)| (id.clone(), all.clone()))
             .collect();
-        for (id, folders) in duplicates {
-            let problem = Problem::DuplicateId { count: folders.len(), folders };
-            self.report(Some(&id), library.root(), problem);
+        for (id, names) in duplicates {
+            let problem = Problem::DuplicateId { count: names.len(), names };
+            let finding = Finding { run: Some(id), ..Finding::elsewhere(library.root(), problem) };
+            self.examined.findings.push(finding);
         }
         self.examined
     }

@@ -1,6 +1,6 @@
 //! The problems that a library can have.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use stdx::units::{amount_base10, count_of};
 
@@ -16,6 +16,17 @@ pub struct Finding {
     pub path: PathBuf,
     /// The problem.
     pub problem: Problem,
+    /// The archive with the run, if it has to be unarchived before the problem can be solved, and the directory that
+    /// this creates.
+    pub archive: Option<(PathBuf, PathBuf)>,
+}
+
+impl Finding {
+    /// A problem at `path` that does not belong to a run.
+    #[must_use]
+    pub fn elsewhere(path: &Path, problem: Problem) -> Self {
+        Self { run: None, path: path.into(), problem, archive: None }
+    }
 }
 
 /// A problem.
@@ -61,22 +72,24 @@ pub enum Problem {
         /// Number of differences.
         places: usize,
     },
-    /// The file from which a run was imported is missing or changed.
+    /// The file that a run was imported from is missing or changed.
     #[error("the imported file is missing or was changed")]
     ImportedFileChanged,
-    /// Several folders contain a run with this id.
-    #[error("{count} folders contain a run with this id: {}", folders.join(", "))]
+    /// Several folders or archives contain a run with this id.
+    #[error("{count} folders or archives contain a run with this id: {}", names.join(", "))]
     DuplicateId {
-        /// Number of folders.
+        /// Number of folders and archives.
         count: usize,
-        /// Names of the folders.
-        folders: Vec<String>,
+        /// Names of the folders and archives.
+        names: Vec<String>,
     },
-    /// The name of the folder differs from the id of the run.
-    #[error("the folder is named {folder}: it was renamed or is a copy")]
+    /// The name of the folder or archive differs from the id of the run.
+    #[error("is named {name}: it was renamed or is a copy")]
     Renamed {
-        /// Name of the folder.
-        folder: String,
+        /// Name of the folder or archive.
+        name: String,
+        /// Path that it would have with its own name.
+        own: PathBuf,
     },
     /// The run belongs to another user.
     #[error("belongs to user {uid}, who can change it")]

@@ -1,6 +1,6 @@
 //! Measures the host's own throughput ceiling by running the engine's loop without a target.
 //!
-//! If the results of a drive come close to these figures, the host limited them, not the drive.
+//! If a drive's results come close to these figures, the host limited them, not the drive.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::placement::{Places, SYS};
 /// Queue depths at which the loop is measured.
 const DEPTHS: [u16; 3] = [1, 32, 128];
 const DATA_BLOCK_BYTES: usize = 4096;
-/// The number of buffers at QD 32, so that the data exceeds the L1 cache.
+/// As many buffers as at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
 /// Number and length of the runs per measurement. The run with the lowest cost counts, because disturbances can
@@ -70,8 +70,8 @@ pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, Engi
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
 
-/// Same as [`rehearse`], but with intervals other than one second. With short intervals, as many intervals as
-/// in a day take only seconds.
+/// Same as [`rehearse`], but with intervals other than one second. If intervals are short, as many of them as
+/// there are in a day take only seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].
@@ -226,8 +226,8 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);
             let begin = std::time::Instant::now();
-            // With a clock slowed down by a factor of 1000, the run would take most of a day if it were not
-            // stopped.
+            // Because the clock is slowed down by a factor of 1000, the run would take most of a day if it
+            // were not stopped.
             let request = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
             let error = run::rehearse(Way::Null, &target, &request).expect_err("no result");
             assert!(matches!(error, EngineError::Disturbed { .. }), "{error}");

@@ -4,7 +4,8 @@
 //! Clock readings account for most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as
 //! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
 //! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
-//! `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of precision but remain correct.
+//! `CLOCK_MONOTONIC_RAW` agree. If the counter is not available, results lose some nanoseconds of precision
+//! but remain correct.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -216,7 +217,7 @@ fn ns_per_count() -> Result<f64, String> {
     }
 }
 
-/// Returns kernel time and counter value of the same instant, from the reading with the shortest delay.
+/// Returns the kernel time and the counter value at the same instant, from the reading with the shortest delay.
 fn bracket() -> (u64, u64) {
     let readings = (0..BRACKETS).map(|_| {
         let (before, ns, after) = (counter(), ns_of(ClockId::MonotonicRaw), counter());
@@ -293,7 +294,7 @@ mod tests {
         assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
         let slept = Some(Disturbance::Suspended { length_ns: 3 * SECOND_NS });
         assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS), slept);
-        // The last of these simulates a counter that was reset.
+        // The last of these clocks simulates a counter that was reset.
         for (counted_ns, kernel_ns) in
             [(SECOND_NS, 2 * SECOND_NS), (2 * SECOND_NS, SECOND_NS), (0, SECOND_NS)]
         {

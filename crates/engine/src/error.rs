@@ -37,7 +37,7 @@ pub enum EngineError {
         /// The reason.
         source: io::Error,
     },
-    /// No memory could be allocated to read back the written data.
+    /// Memory to read back the written data could not be allocated.
     #[error("cannot allocate memory to read back the written data: {0}")]
     ReadBackMemory(#[source] io::Error),
     /// A thread for one of several workloads could not be started.
@@ -118,7 +118,7 @@ pub enum EngineError {
     /// The intervals of a time series must not be empty.
     #[error("the length of an interval is zero")]
     NoInterval,
-    /// Without a target, there is no data to verify.
+    /// If there is no target, there is no data to verify.
     #[error("a load without a target reads no data that could be verified")]
     NothingToVerify,
 }

@@ -43,7 +43,7 @@ pub enum Polling {
     #[default]
     No,
     /// The load's own thread polls for completions (`IORING_SETUP_IOPOLL`, fio's `hipri`). Requires a block
-    /// device with poll queues. Without them, the load runs unpolled, and the segment records the reason.
+    /// device with poll queues. If it has none, the load runs unpolled, and the segment records the reason.
     Completions,
     /// A kernel thread polls for submissions (`IORING_SETUP_SQPOLL`, fio's `sqthread_poll`). Its CPU time is
     /// not part of any segment.

@@ -1,8 +1,8 @@
 //! CPU placement of load threads: near the device with one CPU each, or as requested.
 //!
-//! A thread that migrates loses its caches, and a thread on another NUMA node than the device pays for every
-//! I/O. On the other hand, a pinned thread has to wait while others use its CPU, so threads are pinned only
-//! if at least one CPU remains for everything else.
+//! A thread that migrates loses its caches, and a thread on a different NUMA node than the device pays for
+//! this with every I/O. On the other hand, a pinned thread has to wait while others use its CPU, so threads
+//! are pinned only if at least one CPU remains for everything else.
 
 mod divide;
 pub(crate) mod error;
@@ -25,7 +25,7 @@ const ALL: &str = "all";
 /// Mount point of sysfs on this host.
 pub(crate) const SYS: &str = "/sys";
 
-/// The CPUs of the host, and those that a load may use.
+/// The CPUs of the host, and the CPUs that a load may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     allowed: Vec<Processor>,

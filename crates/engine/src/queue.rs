@@ -24,7 +24,7 @@ use record::Effort;
 use stamps::Stamps;
 use stdx::access::Access;
 
-/// Index of an I/O in the queue, below the sum of queue depth and spare slots.
+/// Index of an I/O in the queue, below the sum of the queue depth and the spare slots.
 pub(crate) type Slot = u16;
 
 /// Number of I/Os reaped before the free slots are resubmitted. Larger batches would let the queue depth

@@ -1,4 +1,4 @@
-//! Replays individual I/Os: each has its own offset, length and due time, unlike those of a workload.
+//! Replays individual I/Os: unlike the I/Os of a workload, each has its own offset, length and due time.
 //!
 //! In an open loop, each I/O starts when it is due, whether or not earlier I/Os have completed. How late each I/O
 //! actually started is recorded. In a closed loop, due times are ignored, and a fixed number of I/Os is kept
@@ -38,7 +38,8 @@ pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
 /// Time between two calls of the progress function.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two attempts to pass on a batch; a batch lasts longer at any rate that a single thread reaches.
+/// Time between two attempts to pass on a batch; at any rate that a single thread reaches, a batch lasts
+/// longer than this.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Replays I/Os on a target. `on_progress` receives the number of completed I/Os several times per second.

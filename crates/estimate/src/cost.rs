@@ -21,7 +21,7 @@ pub struct TestCost {
     in_rounds: bool,
     /// Whether the test completed.
     pub ended: bool,
-    /// Divisor of all times of a scaled simulated drive; 1 for real and unscaled drives.
+    /// Factor by which all times of a scaled simulated drive are divided; 1 for real and unscaled drives.
     pub scale_divisor: u32,
 }
 

@@ -12,7 +12,7 @@ use pts::{Bench, Context, Outcome, Stop, Task};
 /// Minimum number of I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would
 /// otherwise end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
-/// With rounds whose speed alternates by this fraction, steady state is never reached.
+/// If the speed of rounds alternates by this fraction, steady state is never reached.
 const SWING: f64 = 0.15;
 
 /// Cost of a test. The purge is excluded, because its duration is unknown in advance.
@@ -56,7 +56,7 @@ pub fn estimate<'a>(
     estimate_after(context, test.into(), assumed, &mut Conditions::default())
 }
 
-/// Estimates consecutive tests: a test without a purge starts with the drive as its predecessor left it.
+/// Estimates consecutive tests: a test without a purge starts with the drive as the previous test left it.
 ///
 /// # Errors
 /// Returns an error if a workload of a test is impossible on the target.

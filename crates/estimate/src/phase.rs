@@ -5,7 +5,7 @@ use stdx::units::count_of;
 
 use crate::cost;
 
-/// The phase that follows the last record of a journal.
+/// The phase after the last record in a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phase {
     /// No test has started.

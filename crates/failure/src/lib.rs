@@ -26,7 +26,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Run,
         "a run cannot be found, read, written or confirmed, or a report cannot be written: unknown id, damaged or \
-         newer journal, no space left; or `serve` cannot read its list of waiting runs",
+         newer journal, no space left; or `serve` cannot read or lock its list of waiting runs",
     ),
     (
         Exit::Regressed,
@@ -34,7 +34,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
          invalidate results",
     ),
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
-    (Exit::InProgress, "`status` found a run in progress, or `gate` was given one"),
+    (Exit::InProgress, "`status` found a run in progress, or `gate` was asked to check one"),
     (
         Exit::Held,
         "`job` cannot continue the run without a decision: the interrupted test would purge the drive again; add \
@@ -42,8 +42,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Busy,
-        "`job` found another process working on the run or its target, or `notify` another one for the library, or could \
-         not deliver a notice; try again later",
+        "`job` found another process working on the run or its target, `notify` another one for the library, or `serve` \
+         another server with the same folder; or `notify` could not deliver a notice; try again later",
     ),
     (
         Exit::Interrupted,
@@ -106,7 +106,7 @@ impl Exit {
     }
 }
 
-/// An error with its exit code, and the run to which it belongs if one was started.
+/// An error with its exit code, and the run that it belongs to, if a run was started.
 #[derive(Debug)]
 pub struct Failure {
     /// Exit code of the program.
@@ -236,7 +236,12 @@ impl From<LibraryError> for Failure {
 
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Self {
-        Self::new(Exit::Run, error)
+        let exit = match error {
+            TransferError::NotAdmitted { .. } => Exit::Usage,
+            TransferError::Unreachable { .. } | TransferError::Busy { .. } => Exit::Busy,
+            _ => Exit::Run,
+        };
+        Self::new(exit, error)
     }
 }
 

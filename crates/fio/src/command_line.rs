@@ -23,7 +23,7 @@ pub fn conflict(job: &[(&'static str, String)]) -> Option<[&'static str; 2]> {
 /// all jobs. `target` is the target of jobs that specify none.
 ///
 /// # Errors
-/// Returns all problems, each on a line with its option.
+/// Returns all problems, one per line, each with its option.
 pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job>, String> {
     let mut defaults = Job::named("load", target);
     let mut jobs: Vec<Job> = Vec::new();
@@ -44,7 +44,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
         return Err(complaints.join("\n"));
     }
     if jobs.is_empty() {
-        // Without a name, this is not a fio command line: offsets are independent, as in the PTS.
+        // If there is no name, this is not a fio command line: offsets are independent, as in the PTS.
         defaults.norandommap = true;
         jobs.push(defaults);
     }

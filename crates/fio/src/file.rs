@@ -35,7 +35,7 @@ impl Surroundings<'_> {
 /// does not set.
 ///
 /// # Errors
-/// Returns all problems, each on a line with file, line and option.
+/// Returns all problems, one per line, each with its file, line number and option.
 pub fn parse(
     name: &str,
     text: &str,

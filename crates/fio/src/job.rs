@@ -63,7 +63,7 @@ pub struct Job {
     pub(crate) distribution: Option<Offsets>,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
-    /// Seed of offsets and data, if specified.
+    /// Seed for offsets and data, if specified.
     pub seed: Option<u64>,
     /// Whether to use `seed`; if not, the seed is random.
     pub randrepeat: bool,
@@ -79,7 +79,7 @@ pub struct Job {
     pub(crate) verify: bool,
     /// Whether stamped blocks are read back and checked.
     pub do_verify: bool,
-    /// Whether the results are combined with those of the preceding jobs.
+    /// Whether the results are combined with the results of the preceding jobs.
     pub group_reporting: bool,
     /// Whether the job starts a new group of results.
     pub new_group: bool,
@@ -194,7 +194,7 @@ impl Job {
         }
     }
 
-    /// Returns the options that were set, with their values, by fio's names.
+    /// Returns the options that were set, by fio's names, with their values.
     pub fn given(&self) -> &[(&'static str, String)] {
         &self.given
     }

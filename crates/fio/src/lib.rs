@@ -1,6 +1,6 @@
 //! fio's vocabulary: job files and options become workloads, and the results of jobs become text and JSON under fio's
-//! names. This crate is pure: it opens no target and reads no file; [`Surroundings`] provides the environment variables
-//! and included files to which a job file refers.
+//! names. This crate is pure: it opens no target and reads no file; [`Surroundings`] provides the environment
+//! variables and included files that a job file refers to.
 //!
 //! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::expanded`] separates the targets of a job,
 //! and [`Job::streams`] converts a job and the size of its target to workloads. Each fio option is one entry of a

@@ -13,7 +13,7 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// Accepts the values for which fio does not flush.
+/// Accepts the values that do not make fio flush.
 pub fn only_none(_: &mut Job, text: &str) -> Result<(), String> {
     match text {
         "0" | "none" => Ok(()),

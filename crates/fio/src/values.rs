@@ -60,7 +60,7 @@ pub fn time_ns(text: &str) -> Result<u64, String> {
         number,
         &unit.to_ascii_lowercase(),
         TIME_UNITS,
-        "a time ends in us, ms, s, m, h or d; without a unit, it is in seconds",
+        "a time ends in us, ms, s, m, h or d; if it has no unit, it is in seconds",
     )
 }
 
@@ -122,7 +122,7 @@ pub fn engine(text: &str) -> Result<Engine, String> {
     })
 }
 
-/// Completes shares to 100 by dividing the rest evenly among the missing ones, as in fio; entries are
+/// Completes shares to 100 by dividing the rest evenly among the missing shares, as in fio; entries are
 /// `WHAT/SHARE`, `WHAT/` or `WHAT`.
 pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     let sum: u32 = given.iter().flatten().map(|share| u32::from(*share)).sum();

@@ -1,4 +1,4 @@
-//! Results of a run's IOPS test, as input of a fit.
+//! Results of a run's IOPS test, as the input for a fit.
 
 use nandsim::fit::{ActiveRange, Cell, Demand, Measured};
 use pts::Outcome;

@@ -5,7 +5,7 @@ use crate::error::{FleetError, invalid};
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
 
-/// Time before its limit at which a job is interrupted, so that it can shut down cleanly.
+/// How long before its time limit a job is interrupted, so that it can shut down cleanly.
 const SIGNAL_SECONDS: u32 = 120;
 
 /// One run of a campaign.

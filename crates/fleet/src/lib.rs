@@ -1,8 +1,8 @@
-//! Drives of many hosts, and the jobs that test them. Everything here is a pure function of text: the drive lists
+//! Drives in many hosts, and the jobs that test them. Everything here is a pure function of text: the drive lists
 //! printed by hosts, campaigns, and the scheduler's job list. No process is started, and no file is read or written.
 //!
-//! Scheduling is left to Slurm. Each drive is a generic resource (GRES) whose type is the identity of the drive, so
-//! that a job requests one specific drive, and Slurm never runs two jobs on it.
+//! Scheduling is left to Slurm. Each drive is a generic resource (GRES) whose type is the drive's identity,
+//! so that a job requests one specific drive, and Slurm never runs two jobs on it.
 #![forbid(unsafe_code)]
 
 mod campaign;

@@ -14,7 +14,7 @@ pub struct Queued {
     pub name: String,
     /// State in Slurm's words, such as `PENDING`.
     pub state: String,
-    /// The nodes on which it runs, or the reason why it is pending.
+    /// The nodes that the job runs on, or the reason why it is pending.
     pub place: String,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a run can continue without a decision of its operator. Pure.
+//! Whether a run can continue without a decision by its operator. Pure.
 
 use pts::Task;
 use record::{Entry, Event, RunFile};

@@ -44,7 +44,7 @@ pub struct Variable {
     pub shares: Option<(f64, f64)>,
     /// Whether the variable is steady.
     pub steady: bool,
-    /// Why it is not steady, or when steady state is expected.
+    /// Why the variable is not steady, or when steady state is expected.
     pub text: String,
     /// Round in which it is expected to be steady.
     pub forecast: Option<u32>,

@@ -16,7 +16,7 @@ const MOST_SNAPSHOTS: usize = 24;
 pub struct Snapshot {
     /// The run.
     pub run: Run,
-    /// Records of the journal.
+    /// Records in the journal.
     pub loaded: Loaded,
     /// Evaluated tests of the run.
     pub replayed: Replayed,
@@ -49,7 +49,7 @@ impl Snapshots {
         // The journal's state is checked before the journal is read, so that a record that arrives in between causes
         // another reading instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
-        let in_progress = run.is_in_progress().unwrap_or(false);
+        let in_progress = transfer::is_in_progress(&run);
         let is_current = |known: &Snapshot| {
             known.stamp == stamp
                 && known.run.identity() == run.identity()

@@ -52,7 +52,7 @@ pub(crate) enum Condition {
 }
 
 const KEYS: [&str; 4] = ["baseline", "spread-unknown", "require", "fail-if"];
-/// More than any reasonable file contains.
+/// Limit on the number of rules: more than any reasonable file contains.
 const MOST_RULES: usize = 1000;
 
 impl Rules {

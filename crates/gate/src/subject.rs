@@ -47,7 +47,7 @@ impl Subject {
     }
 }
 
-/// Evaluates a run against rules; `mistakes` are the rules that could not be read.
+/// Evaluates a run against rules; `mistakes` are errors in the rules file.
 ///
 /// # Errors
 /// Returns an error if a rule cannot be used, or the baseline has no figures.
@@ -64,7 +64,7 @@ pub fn judge(
             return Err(Refused::EmptyBaseline { run: baseline.facts.run });
         }
         Some(baseline) => {
-            // Runs without a common figure cannot be compared; rules about differences then find no value.
+            // Runs without a common figure cannot be compared; in that case, rules about differences find no value.
             let comparison = Comparison::of(vec![baseline.candidate, candidate]).ok();
             Some(Baseline::of(baseline.facts, comparison.as_ref()))
         }

@@ -15,7 +15,7 @@ pub struct Verdict {
     pub name: String,
     /// Marks that accompany every number of the run, such as SIMULATED.
     pub marks: Vec<String>,
-    /// Id of the run with which it was compared; null if no rule needs one and none was given.
+    /// Id of the run that it was compared with; null if no rule needs one and none was specified.
     pub baseline: Option<String>,
     /// Path with which the rules file was opened.
     pub rules_file: String,

@@ -1,4 +1,4 @@
-//! Host facts, checks, and changes to host and drive settings that are made for a run and restored afterwards. The
+//! Host facts, checks, and changes to host and drive settings, which are made for a run and undone afterwards. The
 //! measurements and their order are defined elsewhere.
 #![forbid(unsafe_code)]
 

@@ -113,7 +113,7 @@ pub fn parse(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or(Value::Null)
 }
 
-/// Returns the names of the records left by processes that no longer exist; a missing folder has none.
+/// Returns the names of the records left by processes that no longer exist; none if the folder is missing.
 ///
 /// # Errors
 /// Returns why the records of this folder are not used.
@@ -135,8 +135,8 @@ pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Warns about records that are ignored: those in a library, which others may have written, and all records in a
-/// state folder that others can write to.
+/// Warns about records that are ignored: records in a library, which others may have written, and all records
+/// in a state folder that others can write to.
 pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
         printer::print_line(&format!(

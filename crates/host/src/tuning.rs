@@ -99,7 +99,7 @@ fn set_device(
     let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
         if let Err(error) = host.set(tuning, &tuning.to) {
-            // The setting that failed may have been changed; those before it have been.
+            // The setting that failed may have been changed; the settings before it have been.
             drop(host.set(tuning, &tuning.was));
             if tunings[..done].iter().all(|tuning| host.set(tuning, &tuning.was).is_ok()) {
                 note.done();

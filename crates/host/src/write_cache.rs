@@ -208,7 +208,8 @@ mod tests {
         }
     }
 
-    /// Runs on the same model do not share a drive: a record of one run would be mistaken for one left by another.
+    /// Runs on the same model do not share a drive: one run's record would be mistaken for a record left by
+    /// another run.
     #[test]
     fn a_simulated_drive_leaves_no_record() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! The formats of foreign files, one module and one entry in [`FORMATS`] each. Modules only parse; all of
+//! The formats of foreign files, one module and one entry in [`FORMATS`] each. The modules only parse; all of
 //! them return the same type, `Imported`.
 
 mod exported;

@@ -5,11 +5,11 @@ use record::{ExportedFileSystem, ExportedMeter, HostFacts, ImportedTest, Setting
 /// The content of a foreign file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Imported {
-    /// The measuring tool with its version.
+    /// The measuring tool and its version.
     pub tool: String,
     /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// Set if the figures were copied from a publication by hand.
+    /// Set if the figures were manually copied from a publication.
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s.
     pub reports_mebibytes: bool,
@@ -29,7 +29,7 @@ pub struct Imported {
     pub tests: Vec<ImportedTest>,
 }
 
-/// Information in a Plateau export about its run; empty for files of other tools.
+/// Information in a Plateau export about its run; empty for other tools' files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Provenance {
     /// Id of the run.

@@ -1,4 +1,4 @@
-//! Imports results of other tools and published figures as ordinary runs.
+//! Imports published figures, and the results of other tools, as ordinary runs.
 //!
 //! A parser is a pure function from bytes to [`Imported`]: one module under `formats` and one entry in
 //! [`FORMATS`]. Files are untrusted: each format has a maximum size, entities are not expanded, every number

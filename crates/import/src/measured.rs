@@ -1,10 +1,10 @@
-//! Validates what a file states about power and the file system of the target.
+//! Validates what a file states about power and about the target's file system.
 
 use record::{Driven, Efficiency, ExportedCell, ExportedFileSystem, ExportedMeter, FileShare, Uncertain};
 
 use crate::number::possible;
 
-/// Limit on a time in ns (146 years), which is that of a journal.
+/// Limit on a time in ns (146 years), the same as in a journal.
 const LONGEST_NS: u64 = 1 << 62;
 
 fn uncertain(quantity: Uncertain, what: &str) -> Result<(), String> {
@@ -20,14 +20,14 @@ pub(crate) fn meter(meter: &ExportedMeter) -> Result<(), String> {
     meter.idle_watts.map_or(Ok(()), |idle| uncertain(idle, "the idle power"))
 }
 
-/// Checks the performance of a workload per watt.
+/// Checks a workload's performance per watt.
 pub(crate) fn efficiency(found: &Efficiency) -> Result<(), String> {
     uncertain(found.watts, "a power")?;
     uncertain(found.iops_per_watt, "a number of IOPS per watt")?;
     uncertain(found.bytes_per_second_per_watt, "a throughput per watt")
 }
 
-/// Checks the share of a file system.
+/// Checks the share of I/O due to a file system.
 pub(crate) fn share(share: &FileShare) -> Result<(), String> {
     let all = [
         share.bytes_written_per_byte,
@@ -60,6 +60,9 @@ pub(crate) fn cell(cell: ExportedCell) -> Result<Option<Box<ExportedCell>>, Stri
         }
         power.efficiency.as_ref().map_or(Ok(()), efficiency)?;
     }
-    let is_empty = cell.driven == Driven::default() && cell.power.is_none() && cell.on_file.is_none();
+    let is_empty = cell.in_results.is_none()
+        && cell.driven == Driven::default()
+        && cell.power.is_none()
+        && cell.on_file.is_none();
     Ok((!is_empty).then(|| Box::new(cell)))
 }

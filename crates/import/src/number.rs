@@ -8,7 +8,7 @@ const LARGEST_FIGURE: f64 = 1e18;
 /// Returns `value` if it is a possible measurement.
 ///
 /// # Errors
-/// Returns an error that names `what` if it is not.
+/// Returns an error that names `what` if it is not possible.
 pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
     if value.is_finite() && (0.0..=LARGEST).contains(&value) {
         Ok(value)
@@ -25,7 +25,7 @@ pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
 /// Returns `value` if it can be printed. Unlike a measurement, a slope or a difference may be negative.
 ///
 /// # Errors
-/// Returns an error that names `what` otherwise.
+/// Returns an error that names `what` if it cannot be printed.
 pub(crate) fn bounded(value: f64, what: &str) -> Result<f64, String> {
     if value.is_finite() && value.abs() <= LARGEST_FIGURE {
         Ok(value)

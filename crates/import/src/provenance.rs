@@ -8,7 +8,7 @@ use crate::imported::Provenance;
 /// Limit on the total length of all marks' explanations.
 const MOST_DETAILS: usize = 10_000;
 
-/// The object `plateau` in formats of other tools.
+/// The object `plateau` in other tools' formats.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Stated {
     run: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) fn tool_of(label: String) -> String {
     label.strip_prefix(IMPORTED_FROM).map(str::to_owned).unwrap_or(label)
 }
 
-/// Reads the names of marks as separated in data files: `simulated;modified`.
+/// Reads the names of marks, separated as in data files: `simulated;modified`.
 pub(crate) fn marks(keys: &str) -> Result<Vec<StatedMark>, String> {
     let known = |key: &str| MarkKind::ALL.into_iter().find(|kind| kind.key() == key);
     let keys = keys.split(';').filter(|key| !key.is_empty());

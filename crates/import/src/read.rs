@@ -3,13 +3,13 @@
 use crate::formats::{FORMATS, Format};
 use crate::imported::Imported;
 
-/// Limit on the readings of one test: more than any tool produces.
+/// Limit on the number of readings in one test: more than any tool produces.
 const MOST_READINGS: usize = 200_000;
 
 /// Why a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// No format matches the file.
+    /// The file does not match any known format.
     #[error("the file is not in a known format; known formats: {}", names())]
     Unknown,
     /// There is no format with this name.

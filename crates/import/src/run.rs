@@ -16,7 +16,7 @@ pub struct Source<'a> {
     pub id: String,
     /// Time of the import.
     pub created: jiff::Timestamp,
-    /// Plateau version that imported it.
+    /// Plateau version that imported the file.
     pub version: &'a str,
     /// Git commit of that version, if known.
     pub commit: Option<&'a str>,

@@ -1,5 +1,5 @@
-//! Every data format that Plateau writes and reads, with every key of it: a run is exported, imported and exported again,
-//! and each difference must be on a list of what the format does not carry.
+//! Every data format that Plateau writes and reads, with all of its keys: a run is exported, imported and exported
+//! again, and each difference must be on a list of values that the format does not contain.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -81,7 +81,7 @@ impl Reported {
     }
 }
 
-/// What an import does not take over, because it is about the other run, its journal or a verdict: docs/guide/import.md.
+/// Values that an import drops, because they are about the other run, its journal or a verdict: docs/guide/import.md.
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
     "/plateau_version",
@@ -305,8 +305,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// The jobs of fio JSON and the rounds of TKperf XML do not have all facts about a cell, but those that they have are the
-/// same, and so are the marks of the run.
+/// The jobs of fio JSON and the rounds of TKperf XML lack some facts about a cell. The facts that they do contain stay
+/// the same, and so do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {
@@ -331,6 +331,16 @@ fn files_of_other_tools_keep_their_cells_through_an_import() {
                 "phase": reading.phase, "in_window": reading.in_window, "host_limited": reading.host_limited,
                 "ios": reading.ios,
             });
+            for (way, direction) in [("read", &reading.read), ("write", &reading.write)] {
+                let direction = direction.as_ref().expect("amounts");
+                let stated = [&cell[way]["ios"], &cell[way]["bytes"]].map(Value::as_u64);
+                assert_eq!(
+                    stated,
+                    [Some(direction.ios), Some(direction.bytes)],
+                    "{}: {way} of {cell}",
+                    scenario.id
+                );
+            }
             for (key, value) in same.as_object().expect("an object") {
                 assert_eq!(value, &cell[key], "{}: {key} of {cell}", scenario.id);
             }
@@ -383,8 +393,58 @@ fn results_of_other_tools_keep_every_value_through_a_json_document() {
                 (&4.into(), &8.into())
             );
             assert_eq!(first["tests"][0]["cells"][0]["power"], Value::Null);
+            let amounts = |document: &Value| -> Vec<Value> {
+                let cell = &document["tests"][0]["cells"][0];
+                ["read", "write"]
+                    .iter()
+                    .flat_map(|way| [cell[way]["ios"].clone(), cell[way]["bytes"].clone()])
+                    .collect()
+            };
+            assert_eq!(amounts(&first), [700, 2_867_200, 300, 1_228_800].map(Value::from));
+            let table = rows(&own.files("csv")["cells.csv"], &[]).remove(0);
+            let columns =
+                ["read_ios", "read_bytes", "write_ios", "write_bytes"].map(|name| table[name].as_str());
+            assert_eq!(columns, ["700", "2867200", "300", "1228800"]);
+            let metrics = own.text("openmetrics");
+            assert!(metrics.contains("plateau_written_bytes{"), "{metrics}");
+            assert!(
+                metrics
+                    .lines()
+                    .any(|line| line.starts_with("plateau_written_bytes{") && line.ends_with(" 1228800"))
+            );
+            assert!(imported(metrics.as_bytes()).text("openmetrics").contains("} 1228800"));
         }
     }
+}
+
+/// What a publication says about preconditioning, active range and dates is in the document, and on the pages of a run
+/// that was imported from it.
+#[test]
+fn what_a_publication_says_about_a_test_survives_a_json_document() {
+    let file = include_str!("../examples-data/mlc-a.toml");
+    let own = imported(file.as_bytes());
+    let document = own.json();
+    let test = &document["tests"][0];
+    let stated: toml::Table = file.parse().expect("TOML");
+    let published = &stated["test"][0];
+    for key in ["date", "preconditioning"] {
+        assert_eq!(test[key].as_str(), published[key].as_str(), "{key}");
+        assert!(test[key].is_string(), "{key}");
+    }
+    let range = &test["active_range"];
+    for (key, at) in [("precondition", 0), ("test", 1), ("amount", 2), ("segments", 3)] {
+        assert_eq!(range[key].as_str(), published["active_range"][at].as_str(), "{key}");
+    }
+    let again = imported(&own.bytes("json-file"));
+    let page = again.text("html");
+    for text in [published["date"].as_str(), published["preconditioning"].as_str(), range["amount"].as_str()]
+    {
+        assert!(page.contains(text.expect("text")), "{text:?}");
+    }
+    // A file that does not state them is not completed.
+    let bare = imported(include_bytes!("data/tkperf-2.2-loop.xml")).json();
+    assert_eq!(bare["tests"][0]["active_range"], Value::Null);
+    assert_eq!(bare["tests"][0]["date"], Value::Null);
 }
 
 /// The values of a workload are compared as figures of its run: keys and means are equal.
@@ -402,20 +462,30 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
             powered.map(|figure| (figure.key, (figure.values, figure.uncertainty))).collect()
         };
         assert_eq!(figures(&own), figures(&again), "{}", scenario.id);
-        // No workload is added, and none has other values. A key figure has a key of its own if the file does not show
-        // which workload it is the mean of.
-        let known: BTreeMap<String, Vec<f64>> =
-            own.figures().into_iter().map(|figure| (figure.key, figure.values)).collect();
-        for figure in again.figures() {
+        // The same keys, each with the values of the same rounds.
+        let known = |run: &Reported| -> BTreeMap<String, Vec<f64>> {
+            run.figures().into_iter().map(|figure| (figure.key, figure.values)).collect()
+        };
+        let (known, found) = (known(&own), known(&again));
+        let keys = |all: &BTreeMap<String, Vec<f64>>| all.keys().cloned().collect::<Vec<_>>();
+        let only =
+            |a: &[String], b: &[String]| a.iter().filter(|key| !b.contains(key)).cloned().collect::<Vec<_>>();
+        let (mine, theirs) = (keys(&known), keys(&found));
+        if mine != theirs {
+            problems.push(format!(
+                "{}: {:?} became {:?}",
+                scenario.id,
+                only(&mine, &theirs),
+                only(&theirs, &mine)
+            ));
+        }
+        for (key, values) in &found {
             let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs();
-            let is_same = match known.get(&figure.key) {
-                Some(values) => {
-                    values.len() == figure.values.len() && values.iter().zip(&figure.values).all(close)
-                }
-                None => figure.selected && figure.values.len() == 1,
-            };
+            let is_same = known
+                .get(key)
+                .is_none_or(|own| own.len() == values.len() && own.iter().zip(values).all(close));
             if !is_same {
-                problems.push(format!("{}: {}: {:?}", scenario.id, figure.key, figure.values));
+                problems.push(format!("{}: {key}: {values:?}", scenario.id));
             }
         }
     }
@@ -480,7 +550,7 @@ fn pages_and_spreadsheets_of_an_imported_run_have_power_and_the_share_of_the_fil
         assert!(first.iter().all(|number| number.fract() == 0.0 || second.contains(number)), "{name}");
         assert_eq!(first.len(), second.len(), "{name}");
     }
-    // What the file does not contain is not on the page.
+    // Values missing from the file are not on the page.
     let other = imported(&measured(&Scenario::default()).bytes("json-file")).text("html");
     assert!(!other.contains("Annex B") && !other.contains("IOPS/W"));
 }

@@ -65,6 +65,34 @@ fn old_output_is_in_microseconds_and_kib() {
     assert_eq!((reading.block_bytes, reading.read_percent), (131_072, 0));
 }
 
+/// fio 2 prints amounts in KiB, rounded down; fio 3 prints bytes.
+#[test]
+fn amounts_are_kept_for_each_direction() {
+    let reading = |text: &str| import::read(text.as_bytes(), None).unwrap().1.tests[0].readings[0].clone();
+    let (_, new) = import::read(NEW.as_bytes(), None).unwrap();
+    let reads = new.tests[0].readings[0].read.clone().expect("amounts of the reads");
+    assert_eq!((reads.ios, reads.bytes), (20_000, 4_096_000), "as stated, although 4 KiB I/Os would be more");
+    assert_eq!((reads.latency_min_ns, reads.latency_mean_ns), (Some(50.0), Some(160_000.25)));
+    assert_eq!(reads.percentiles_ns.last(), Some(&(99.999, 1_900_000.0)));
+    assert_eq!(new.tests[0].readings[0].write, None, "the file has no io_bytes of the writes");
+
+    let old = reading(OLD);
+    let writes = old.write.expect("amounts of the writes");
+    assert_eq!((writes.ios, writes.bytes), (78, 1_024_000));
+    assert_eq!(old.read, None, "the file has no reads");
+    // 79 I/Os of 512 bytes are 39.5 KiB, of which the file states 39.
+    let odd = OLD.replace("128k", "512").replace("\"io_bytes\": 1000", "\"io_bytes\": 39");
+    let writes = reading(&odd.replace("\"total_ios\": 78", "\"total_ios\": 79")).write.expect("amounts");
+    assert_eq!(writes.bytes, 79 * 512);
+    // The block size of old output follows from the amount in KiB.
+    let without = OLD.replace(", \"bs\": \"128k\"", "").replace("\"io_bytes\": 1000", "\"io_bytes\": 9984");
+    assert_eq!(reading(&without).block_bytes, 131_072);
+
+    let huge = NEW.replace("\"io_bytes\" : 4096000", "\"io_bytes\" : 18446744073709551615");
+    let error = import::read(huge.as_bytes(), None).expect_err("impossible").to_string();
+    assert!(error.contains("than any drive can transfer"), "{error}");
+}
+
 /// A job of four clones.
 fn clones(group_reporting: &str, more: &str) -> String {
     format!(

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::{Answer, App, Call, HTML};
 use crate::catalogue::{Row, State};
+use crate::document::document;
 use crate::drives::drives;
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
@@ -87,7 +88,7 @@ pub fn starts(app: &App, _: &Call) -> Answer {
 
 /// `/runs/{id}/report`: the report as `plateau report` writes it, with its own content security policy.
 pub fn report(app: &App, call: &Call) -> Answer {
-    with_snapshot(app, call, |snapshot| match report::fold(&snapshot.run.file, &snapshot.loaded) {
+    with_snapshot(app, call, |snapshot| match document(snapshot) {
         Ok(document) => {
             Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, report::html(&document)) }
         }
@@ -128,14 +129,13 @@ pub fn export(app: &App, call: &Call) -> Answer {
         return Answer::error(404, format!("'{wanted}' consists of several files; use `plateau report`"));
     };
     with_snapshot(app, call, |snapshot| {
-        let document = match report::fold(&snapshot.run.file, &snapshot.loaded) {
+        let document = match document(snapshot) {
             Ok(document) => document,
             Err(why) => return Answer::error(500, why),
         };
         match make(Source { document: &document, entries: &snapshot.loaded.entries }) {
             Ok(bytes) => {
-                let extension = format.extensions.first().copied().unwrap_or(format.name);
-                let save_as = Some(format!("{}.{extension}", snapshot.run.file.id));
+                let save_as = Some(format.output_name(&snapshot.run.file.id));
                 Answer { save_as, ..Answer::of("application/octet-stream", bytes) }
             }
             Err(why) => Answer::error(422, why),

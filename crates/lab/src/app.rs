@@ -10,18 +10,22 @@ use record::Library;
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::gate::{Access, Gate, Visitor};
+use crate::receive::{Receivers, Reception};
 use crate::snapshot::Snapshots;
-use crate::starts::Starts;
+use crate::starts::{Queue, Starts};
+use crate::tls::Tls;
 use crate::users::Role;
 
 /// Options of the server.
 pub struct Options {
     /// Address to listen on; port 0 for any free port.
     pub listen: SocketAddr,
-    /// Additional host names by which browsers may reach the server.
+    /// Additional host names that browsers may use to reach the server.
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,
+    /// How connections are encrypted by the server itself.
+    pub tls: Tls,
     /// Whether the server is read-only.
     pub read_only: bool,
     /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.
@@ -65,6 +69,7 @@ pub struct App {
     pub catalogue: Arc<Catalogue>,
     pub snapshots: Snapshots,
     pub starts: Arc<Starts>,
+    pub receivers: Receivers,
     pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     is_terminal: bool,
@@ -74,15 +79,21 @@ pub struct App {
 impl App {
     /// # Errors
     /// If the file of queued runs exists but cannot be read.
-    pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Result<Self, ServeError> {
+    pub fn new(
+        gate: Gate,
+        routes: &'static [Route],
+        queue: Queue,
+        options: Options,
+    ) -> Result<Self, ServeError> {
         let catalogue = Arc::new(Catalogue::of(options.library.clone()));
-        let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher)?;
+        let starts = Starts::of(Arc::clone(&catalogue), options.program, queue, options.launcher)?;
         Ok(Self {
             gate,
             routes,
             catalogue,
             snapshots: Snapshots::default(),
             starts,
+            receivers: Receivers::of(options.library),
             models: options.models,
             devices: options.devices,
             is_terminal: options.is_terminal,
@@ -221,6 +232,8 @@ pub enum Handler {
     Entrance,
     /// Signs in a browser with a name and a password.
     Login,
+    /// Answers another host that sends its runs.
+    Receive(Reception),
 }
 
 /// The effect of a request.

@@ -1,10 +1,10 @@
 //! Name and password in the header `Authorization` (RFC 7617), for programs that send them with each request, such as
-//! Prometheus and curl. Such a request has the rights of a viewer and starts no session; changes need one.
+//! Prometheus and curl. Such a request has the permissions of a viewer and does not start a session; changes need one.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// Name and password of a request.
+/// Name and password in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub name: String,

@@ -58,7 +58,7 @@ pub struct Figure {
 pub struct Row {
     pub file: Arc<RunFile>,
     pub state: State,
-    /// Number of records of the journal.
+    /// Number of records in the journal.
     pub records: usize,
     pub last_record: Option<Timestamp>,
     pub figures: Vec<Figure>,
@@ -84,12 +84,12 @@ pub struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// The use of a target by the runs of a library.
+/// The use of a target by the runs in a library.
 #[derive(Debug, Default)]
 pub struct Usage {
     /// Why the target must not be used now; None if no run uses it.
     pub by: Option<String>,
-    /// Runs that may have this target but cannot be read, although no lock shows that a process works on them.
+    /// Runs that may have this target but cannot be read; no lock shows that a process is working on them.
     pub warnings: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// The row of each directory, with the stamp of its journal at the time when the row was folded.
+/// The row of each directory, with the stamp of its journal when the row was folded.
 type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 
 /// The rows of a library.
@@ -165,9 +165,10 @@ impl Catalogue {
         Ok(Listing { rows: listed, warnings })
     }
 
-    /// The use of a target by the runs of the library. The locks of the journals decide, not their contents: a folder
-    /// that cannot be read must not keep every drive of the host from being tested. If an invisible process works on
-    /// such a run, that process also holds the drive, so another run refuses the drive.
+    /// The use of a target by the runs in the library. The locks of the journals decide, not their contents:
+    /// a folder that cannot be read must not prevent every drive in the host from being tested. If an
+    /// invisible process is working on such a run, that process also holds the drive, so another run refuses
+    /// the drive.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,
@@ -219,7 +220,7 @@ impl Catalogue {
             };
             match row {
                 Ok(row) => drop(scan.rows.insert(dir, (stamp, row))),
-                Err(error) if may_be_a_run(&dir) => scan.unopened.push((dir, error)),
+                Err(error) if may_be_a_run(&name, &journal) => scan.unopened.push((dir, error)),
                 Err(_) => {}
             }
         }
@@ -268,7 +269,7 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
 /// Whether a row is still valid: even if the journal is unchanged, the process that executes the run may have started
 /// or ended.
 fn is_current(row: &Row, dir: &Path) -> bool {
-    let is_running = || Run::open(dir).is_ok_and(|run| run.is_in_progress().unwrap_or(false));
+    let is_running = || Run::open(dir).is_ok_and(|run| transfer::is_in_progress(&run));
     match row.state {
         State::Known(Standing::Running) => is_running(),
         State::Known(Standing::Incomplete) => !is_running(),
@@ -276,11 +277,12 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether a folder that cannot be opened as a run may nevertheless be a run. Other entries, such as `lost+found` and
-/// files, are not.
-fn may_be_a_run(dir: &Path) -> bool {
-    let is_named = dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id);
-    let has_no_journal = || match std::fs::symlink_metadata(dir.join("journal")) {
+/// Whether an entry that cannot be opened as a run may nevertheless be a run, by its name and its
+/// journal or archive. Other entries,
+/// such as `lost+found` and files, are not.
+fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
+    let is_named = name.to_str().is_some_and(is_run_id);
+    let has_no_journal = || match std::fs::symlink_metadata(journal) {
         Ok(_) => false,
         Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     };
@@ -290,7 +292,7 @@ fn may_be_a_run(dir: &Path) -> bool {
 /// Folds a run.
 fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
-    let in_progress = run.is_in_progress().unwrap_or(false);
+    let in_progress = transfer::is_in_progress(&run);
     let file = Arc::new(run.file.clone());
     let judged = run.load().map_err(|error| error.to_string()).and_then(|loaded| {
         let replayed = pts::replay(&run.file, &loaded.entries)?;

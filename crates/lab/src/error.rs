@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use stdx::files::ReadError;
+
 /// Why pages cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -21,6 +23,36 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
+    /// A certificate or its key cannot be used.
+    #[error("cannot use {} for TLS", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        #[source]
+        why: Unusable,
+    },
+    /// The self-signed certificate cannot be read or written.
+    #[error("cannot use {}, the certificate of this server, which must be owned by you and writable only by you", path.display())]
+    KeepCertificate {
+        /// The file.
+        path: PathBuf,
+        /// System error.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A certificate cannot be issued for this name.
+    #[error("no certificate can be issued for '{name}', which is neither a host name nor an IP address")]
+    HostName {
+        /// The name.
+        name: String,
+    },
+    /// No key could be generated.
+    #[error("no key for TLS can be generated")]
+    KeyGeneration,
+    /// TLS cannot be configured.
+    #[error("TLS cannot be configured")]
+    Tls(#[source] rustls::Error),
     /// The kernel returned no random bytes.
     #[error("cannot get random bytes from the kernel")]
     Random(#[source] rustix::io::Errno),
@@ -36,12 +68,27 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
-    /// The file of waiting runs exists but cannot be read.
+    /// The file with waiting runs exists but cannot be read.
     #[error("cannot read {}, the list of waiting runs", path.display())]
     Queue {
         /// The file.
         path: PathBuf,
         /// System error, or the reason why the file is not trusted or not valid.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another server uses the folder of waiting runs.
+    #[error("another server uses the same folder (it holds {})", path.display())]
+    InUse {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The folder of waiting runs cannot be locked.
+    #[error("cannot lock {}", path.display())]
+    Lock {
+        /// The lock.
+        path: PathBuf,
+        /// System error, or the reason why the folder is not trusted.
         #[source]
         source: std::io::Error,
     },
@@ -68,4 +115,34 @@ pub enum ServeError {
     /// The password could not be hashed.
     #[error("the password cannot be hashed")]
     Hash,
+}
+
+/// Why a certificate or its key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// The file cannot be read, or is not a regular file.
+    #[error(transparent)]
+    Unreadable(#[from] ReadError),
+    /// Other users can read the key, or change it.
+    #[error("other users can read this key or change it: it belongs to uid {owner} and has mode {mode:04o}")]
+    Exposed {
+        /// Owner of the file.
+        owner: u32,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The file contains no certificate.
+    #[error("it contains no certificate in PEM format")]
+    NoCertificate,
+    /// The file contains no key.
+    #[error("it contains no private key in PEM format that is not encrypted")]
+    NoKey,
+    /// The key is not that of the certificate.
+    #[error(
+        "it is not the key of the certificate, or not an RSA (2048 bits or more), ECDSA (P-256, P-384) or Ed25519 key"
+    )]
+    NotTheKey,
+    /// The certificate cannot be parsed.
+    #[error("the certificate is not valid: {0}")]
+    Rejected(rustls::Error),
 }

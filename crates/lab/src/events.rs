@@ -66,7 +66,7 @@ pub fn events(
 }
 
 impl Reader {
-    /// Collects the new events. The stream ends after the last record of a run that no process is working on.
+    /// Collects the new events. If no process is working on the run, the stream ends after the last record.
     fn look(&mut self) {
         if !self.app.gate.lasts(&self.visitor) {
             self.waiting =
@@ -79,7 +79,7 @@ impl Reader {
             return;
         };
         let stamp = Stamp::of(&run.journal_path());
-        let is_running = run.is_in_progress().unwrap_or(false);
+        let is_running = transfer::is_in_progress(&run);
         if is_running && stamp == self.seen {
             return;
         }

@@ -6,6 +6,9 @@
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
 //! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::ServeError;
 use crate::secrets::{same, secret};
+use crate::senders::Senders;
 use crate::sessions::Sessions;
 use crate::users::{Account, Role, Users};
 
@@ -20,15 +24,40 @@ use crate::users::{Account, Role, Users};
 const MOST_FAILED_LOGINS: usize = 10;
 const LOGINS_WITHIN: Duration = Duration::from_secs(60);
 
+/// Ports that are not part of a host's name in requests.
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+/// How requests reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transport {
+    /// Through a proxy, which may have another port and scheme.
+    pub behind_proxy: bool,
+    /// Over TLS, as far as the server is concerned.
+    pub is_encrypted: bool,
+}
+
+/// Whether the name of a host ends in a port.
+pub fn has_port(name: &str) -> bool {
+    let ends = |end: &str| end.parse::<u16>().is_ok();
+    // The groups of an IPv6 address are separated by colons, too.
+    match name.strip_prefix('[') {
+        Some(rest) => rest.split_once("]:").is_some_and(|(_, end)| ends(end)),
+        None => name.rsplit_once(':').is_some_and(|(_, end)| ends(end)),
+    }
+}
+
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone who reaches the server by an allowed name: sign-in page, style and script.
+    /// Anyone who reaches the server by an allowed name: for the sign-in page, the style and the script.
     Public,
     /// Browsers that have signed in.
     Viewer,
     /// Browsers of users who may start and stop runs.
     Operator,
+    /// Hosts with a token that lets them send their runs. Browsers have no access.
+    Sender,
 }
 
 /// The facts about a request that the gate needs.
@@ -39,6 +68,8 @@ pub struct Facts<'a> {
     pub cookies: Option<&'a str>,
     /// The token that a request for a change carries.
     pub csrf: Option<&'a str>,
+    /// The token of a host that sends its runs.
+    pub bearer: Option<&'a str>,
     /// Whether the request is for a change.
     pub is_change: bool,
 }
@@ -70,14 +101,16 @@ pub enum Refusal {
     NoToken,
     TooManyLogins,
     WrongPassword,
+    NotSender,
+    ReadOnly,
 }
 
 impl Refusal {
     pub const fn status(self) -> u16 {
         match self {
             Self::UnknownHost => 421,
-            Self::ForeignOrigin | Self::NotOperator | Self::NoToken => 403,
-            Self::NotSignedIn | Self::WrongPassword => 401,
+            Self::ForeignOrigin | Self::NotOperator | Self::NoToken | Self::ReadOnly => 403,
+            Self::NotSignedIn | Self::WrongPassword | Self::NotSender => 401,
             Self::TooManyLogins => 429,
         }
     }
@@ -94,6 +127,10 @@ impl Refusal {
             Self::NoToken => "the form is not from this session; reload its page and submit it again",
             Self::TooManyLogins => "too many logins have failed or are being checked; wait a minute",
             Self::WrongPassword => "unknown user name or wrong password",
+            Self::NotSender => {
+                "no valid token: the operator of this server creates one with `plateau sender add NAME`"
+            }
+            Self::ReadOnly => "this server is read-only, so it does not receive runs",
         }
     }
 }
@@ -109,6 +146,8 @@ pub struct Gate {
     /// Whether the server is read-only.
     read_only: bool,
     pub users: Users,
+    /// Hosts that may send runs; None if this server does not receive any.
+    senders: Option<Senders>,
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
     attempts: Mutex<Vec<Duration>>,
@@ -137,27 +176,39 @@ impl Gate {
     pub fn new(
         names: &[String],
         port: u16,
-        behind_proxy: bool,
+        transport: Transport,
         read_only: bool,
         users: Users,
     ) -> Result<Self, ServeError> {
+        let Transport { behind_proxy, is_encrypted } = transport;
+        // Browsers omit the port that is usual for the scheme.
+        let is_usual = port == if is_encrypted { HTTPS_PORT } else { HTTP_PORT };
         let mut hosts = Vec::new();
         for name in names {
             let name = name.to_lowercase();
-            if behind_proxy {
+            if behind_proxy || is_usual {
                 hosts.push(name.clone());
             }
             // A name with a port is used unchanged.
-            let has_port = name.rsplit_once(':').is_some_and(|(_, end)| end.parse::<u16>().is_ok());
-            hosts.push(if has_port && !name.starts_with('[') { name } else { format!("{name}:{port}") });
+            hosts.push(if has_port(&name) { name } else { format!("{name}:{port}") });
         }
         let secrets = Mutex::new(Secrets { token: secret()?, sessions: Sessions::default() });
-        let schemes: &[&str] = if behind_proxy { &["https", "http"] } else { &["http"] };
-        // Browsers send a cookie that is `Secure` only to the proxy, which encrypts the connection.
-        let attributes = if behind_proxy { "; Secure" } else { "" };
+        let schemes: &[&str] = match (behind_proxy, is_encrypted) {
+            (true, _) => &["https", "http"],
+            (false, true) => &["https"],
+            (false, false) => &["http"],
+        };
+        // Browsers send a cookie that is `Secure` only over encrypted connections: to this server, or to the proxy.
+        let attributes = if behind_proxy || is_encrypted { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
-        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, secrets, attempts, clock })
+        let senders = None;
+        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, senders, secrets, attempts, clock })
+    }
+
+    /// Also admits hosts that send their runs.
+    pub fn admitting(self, senders: Senders) -> Self {
+        Self { senders: Some(senders), ..self }
     }
 
     /// Decides whether a request to a route with this `access` is served; returns its sender, if known.
@@ -177,6 +228,9 @@ impl Gate {
             let is_own = !facts.is_change || facts.origin.is_some();
             return if is_own { Ok(None) } else { Err(Refusal::ForeignOrigin) };
         }
+        if access == Access::Sender {
+            return self.sender(facts).map(Some);
+        }
         let visitor = self.visitor(facts.cookies).ok_or(Refusal::NotSignedIn)?;
         if access == Access::Operator && visitor.role != Role::Operator {
             return Err(Refusal::NotOperator);
@@ -185,6 +239,22 @@ impl Gate {
             return Err(Refusal::NoToken);
         }
         Ok(Some(visitor))
+    }
+
+    /// The sender of a request from another host.
+    fn sender(&self, facts: &Facts<'_>) -> Result<Visitor, Refusal> {
+        // Only browsers name an origin.
+        if facts.origin.is_some() {
+            return Err(Refusal::ForeignOrigin);
+        }
+        let name = facts
+            .bearer
+            .and_then(|token| self.senders.as_ref()?.of_token(token))
+            .ok_or(Refusal::NotSender)?;
+        if self.read_only {
+            return Err(Refusal::ReadOnly);
+        }
+        Ok(Visitor { user: Some(name), role: Role::Viewer, csrf: String::new() })
     }
 
     fn visitor(&self, cookies: Option<&str>) -> Option<Visitor> {
@@ -260,7 +330,7 @@ impl Gate {
         Ok(Visitor { user: Some(account.name), role: Role::Viewer, csrf: String::new() })
     }
 
-    /// The account with this name and password; the attempt then no longer counts.
+    /// The account with this name and password; if it exists, the attempt no longer counts.
     fn checked(&self, attempt: Attempt, name: &str, password: &str) -> Option<Account> {
         let account = self.users.verify(name, password)?;
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -296,193 +366,4 @@ impl Gate {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use super::*;
-    use crate::sessions::{LONGEST, LONGEST_IDLE, MOST_SESSIONS};
-
-    fn gate() -> Gate {
-        Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none())
-            .expect("random bytes")
-    }
-
-    fn facts<'a>(host: &'a str, cookies: &'a str) -> Facts<'a> {
-        Facts { host: Some(host), cookies: Some(cookies), ..Facts::default() }
-    }
-
-    fn signed_in(gate: &Gate) -> String {
-        let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
-        cookie.split(';').next().expect("a pair").to_owned()
-    }
-
-    #[test]
-    fn a_link_admits_one_browser() {
-        let gate = gate();
-        let token = gate.token();
-        let cookie = signed_in(&gate);
-        assert!(gate.judge(&facts("127.0.0.1:7070", &cookie), Access::Viewer).is_ok());
-        assert_eq!(gate.enter(&token).expect("random bytes"), None, "it was used");
-        assert_ne!(gate.token(), token);
-        assert_eq!(gate.enter("").expect("random bytes"), None);
-    }
-
-    #[test]
-    fn without_the_cookie_only_public_routes_are_answered() {
-        let gate = gate();
-        for cookies in ["", "plateau_7070=", "plateau_7070=0", "plateau_7071=x; other"] {
-            let facts = facts("localhost:7070", cookies);
-            assert_eq!(gate.judge(&facts, Access::Viewer), Err(Refusal::NotSignedIn), "{cookies}");
-            assert_eq!(gate.judge(&facts, Access::Public), Ok(None));
-        }
-    }
-
-    #[test]
-    fn other_names_and_origins_are_refused_even_with_the_cookie() {
-        let gate = gate();
-        let cookie = signed_in(&gate);
-        for host in ["evil.example:7070", "127.0.0.1", "127.0.0.1:7071", "localhost.evil.example:7070", ""] {
-            let judged = gate.judge(&facts(host, &cookie), Access::Public);
-            assert_eq!(judged, Err(Refusal::UnknownHost), "{host}");
-        }
-        for (origin, expected) in [
-            ("http://localhost:7070", Ok(())),
-            ("http://127.0.0.1:7070", Err(Refusal::ForeignOrigin)),
-            ("https://localhost:7070", Err(Refusal::ForeignOrigin)),
-            ("http://localhost:70701", Err(Refusal::ForeignOrigin)),
-            ("null", Err(Refusal::ForeignOrigin)),
-        ] {
-            let facts = Facts { origin: Some(origin), ..facts("localhost:7070", &cookie) };
-            assert_eq!(gate.judge(&facts, Access::Viewer).map(|_| ()), expected, "{origin}");
-        }
-        let none = Facts { cookies: Some(&cookie), ..Facts::default() };
-        assert_eq!(gate.judge(&none, Access::Public), Err(Refusal::UnknownHost));
-    }
-
-    #[test]
-    fn a_change_needs_the_token_of_its_session_and_the_role() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let users = Users::at(&dir.path().join("lab"));
-        users.add("ann", Role::Viewer, "correct horse").expect("added");
-        users.add("bob", Role::Operator, "battery staple").expect("added");
-        let names = ["localhost".to_owned()];
-        let gate = Gate::new(&names, 7070, false, false, users.clone()).expect("random bytes");
-        let login = |name: &str, password: &str| {
-            gate.attempt().and_then(|attempt| gate.login(attempt, name, password).expect("random bytes"))
-        };
-        let change = |cookie: &str, csrf: Option<&str>| {
-            let facts = Facts { csrf, is_change: true, ..facts("localhost:7070", cookie) };
-            gate.judge(&facts, Access::Operator).map(|_| ())
-        };
-        let ann = login("ann", "correct horse").expect("a viewer");
-        let bob = login("bob", "battery staple").expect("an operator");
-        let csrf = |cookie: &str| {
-            let judged = gate.judge(&facts("localhost:7070", cookie), Access::Viewer);
-            judged.expect("signed in").expect("a visitor").csrf
-        };
-        let (of_ann, of_bob) = (csrf(&ann), csrf(&bob));
-        assert_eq!(change(&bob, Some(&of_bob)), Ok(()));
-        assert_eq!(change(&bob, Some(&of_ann)), Err(Refusal::NoToken));
-        assert_eq!(change(&bob, Some("")), Err(Refusal::NoToken));
-        assert_eq!(change(&bob, None), Err(Refusal::NoToken));
-        assert_eq!(change(&ann, Some(&of_ann)), Err(Refusal::NotOperator));
-        assert_eq!(change("", Some(&of_bob)), Err(Refusal::NotSignedIn));
-        users.add("bob", Role::Viewer, "battery staple").expect("changed");
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn), "he has a new role and password");
-        let bob = login("bob", "battery staple").expect("a viewer");
-        let of_bob = csrf(&bob);
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotOperator));
-        users.remove("bob").expect("removed");
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn));
-        let login_form = Facts { is_change: true, ..facts("localhost:7070", "") };
-        assert_eq!(gate.judge(&login_form, Access::Public), Err(Refusal::ForeignOrigin), "no origin");
-        for _ in 0..MOST_FAILED_LOGINS {
-            assert_eq!(login("ann", "wrong horse"), Err(Refusal::WrongPassword));
-        }
-        assert_eq!(login("ann", "correct horse"), Err(Refusal::TooManyLogins));
-    }
-
-    #[test]
-    fn the_number_of_sessions_is_bounded() {
-        let gate = gate();
-        let first = signed_in(&gate);
-        let others: Vec<String> = (0..MOST_SESSIONS).map(|_| signed_in(&gate)).collect();
-        let judged = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer).map(|_| ());
-        assert_eq!(judged(&first), Err(Refusal::NotSignedIn));
-        assert!(others.iter().all(|cookie| judged(cookie).is_ok()));
-    }
-
-    #[test]
-    fn sessions_end_when_they_are_unused_or_old() {
-        let seconds = Arc::new(AtomicU64::new(1));
-        let now = Arc::clone(&seconds);
-        let clock = Box::new(move || Duration::from_secs(now.load(Ordering::Relaxed)));
-        let gate = Gate { clock, ..gate() };
-        let wait = |duration: Duration| seconds.fetch_add(duration.as_secs(), Ordering::Relaxed);
-        let visitor = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer);
-        let second = Duration::from_secs(1);
-        let (unused, used) = (signed_in(&gate), signed_in(&gate));
-        let who = visitor(&unused).expect("signed in").expect("a visitor");
-        wait(LONGEST_IDLE - second);
-        assert!(visitor(&used).is_ok() && gate.lasts(&who), "asking whether it lasts is no use of it");
-        wait(second);
-        assert_eq!(visitor(&unused), Err(Refusal::NotSignedIn));
-        assert!(!gate.lasts(&who));
-        let mut uses = 0;
-        while visitor(&used).is_ok() {
-            uses += 1;
-            wait(LONGEST_IDLE / 2);
-        }
-        let most = LONGEST.as_secs() / (LONGEST_IDLE / 2).as_secs();
-        assert!((most - 3..=most).contains(&uses), "{uses} uses");
-        assert_eq!(visitor(&used), Err(Refusal::NotSignedIn));
-    }
-
-    #[test]
-    fn a_session_ends_with_its_user_its_password_and_its_logout() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let users = Users::at(&dir.path().join("lab"));
-        let gate = Gate::new(&["localhost".to_owned()], 7070, false, false, users.clone()).expect("bytes");
-        let login = || {
-            users.add("ann", Role::Operator, "correct horse").expect("added");
-            let attempt = gate.attempt().expect("few attempts");
-            let cookie = gate.login(attempt, "ann", "correct horse").expect("random bytes").expect("in");
-            let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
-            (judged.expect("signed in").expect("a visitor"), cookie)
-        };
-        let (ann, cookie) = login();
-        assert!(gate.lasts(&ann));
-        users.add("ann", Role::Operator, "battery staple").expect("a new password");
-        assert!(!gate.lasts(&ann), "a new password ends her sessions");
-        let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
-        assert_eq!(judged, Err(Refusal::NotSignedIn));
-        let (ann, _) = login();
-        users.remove("ann").expect("removed");
-        assert!(!gate.lasts(&ann));
-        let (ann, _) = login();
-        gate.leave(&ann);
-        assert!(!gate.lasts(&ann));
-    }
-
-    #[test]
-    fn logins_that_are_being_checked_count_and_block_nobody() {
-        let gate = gate();
-        let all: Vec<Attempt> =
-            (0..MOST_FAILED_LOGINS).map(|_| gate.attempt().expect("few attempts")).collect();
-        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins));
-        assert!(gate.judge(&facts("localhost:7070", ""), Access::Public).is_ok());
-        assert_eq!(gate.login(all[0], "ann", "x").expect("bytes"), Err(Refusal::WrongPassword));
-        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins), "it failed");
-    }
-
-    #[test]
-    fn only_a_proxy_makes_cookies_secure() {
-        for behind_proxy in [false, true] {
-            let gate =
-                Gate::new(&["lab.example".into()], 7070, behind_proxy, false, Users::none()).expect("bytes");
-            let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
-            assert_eq!(cookie.split("; ").any(|part| part == "Secure"), behind_proxy, "{cookie}");
-        }
-    }
-}
+mod tests;

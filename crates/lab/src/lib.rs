@@ -1,40 +1,51 @@
-//! Serves the runs of a library as live web pages, and the same data as JSON.
+//! Serves the runs in a library as live web pages, and the same data as JSON.
 //!
 //! A server neither opens devices nor locks runs, so it does not affect them; it starts runs as separate processes
 //! (crate `launch`). Everything it shows is folded from journals. `routes::ROUTES` lists every address; `gate` decides
 //! which requests are answered.
 #![forbid(unsafe_code)]
 
+mod announce;
 mod api;
 mod app;
 mod assets;
 mod audit;
 mod basic;
 mod catalogue;
+mod connections;
+mod document;
 mod drives;
 mod error;
 mod events;
 mod gate;
+mod links;
 mod metrics;
 mod openapi;
+mod owned_list;
 mod pages;
+mod receive;
 mod routes;
 mod secrets;
+mod senders;
 mod server;
 mod sessions;
 mod site;
 mod starts;
+mod tls;
 mod users;
 
 use follow::{live, snapshot};
 
+pub use announce::Announcement;
 pub use app::{Device, Options};
-pub use error::ServeError;
+pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;
 pub use routes::addresses;
+pub use senders::Senders;
 pub use server::Server;
 pub use site::{
     FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,
     publish, remove_stale, site_in,
 };
+pub use tls::{Certificate, Tls};
 pub use users::{Role, Users};

@@ -45,8 +45,7 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
         Ok(families) => families,
         Err(why) => return Answer::error(500, why),
     };
-    let mut starts =
-        Family::of("plateau_starts", "Runs that were planned, are waiting or were started here, by stage.");
+    let mut starts = Family::of("plateau_starts", "Runs planned, waiting or started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
     for word in Stage::WORDS {
         starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
@@ -54,7 +53,8 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
     Answer::of(TEXT, text_of(&families) + &starts.text() + "# EOF\n")
 }
 
-/// The metrics of a library at this moment, without those that only a server has, in Prometheus's own text format.
+/// The metrics of a library at this moment, without the metrics that only a server has, in Prometheus's own
+/// text format.
 ///
 /// # Errors
 /// Returns an error if the library cannot be listed; the error describes the problem.

@@ -1,8 +1,9 @@
-//! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
-//! description of the API and the tests of the gate are derived.
+//! Every address of the server. The access, description and handler of each route are in one table. The
+//! router, the description of the API and the tests of the gate are derived from it.
 
 use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
 use crate::gate::Access;
+use crate::receive::{BEGIN, RECORDS, Reception, SETTLE, STATE};
 use crate::{api, assets, metrics, openapi, pages};
 
 const SELECTION: &[&str] = &["q", "state", "test", "drive", "archived"];
@@ -31,6 +32,19 @@ const fn json(path: &'static str, about: &'static str, answer: fn(&App, &Call) -
 
 const fn public(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
     Route { access: Access::Public, ..page(path, about, answer) }
+}
+
+/// A request of a host that sends its runs.
+const fn sent(method: Method, path: &'static str, about: &'static str, reception: Reception) -> Route {
+    Route {
+        method,
+        path,
+        access: Access::Sender,
+        content: Content::Json,
+        about,
+        query: &[],
+        handler: Handler::Receive(reception),
+    }
 }
 
 /// All routes.
@@ -108,8 +122,20 @@ pub const ROUTES: &[Route] = &[
         query: &["after"],
         handler: Handler::Events,
     },
-    json("/api/starts", "runs that were planned, are waiting or were started with this server", api::starts),
+    json("/api/starts", "runs planned, queued or started through this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
+    sent(Method::Get, "/receive/v1/runs/{id}", "how much of a run the server has", STATE),
+    sent(Method::Post, "/receive/v1/runs/{id}", "adds a run of another host", BEGIN),
+    Route {
+        query: &["at"],
+        ..sent(
+            Method::Post,
+            "/receive/v1/runs/{id}/records",
+            "appends records to a run of another host",
+            RECORDS,
+        )
+    },
+    sent(Method::Post, "/receive/v1/runs/{id}/state", "states that all records were sent", SETTLE),
     Route {
         content: Content::Metrics,
         ..page("/metrics", "runs by state and runs in progress, for Prometheus", metrics::metrics)
@@ -127,6 +153,7 @@ pub fn addresses() -> impl Iterator<Item = (&'static str, &'static str, &'static
             Access::Public => "public",
             Access::Viewer => "viewer",
             Access::Operator => "operator",
+            Access::Sender => "sender",
         };
         (method, route.path, access)
     })

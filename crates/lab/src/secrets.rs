@@ -13,12 +13,18 @@ pub fn secret() -> Result<String, ServeError> {
 /// Random bytes.
 pub fn random<const N: usize>() -> Result<[u8; N], ServeError> {
     let mut bytes = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        let flags = rustix::rand::GetRandomFlags::empty();
-        filled += rustix::rand::getrandom(&mut bytes[filled..], flags).map_err(ServeError::Random)?;
-    }
+    fill(&mut bytes).map_err(ServeError::Random)?;
     Ok(bytes)
+}
+
+/// Fills `bytes` with random bytes.
+pub fn fill(bytes: &mut [u8]) -> rustix::io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let flags = rustix::rand::GetRandomFlags::empty();
+        filled += rustix::rand::getrandom(&mut bytes[filled..], flags)?;
+    }
+    Ok(())
 }
 
 pub fn hex(bytes: &[u8]) -> String {

@@ -1,30 +1,38 @@
 //! The server, a thin shell that passes requests through the gate to the route functions.
 
 use std::future::IntoFuture as _;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
+use record::wall_now;
 use tokio::sync::Semaphore;
 
+use crate::announce::{Announce, Announcement, keep_current};
 use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
 use crate::basic::Credentials;
+use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::events;
-use crate::gate::{Access, Facts, Gate, Refusal, Visitor};
+use crate::gate::{Access, Facts, Gate, Refusal, Transport, Visitor};
+use crate::links::{host_of, link, origin, own};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
+use crate::receive::{self, Reception};
 use crate::routes::ROUTES;
+use crate::senders::Senders;
+use crate::starts::Queue;
+use crate::tls::{Certificate, Certificates, Tls};
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -35,6 +43,10 @@ const GRACE: Duration = Duration::from_millis(1500);
 const MOST_FORM_BYTES: usize = 256 << 10;
 /// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
 const MOST_CHECKS: usize = 2;
+/// Number of bodies from other hosts that are received at the same time, which bounds the memory that they take.
+const MOST_RECEIVING: usize = 2;
+/// Time within which a body from another host must arrive.
+const RECEIVE_WITHIN: Duration = Duration::from_secs(120);
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -44,6 +56,9 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    /// Scheme and host of links.
+    origin: String,
+    certificates: Option<Arc<Certificates>>,
     app: Arc<App>,
 }
 
@@ -51,23 +66,34 @@ impl Server {
     /// Listens on the address that the options name.
     ///
     /// # Errors
-    /// Returns an error if the address is not a loopback address and `--behind-proxy` is not given, if it cannot be
-    /// used, or if the file of waiting runs exists but cannot be read.
+    /// Returns an error if the address is not a loopback address and connections are not encrypted, if the address or
+    /// the certificate cannot be used, if another server uses the folder, or if the file with waiting runs exists but
+    /// cannot be read.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
-        if !address.ip().is_loopback() && !options.behind_proxy {
+        let is_encrypted = options.tls != Tls::Off;
+        if !address.ip().is_loopback() && !is_encrypted && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
+        // Before the address, which a second server usually shares too: this is the better explanation.
+        let queue = match Queue::open(&options.folder) {
+            Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
+            queue => queue?,
+        };
+        let mut names = vec![host_of(own(address.ip())), "localhost".into()];
+        names.extend(options.allowed_hosts.iter().cloned());
+        let certificates = Certificates::of(&options.tls, &names, &options.folder, wall_now())?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let mut names = vec![host_of(address.ip()), "localhost".into()];
-        names.extend(options.allowed_hosts.iter().cloned());
+        let origin = origin(address, is_encrypted, &options.allowed_hosts);
         let users = Users::at(&options.folder);
-        let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
-        let app = Arc::new(App::new(gate, ROUTES, options)?);
-        Ok(Self { listener, address, app })
+        let transport = Transport { behind_proxy: options.behind_proxy, is_encrypted };
+        let gate = Gate::new(&names, address.port(), transport, options.read_only, users)?;
+        let gate = gate.admitting(Senders::at(&options.folder));
+        let app = Arc::new(App::new(gate, ROUTES, queue, options)?);
+        Ok(Self { listener, address, origin, certificates, app })
     }
 
     /// The address that the server listens on.
@@ -76,29 +102,48 @@ impl Server {
         self.address
     }
 
+    /// The address of the first page.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}/", self.origin)
+    }
+
+    /// The certificate that browsers see; None without TLS.
+    #[must_use]
+    pub fn certificate(&self) -> Option<Certificate> {
+        self.certificates.as_ref().map(|certificates| certificates.certificate())
+    }
+
     /// The link that admits the next browser; None if users must sign in, because the output may be kept in a log.
     #[must_use]
     pub fn link(&self) -> Option<String> {
-        self.app.invitation().map(|token| link(self.address, &token))
+        self.app.invitation().map(|token| link(&self.origin, &token))
     }
 
-    /// Serves requests until `stop` is set. Calls `announce` with the next link whenever one was used, unless it must
-    /// not be printed.
+    /// Serves requests until `stop` is set. Announces the next link whenever one was used, unless it must not be
+    /// printed, and changes of the certificate.
     ///
     /// # Errors
     /// If the server cannot be started.
     pub fn run(
         self,
         stop: &Arc<AtomicBool>,
-        announce: impl Fn(&str) + Send + Sync + 'static,
+        announce: impl Fn(Announcement<'_>) + Send + Sync + 'static,
     ) -> Result<(), ServeError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build()?;
-        let (app, address) = (self.app, self.address);
-        let announce = Arc::new(move |token: &str| announce(&link(address, token)));
+        let (app, origin) = (self.app, self.origin);
+        let announce: Announce = Arc::new(announce);
         let result = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = router(&app, announce);
+            let connections = match &self.certificates {
+                Some(certificates) => {
+                    tokio::spawn(keep_current(Arc::clone(certificates), Arc::clone(&announce)));
+                    Connections::encrypted(listener, certificates.config()?)?
+                }
+                None => Connections::Plain(listener),
+            };
+            let router = router(&app, announce, origin);
             let (asked, stopping) = (Arc::clone(stop), Arc::clone(&app));
             let signal = async move {
                 while !asked.load(Ordering::Relaxed) {
@@ -107,7 +152,7 @@ impl Server {
                 // Otherwise, open event streams would keep the server running.
                 stopping.stop();
             };
-            let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+            let serving = axum::serve(connections, router).with_graceful_shutdown(signal).into_future();
             let deadline = async {
                 while !app.is_stopping() {
                     tokio::time::sleep(LOOK_EVERY).await;
@@ -125,34 +170,27 @@ impl Server {
     }
 }
 
-/// The name of an address in a URL.
-fn host_of(ip: IpAddr) -> String {
-    match ip {
-        IpAddr::V4(ip) => ip.to_string(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-    }
-}
-
-fn link(address: SocketAddr, token: &str) -> String {
-    format!("http://{}:{}/enter?token={token}", host_of(address.ip()), address.port())
-}
-
-/// Receives the token of the next link.
-type Announce = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// The state that every request needs.
 #[derive(Clone)]
 struct Shared {
     app: Arc<App>,
     announce: Announce,
+    /// Scheme and host of links.
+    origin: Arc<str>,
     /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
+    /// One permit for each body that is being received from another host.
+    receiving: Arc<Semaphore>,
 }
 
 /// The router, derived from the table of routes.
-fn router(app: &Arc<App>, announce: Announce) -> Router {
+fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
+        if let Handler::Receive(reception) = &route.handler {
+            router = router.route(route.path, receiving(route, reception));
+            continue;
+        }
         let handler = move |State(shared): State<Shared>,
                             method: HttpMethod,
                             params: RawPathParams,
@@ -171,7 +209,13 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
             },
         );
     }
-    let shared = Shared { app: Arc::clone(app), announce, checks: Arc::new(Semaphore::new(MOST_CHECKS)) };
+    let shared = Shared {
+        app: Arc::clone(app),
+        announce,
+        origin: origin.into(),
+        checks: Arc::new(Semaphore::new(MOST_CHECKS)),
+        receiving: Arc::new(Semaphore::new(MOST_RECEIVING)),
+    };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
             // Only visitors who are signed in learn which addresses exist.
@@ -189,12 +233,45 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
         .with_state(shared)
 }
 
+/// The handler of a request from another host. Its body may be long, so it is read only once the sender is known.
+fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
+    let handler = move |State(shared): State<Shared>,
+                        params: RawPathParams,
+                        Query(query): Query<Vec<(String, String)>>,
+                        headers: HeaderMap,
+                        body: Body| async move {
+        let visitor = match shared.app.gate.judge(&facts(&headers), route.access) {
+            Ok(visitor) => visitor,
+            Err(refusal) => return response(Answer::error(refusal.status(), refusal.text())),
+        };
+        let Ok(permit) = shared.receiving.acquire_owned().await else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        let body = tokio::time::timeout(RECEIVE_WITHIN, to_bytes(body, reception.most_bytes)).await;
+        let Ok(Ok(body)) = body else { return response(receive::not_read(reception.most_bytes)) };
+        let path = params.iter().map(|(_, value)| value.to_owned()).collect();
+        let call = Call { path, query, visitor, ..Call::default() };
+        let app = shared.app;
+        let answered = tokio::task::spawn_blocking(move || {
+            // A request that was begun ends even if its sender disconnects, so the permit is released then.
+            let _permit = permit;
+            receive::answer((reception.answer)(&app, &call, &body))
+        });
+        answered.await.map_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response(), response)
+    };
+    match route.method {
+        Method::Get => get(handler),
+        Method::Post => post(handler),
+    }
+}
+
 fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A header that is not text must not count as absent.
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
-    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, is_change: false }
+    let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, bearer, is_change: false }
 }
 
 async fn respond(
@@ -234,6 +311,7 @@ async fn respond(
             let Some(visitor) = call.visitor.clone() else { return refused(Refusal::NotSignedIn) };
             events::events(Arc::clone(&shared.app), visitor, call.name().to_owned(), next).into_response()
         }
+        Handler::Receive(_) => nothing_here(StatusCode::NOT_FOUND),
         Handler::Answer(answer) => {
             let app = Arc::clone(&shared.app);
             let answered = tokio::task::spawn_blocking(move || answer(&app, &call)).await;
@@ -242,14 +320,14 @@ async fn respond(
     }
 }
 
-/// Name and password of a read-only request. Streams of events last longer than a request, so they need a session.
+/// Name and password in a read-only request. Streams of events last longer than a request, so they need a session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
     Credentials::parse(header.to_str().ok()?)
 }
 
-/// Checks host and origin of a request, and then its name and password.
+/// Checks the host and origin of a request, and then its name and password.
 async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
     shared.app.gate.judge(facts, Access::Public)?;
     let attempt = shared.app.gate.attempt()?;
@@ -289,7 +367,7 @@ fn enter(shared: &Shared, call: &Call) -> Response {
     match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
         Ok(Some(cookie)) => {
             if let Some(next) = shared.app.invitation() {
-                (shared.announce)(&next);
+                (shared.announce)(Announcement::Link(&link(&shared.origin, &next)));
             }
             admitted(cookie)
         }

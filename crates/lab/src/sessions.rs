@@ -30,7 +30,7 @@ impl Session {
     }
 }
 
-/// All sessions. Times are those of a clock that is never set back.
+/// All sessions. Times are read from a clock that is never set back.
 #[derive(Default)]
 pub struct Sessions {
     /// Newest last.
@@ -50,7 +50,7 @@ impl Sessions {
         Ok(own)
     }
 
-    /// Returns the session to which a request with these secrets belongs, and marks it as used.
+    /// Returns the session that a request with these secrets belongs to, and marks it as used.
     pub fn used<'a>(
         &mut self,
         mut secrets: impl Iterator<Item = &'a str>,

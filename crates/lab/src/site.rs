@@ -1,5 +1,5 @@
-//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are those of the server,
-//! without forms.
+//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are the same as
+//! the server's, without forms.
 
 mod folder;
 mod manifest;
@@ -14,6 +14,7 @@ use report::formats::{Make, Source};
 
 use crate::assets;
 use crate::catalogue::{Catalogue, Row, State};
+use crate::document::document;
 use crate::drives::drives;
 use crate::pages::comparisons::{self, Group};
 use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, heat_file, run_file};
@@ -29,9 +30,9 @@ pub use manifest::{Manifest, PublishedRun};
 pub struct Publication {
     /// All files of the site.
     pub manifest: Manifest,
-    /// All files that this and the previous publication may have written.
+    /// All files that this publication and the previous one may have written.
     pub planned: Manifest,
-    /// Number of runs whose files are those of the previous publication.
+    /// Number of runs whose files were kept from the previous publication.
     pub unchanged: usize,
     /// Number of comparisons.
     pub comparisons: usize,
@@ -158,7 +159,7 @@ impl<E> Site<'_, E> {
         }
         let mut files = BTreeSet::new();
         let mut exports = Vec::new();
-        match report::fold(&snapshot.run.file, &snapshot.loaded) {
+        match document(&snapshot) {
             Ok(document) => {
                 let source = Source { document: &document, entries: &snapshot.loaded.entries };
                 for format in file_formats() {
@@ -238,9 +239,12 @@ impl<E> Site<'_, E> {
     }
 }
 
+/// Increased when this version of Plateau writes other files for a run than before.
+const FILES_VERSION: u32 = 2;
+
 /// A hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {
     let file = serde_json::to_string(&*row.file).unwrap_or_default();
-    let version = env!("CARGO_PKG_VERSION");
+    let version = format!("{} {FILES_VERSION}", env!("CARGO_PKG_VERSION"));
     Digest::of(format!("{version}\n{journal_sha256}\n{}\n{file}", row.state.word()).as_bytes()).to_string()
 }

@@ -1,14 +1,17 @@
-//! Runs that were planned, queued or started with this server.
+//! Runs planned, queued or started through this server.
 //!
 //! The server itself never accesses a drive. `plateau plan` estimates a plan, and a launcher starts a run as a separate
 //! process. Queued runs are kept in a file, so they still start after the server is restarted.
 
 mod entry;
+mod means;
+mod order;
 mod queue;
 #[cfg(test)]
 mod tests;
 mod unchanged;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,20 +20,17 @@ use std::time::Duration;
 use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, words};
 use record::{TargetFacts, TargetKind};
 use serde_json::Value;
-use stdx::text::with_causes;
+use stdx::text::{panic_message, with_causes};
 
 use crate::audit::Audit;
 use crate::catalogue::{Catalogue, Usage};
 use crate::error::ServeError;
-use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
-use queue::Queue;
+use means::Means;
+use order::{add, drive_of, new_name, place};
+pub use queue::Queue;
 pub use unchanged::Unchanged;
 
-/// Limit on entries; beyond it, the oldest one that is not queued is dropped.
-const MOST_ENTRIES: usize = 200;
-/// Number of random bytes in the name of an entry.
-const NAME_BYTES: usize = 8;
 /// Interval at which a queued run checks whether its drive is free.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -38,13 +38,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 pub struct Starts {
     catalogue: Arc<Catalogue>,
     launcher: Launcher,
-    socket: Option<PathBuf>,
+    has_launcher: bool,
+    means: Means,
     audit: Audit,
     queue: Queue,
     entries: Mutex<Vec<Entry>>,
     /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs to which the stop signal was sent, with the number of times they had been resumed by then. A second signal
+    /// Runs that were sent the stop signal, with the number of times they had been resumed by then. A second signal
     /// would abort a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
@@ -54,21 +55,23 @@ impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
     ///
     /// # Errors
-    /// If the file of queued runs exists but cannot be read.
+    /// If the file with queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
-        folder: PathBuf,
+        queue: Queue,
         socket: Option<PathBuf>,
     ) -> Result<Arc<Self>, ServeError> {
-        let launcher = Launcher { program, library: catalogue.root().to_owned(), folder: folder.clone() };
-        let queue = Queue::at(&folder);
+        let folder = queue.folder().to_owned();
+        let audit = Audit::at(&folder);
+        let launcher = Launcher { program, library: catalogue.root().to_owned(), folder };
         let waiting = queue.read()?;
         let starts = Arc::new(Self {
             catalogue,
+            has_launcher: socket.is_some(),
+            means: Means::of(launcher.clone(), socket),
             launcher,
-            socket,
-            audit: Audit::at(&folder),
+            audit,
             queue,
             entries: Mutex::new(waiting),
             ended: Condvar::new(),
@@ -82,6 +85,11 @@ impl Starts {
     }
 
     /// Stops all waiting threads. Runs are not affected.
+    /// The journal of changes.
+    pub const fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.ended.notify_all();
@@ -106,9 +114,9 @@ impl Starts {
         }
     }
 
-    /// Whether runs are started by a launcher, whose rights differ from those of the server.
+    /// Whether runs are started by a launcher, whose privileges differ from the server's.
     pub const fn has_launcher(&self) -> bool {
-        self.socket.is_some()
+        self.has_launcher
     }
 
     /// Estimates a plan; returns the name of its entry, or the errors in the plan.
@@ -156,8 +164,8 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = planned.request.clone() else { return Ok(()) };
-            // The run checks the identity again when it opens the drive, which may have been replaced since. A typo is
-            // reported here, so that the plan can be kept.
+            // When the run opens the drive, it checks the identity again, because the drive may have been
+            // replaced since. A typo is reported here, so that the plan can be kept.
             if typed != planned.identity() {
                 let why = mistyped(typed, planned.identity(), &start.target.path);
                 return Err(Unchanged::Mistaken(why));
@@ -211,6 +219,7 @@ impl Starts {
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
         let run = run.ok_or_else(|| Unchanged::Unknown("this library does not contain that run".into()))?;
+        run.check_changeable().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let name = new_name().map_err(Unchanged::Unstored)?;
         let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
         let command = self.command(&request, &name);
@@ -262,46 +271,66 @@ impl Starts {
     }
 
     fn perform(&self, request: &Request, name: &str) -> Result<launch::Launched, LaunchError> {
-        match &self.socket {
-            Some(socket) => launch::through(socket, request).map(|run| launch::Launched { run, child: None }),
-            None => self.launcher.perform(request, name),
+        (self.means.perform)(request, name)
+    }
+
+    /// Starts an entry as soon as its drive is free, in a thread of its own.
+    fn follow(self: &Arc<Self>, name: String) {
+        let (starts, followed) = (Arc::clone(self), name.clone());
+        let body = move || {
+            let started = catch_unwind(AssertUnwindSafe(|| starts.start_when_free(&followed)));
+            if let Err(panic) = started {
+                let why = format!(
+                    "the server failed while it was starting the run (internal error: {}); if the library does not \
+                     contain the run, start it again",
+                    panic_message(&*panic)
+                );
+                starts.fail(&followed, &why);
+            }
+        };
+        if let Err(error) = (self.means.spawn)(Box::new(body)) {
+            let why = format!("the server cannot start another thread: {error}; start the run again later");
+            self.fail(&name, &why);
         }
     }
 
     /// Starts an entry as soon as its drive is free, and waits for the end of its process.
-    fn follow(self: &Arc<Self>, name: String) {
-        let starts = Arc::clone(self);
-        let thread = std::thread::Builder::new().name("start".into());
-        let waiting = name.clone();
-        let spawned = thread.spawn(move || {
-            while !starts.take_if_free(&waiting) {
-                if starts.stopping.load(Ordering::Relaxed) {
-                    return;
-                }
-                drop(starts.ended.wait_timeout(starts.entries(), LOOK_EVERY));
-            }
-            let Some(entry) = starts.one(&waiting).filter(|entry| entry.stage == Stage::Starting) else {
+    fn start_when_free(&self, name: &str) {
+        while !self.take_if_free(name) {
+            if self.stopping.load(Ordering::Relaxed) {
                 return;
-            };
-            match starts.perform(&entry.request, &waiting) {
-                Ok(launched) => {
-                    starts.set(&waiting, Stage::Begun(launched.run));
-                    // A process that is never waited for would remain as a zombie.
-                    drop(launched.child.map(|mut child| child.wait()));
-                }
-                Err(error) => starts.set(&waiting, Stage::Failed(with_causes(&error))),
             }
-        });
-        if spawned.is_err() {
-            self.set(&name, Stage::Failed("the server cannot start another thread".into()));
+            drop(self.ended.wait_timeout(self.entries(), LOOK_EVERY));
+        }
+        let Some(entry) = self.one(name).filter(|entry| entry.stage == Stage::Starting) else { return };
+        match self.perform(&entry.request, name) {
+            Ok(launched) => {
+                self.set(name, Stage::Begun(launched.run));
+                // A process that is never waited for would remain as a zombie.
+                drop(launched.child.map(|mut child| child.wait()));
+            }
+            Err(error) => self.set(name, Stage::Failed(with_causes(&error))),
+        }
+    }
+
+    /// Gives up an entry that no thread starts any more. Otherwise, later runs of its drive would wait for it, and it
+    /// would start with the next server.
+    fn fail(&self, name: &str, why: &str) {
+        let mut entries = self.entries();
+        let is_its = |entry: &Entry| entry.name == name && entry.stage.is_active();
+        let Some(position) = entries.iter().position(is_its) else { return };
+        entries[position].stage = Stage::Failed(why.into());
+        if let Err(unstored) = self.queue.write(&entries) {
+            let more = format!("{why}; {unstored}, so the run may start when the server is restarted");
+            entries[position].stage = Stage::Failed(more);
         }
     }
 
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
         // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
-        // of this one are checked both before and after, because the library data lacks any run that began in the
-        // meantime.
+        // of this one are checked both before and after, because the library data lacks any run that began
+        // after it was read.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
@@ -358,38 +387,4 @@ fn mistyped(typed: &str, identity: &str, path: &str) -> String {
     };
     let identity = identity.escape_debug();
     format!("{typed}. Nothing was started, and the plan is unchanged: type {identity} to start it.")
-}
-
-/// Position and drive of a waiting entry, and what it waits for in the queue; None if it is not waiting.
-fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option<String>)> {
-    let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
-    let position = entries.iter().position(is_its)?;
-    let drive = entries[position].drive.clone();
-    let is_ahead = |other: &&Entry| drive.is_some() && other.drive == drive && other.stage.is_active();
-    let ahead = entries[..position].iter().find(is_ahead);
-    let why = ahead.map(|other| format!("the run that {} requested on this drive comes first", other.user));
-    Some((position, drive, why))
-}
-
-/// Adds an entry. If there are too many, drops the oldest entry that is neither waiting nor starting.
-fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), String> {
-    if entries.len() >= MOST_ENTRIES {
-        let oldest = entries.iter().position(|entry| !entry.stage.is_active());
-        entries.remove(oldest.ok_or("too many runs are waiting or starting; withdraw some of them")?);
-    }
-    entries.push(entry);
-    Ok(())
-}
-
-/// Identifies a drive; None for a simulated drive, because each run has its own.
-fn drive_of(target: &TargetFacts) -> Option<String> {
-    match target.kind {
-        TargetKind::Simulated | TargetKind::Imported => None,
-        TargetKind::File => Some(target.path.clone()),
-        TargetKind::Block => Some(target.identity.clone()),
-    }
-}
-
-fn new_name() -> Result<String, String> {
-    random::<NAME_BYTES>().map(|bytes| hex(&bytes)).map_err(|error| error.to_string())
 }

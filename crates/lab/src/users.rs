@@ -1,23 +1,19 @@
-//! Users who sign in with a name and a password. The user file is readable only by its owner. It contains Argon2id
-//! hashes, from which passwords cannot be recovered in a reasonable time.
+//! Users who sign in with a name and a password. The user file is readable only by its owner. The file
+//! contains Argon2id hashes; passwords cannot be recovered from them in a reasonable time.
 
-use std::fs::Permissions;
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use argon2::Argon2;
 use serde::{Deserialize, Serialize};
-use stdx::files::OwnedFolder;
 
 use crate::error::ServeError;
+use crate::owned_list::OwnedList;
 use crate::secrets::{hex, random, same};
 
 const FILE: &str = "users.json";
 /// Name of the file while it is being written.
 const NEXT: &str = "users.json.next";
-const MOST_FILE_BYTES: u64 = 1 << 20;
 const MOST_USERS: usize = 1000;
 const MOST_NAME_BYTES: usize = 64;
 const SALT_BYTES: usize = 16;
@@ -74,15 +70,14 @@ pub struct Account {
 /// The users of a server.
 #[derive(Debug, Clone)]
 pub struct Users {
-    /// Folder of the file.
-    folder: PathBuf,
+    list: OwnedList,
 }
 
 impl Users {
     /// The users in `folder`, which does not have to exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.into() }
+        Self { list: OwnedList::at(folder, FILE, NEXT) }
     }
 
     /// No users.
@@ -109,8 +104,7 @@ impl Users {
     /// # Errors
     /// If the name or the password is not usable, or the file cannot be written.
     pub fn add(&self, name: &str, role: Role, password: &str) -> Result<(), ServeError> {
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
-        if name.is_empty() || name.len() > MOST_NAME_BYTES || !name.chars().all(is_plain) {
+        if !is_name(name) {
             return Err(ServeError::UserName { name: name.escape_debug().to_string() });
         }
         if !PASSWORD_BYTES.contains(&password.len()) {
@@ -161,31 +155,18 @@ impl Users {
     }
 
     fn read(&self) -> Result<Vec<User>, ServeError> {
-        let failed = |source: std::io::Error| ServeError::Users { path: self.folder.join(FILE), source };
-        let file = match OwnedFolder::open(&self.folder).map_err(|error| failed(error.into()))? {
-            Some(folder) => folder.file(FILE).map_err(|error| failed(error.into()))?,
-            None => None,
-        };
-        let Some(file) = file else { return Ok(Vec::new()) };
-        let mut text = String::new();
-        file.take(MOST_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
-        serde_json::from_str(&text).map_err(|error| failed(error.into()))
+        self.list.read()
     }
 
     fn write(&self, users: &[User]) -> Result<(), ServeError> {
-        let failed = |source: std::io::Error| ServeError::Users { path: self.folder.join(FILE), source };
-        let written = || -> std::io::Result<()> {
-            let folder = OwnedFolder::make(&self.folder)?;
-            folder.remove(NEXT)?;
-            let mut file = folder.new_file(NEXT)?;
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.write_all(&serde_json::to_vec_pretty(users)?)?;
-            file.sync_all()?;
-            folder.rename(NEXT, FILE)?;
-            Ok(folder.sync()?)
-        };
-        written().map_err(failed)
+        self.list.write(users)
     }
+}
+
+/// Whether a user or a sender can have this name.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    (1..=MOST_NAME_BYTES).contains(&name.len()) && name.chars().all(is_plain)
 }
 
 /// The hash of a password, with the parameters recommended by OWASP, which are the library's defaults.
@@ -197,6 +178,8 @@ fn hash(password: &str, salt: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

@@ -25,7 +25,7 @@ pub enum LaunchError {
         /// The run.
         run: String,
     },
-    /// No process works on the run.
+    /// No process is working on the run.
     #[error("no process of this host is working on run {run}")]
     NotRunning {
         /// The run.

@@ -21,7 +21,7 @@ pub enum Lock {
     Unknown(io::Error),
 }
 
-/// The lock that a process working on the run in `dir` holds. It does not matter whether the run can be read.
+/// The lock that a process working on the run in `dir` holds. The run need not be readable.
 #[must_use]
 pub fn lock_of(dir: &Path) -> Lock {
     let journal = dir.join("journal");
@@ -45,8 +45,8 @@ fn locks() -> Option<String> {
     read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()
 }
 
-/// The process that holds an exclusive lock on `journal`; None if there is none, or if this process may not inspect the
-/// processes of its user.
+/// The process that holds an exclusive lock on `journal`; None if there is none, or if this process may not
+/// inspect that process.
 #[must_use]
 pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
@@ -73,7 +73,7 @@ fn has_open(pid: i32, path: &Path) -> bool {
     open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == path))
 }
 
-/// The run of `library` whose journal the process `pid` holds.
+/// The run in `library` whose journal the process `pid` holds.
 pub fn held_by(pid: u32, library: &Path) -> Option<String> {
     let library = library.canonicalize().ok()?;
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;

@@ -36,9 +36,9 @@ const MOST_OUTPUT_BYTES: u64 = 8 << 10;
 pub struct Launcher {
     /// The program.
     pub program: PathBuf,
-    /// Library of the runs.
+    /// Library that contains the runs.
     pub library: PathBuf,
-    /// Folder for the texts of plans and the output of processes; only this user can write to it.
+    /// Folder for plan texts and for the output of processes; only this user can write to it.
     pub folder: PathBuf,
 }
 
@@ -56,7 +56,7 @@ impl Launcher {
     /// distinguishes the files of this request from others.
     ///
     /// # Errors
-    /// If the request is not valid, or the process ended before the run began; then nothing was started.
+    /// If the request is not valid, or the process ended before the run began. In either case, nothing was started.
     pub fn perform(&self, request: &Request, name: &str) -> Result<Launched, LaunchError> {
         request.check()?;
         let plan = self.plan_file(name);
@@ -72,7 +72,7 @@ impl Launcher {
         }
     }
 
-    /// The file that holds the plan of a request as text.
+    /// The file with the text of a request's plan.
     #[must_use]
     pub fn plan_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.toml"))
@@ -92,7 +92,7 @@ impl Launcher {
         self.ask(&plan_words(plan, target, &self.plan_file(name)))
     }
 
-    /// The document that `plateau --json WORDS` prints. If the command fails, it describes the problem.
+    /// The document that `plateau --json WORDS` prints. If the command fails, the document describes the problem.
     ///
     /// # Errors
     /// If the process cannot be started, does not respond in time, or prints no document.
@@ -158,7 +158,7 @@ impl Launcher {
         let since = record::wall_now();
         let mut child = command.spawn().map_err(at(&self.program))?;
         // There is no limit on the time: until the run begins, the process may be formatting the drive, and killing it
-        // would leave the drive half formatted. A hung process is waiting for a device, and no signal would end it.
+        // would leave the drive half formatted. A hung process is waiting for a device, so no signal would end it.
         let mut looks = 0..LOOKS;
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
@@ -186,8 +186,8 @@ impl Launcher {
         }
     }
 
-    /// The newest run that was created since then with this command line. A short simulated run may begin and end
-    /// between two polls.
+    /// The newest run that was created since then with this command line. A short simulated run may begin and
+    /// end between two polls.
     fn created_since(&self, since: jiff::Timestamp, words: &[OsString]) -> Option<String> {
         let names = std::fs::read_dir(&self.library).ok()?.flatten().map(|entry| entry.path());
         let runs = names.filter_map(|dir| Run::open(&dir).ok()).filter(|run| {

@@ -1,8 +1,8 @@
-//! The requests of a launcher, and their limits.
+//! The requests to a launcher, and their limits.
 
 use serde::{Deserialize, Serialize};
 
-/// Size limit of a request, with room for a plan and for JSON.
+/// Size limit of a request, with room for a plan and for the JSON around it.
 pub const MOST_REQUEST_BYTES: usize = 256 << 10;
 /// Size limit of a plan.
 const MOST_PLAN_BYTES: usize = 64 << 10;
@@ -26,15 +26,15 @@ pub enum Request {
     Resume {
         /// Id of the run.
         run: String,
-        /// The identity of the target, if it must be typed again.
+        /// The target's identity, if it must be typed again.
         #[serde(default)]
         identity: Option<String>,
     },
-    /// Continues an interrupted run with the purge of its interrupted test.
+    /// Continues an interrupted run by restarting its interrupted test with the purge.
     Restart {
         /// Id of the run.
         run: String,
-        /// The identity of the target, if it must be typed again.
+        /// The target's identity, if it must be typed again.
         #[serde(default)]
         identity: Option<String>,
     },
@@ -120,7 +120,7 @@ impl Request {
     /// Checks the limits of all values. The run itself checks their meaning.
     ///
     /// # Errors
-    /// If a value is missing, too long, or not of its kind.
+    /// If a value is missing, too long, or of the wrong kind.
     pub fn check(&self) -> Result<(), Invalid> {
         match self {
             Self::Start(start) => start.check(),

@@ -17,9 +17,9 @@ use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
 use crate::request::{MOST_REQUEST_BYTES, Request};
 
-/// Time that a client waits for a run to be sent the stop signal.
+/// Time that a client waits until the stop signal has been sent to a run.
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
-/// Time that a client has to send its request.
+/// Time limit for a client to send its request.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// Size limit of a response.
 const MOST_ANSWER_BYTES: u64 = 64 << 10;
@@ -100,7 +100,7 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }
 
-/// The request with the device node that its target resolves to. With the privileges of this process, any other target
+/// The request, with its target resolved to a device node. With the privileges of this process, any other target
 /// could be a file to overwrite or create, because a file's identity is only its name. Links are resolved here, because
 /// users can replace those in `/dev/shm` at any time.
 fn on_device(request: Request) -> Result<Request, String> {

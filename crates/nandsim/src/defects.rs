@@ -1,6 +1,6 @@
 //! Defects that a policy type may plant in the simulated firmware, to test whether the checks detect them.
 
-/// A mistake that firmware could make.
+/// A possible firmware bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
     /// Sometimes, the slots that a program operation freed are not returned to the write buffer.
@@ -13,7 +13,7 @@ pub enum Defect {
     LosesCommands,
 }
 
-/// Determines when a drive makes a mistake. The policy is part of the drive's type, so a drive without
+/// Determines when a defect of the firmware takes effect. The policy is part of the drive's type, so a drive without
 /// defects has no overhead.
 pub trait Defects {
     /// Returns whether the drive exhibits `defect` now; `chance` is any number that varies between calls.

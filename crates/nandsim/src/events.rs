@@ -90,7 +90,7 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// Same as [`set`](Self::set), but faster if the time is later than that of every event appended before.
+    /// Same as [`set`](Self::set), but faster if the time is later than the time of every event appended before.
     /// The command must not have a pending event.
     #[inline]
     pub(crate) fn append(&mut self, leaf: usize, time_ns: u64) {
@@ -139,7 +139,7 @@ impl Events {
         in_tree
     }
 
-    /// Returns time and leaf of the earliest event; the time is [`NEVER`] if there is none.
+    /// Returns the time and leaf of the earliest event; the time is [`NEVER`] if there is none.
     #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
         let key = earlier(earlier(self.commands.first(), self.in_order.front), self.dies.first());

@@ -30,7 +30,7 @@ pub struct Faults {
 
 impl Faults {
     /// Returns the faults of a scaled drive: start times and throttle durations are divided by the scale,
-    /// because the drive completes a test in that fraction of the time. Retry times and timeouts are not
+    /// because the drive completes a test in this fraction of the time. Retry times and timeouts are not
     /// divided.
     #[must_use]
     pub fn scaled(mut self, scale: Scale) -> Self {
@@ -118,6 +118,6 @@ pub struct Failure {
     pub offset_bytes: u64,
     /// Length of the command in bytes.
     pub length_bytes: u32,
-    /// Time in ns at which the host is informed of the failure.
+    /// Time in ns when the host is informed of the failure.
     pub at_ns: u64,
 }

@@ -1,9 +1,9 @@
 //! Compares a model with measured figures, and fits the model to them.
 //!
-//! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge
-//! and preconditioning. Of the seven mixes of the IOPS test, four are used for the fit. The other three are held
-//! out and show how well the fit generalizes. Errors are based on ratios: twice as fast and half as fast as
-//! measured are both 100 percent.
+//! The measurements are the ones in the PTS: write saturation, throughput, IOPS and latency, each with its own purge
+//! and preconditioning. Of the seven mixes of the IOPS test, four are used for the fit. The other three are
+//! held out and show how well the fit generalizes. Errors are based on ratios: twice as fast and half as fast
+//! as measured are both 100 percent.
 
 mod climb;
 mod figure;

@@ -23,7 +23,7 @@ pub(crate) struct Link {
     /// Binary logarithm of the length.
     shift: u32,
     /// Stretches that are known to be full, most recently used first, each from the start of its first bucket
-    /// to the end of its last. With them, transfers do not have to search a long backlog again.
+    /// to the end of its last bucket. They save transfers from searching a long backlog again.
     full: [Range<u64>; STRETCHES],
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     /// Remembered stretches only speed up the search: they change no transfer, even if a lagging thread
-    /// schedules one far in the past.
+    /// schedules a transfer far in the past.
     #[test]
     fn remembered_stretches_change_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);

@@ -41,7 +41,7 @@ pub struct Model {
     /// Faults to inject, in the syntax of [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// Known differences from drives of its class, one line each.
+    /// Known differences from drives of this class, one line each.
     #[serde(default)]
     pub misfits: Vec<String>,
     /// The calibration of the parameters.
@@ -65,7 +65,7 @@ pub struct Model {
     pub thermal: Thermal,
 }
 
-/// The measurements to which a model was fitted, and the quality of the fit; empty for an uncalibrated model.
+/// The measurements that a model was fitted to, and the quality of the fit; empty for an uncalibrated model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
@@ -156,7 +156,7 @@ pub struct Timing {
     pub read_command_us: f64,
     /// Serial controller time per write command in us.
     pub write_command_us: f64,
-    /// Serial controller time per map unit of a command in us.
+    /// Serial controller time per map unit in a command, in us.
     pub map_unit_us: f64,
     /// Fixed latency of a read in us, in addition to all queueing.
     pub read_latency_us: f64,
@@ -164,8 +164,8 @@ pub struct Timing {
     pub write_latency_us: f64,
     /// Additional die time in us of a read-modify-write, compared with a plain read.
     pub modify_us: f64,
-    /// Whether a write smaller than a map unit completes before the rest of its unit is read; the
-    /// read-modify-write then happens in the background.
+    /// Whether a write smaller than a map unit completes before the rest of its unit is read; if so, the
+    /// read-modify-write happens in the background.
     #[serde(default)]
     pub modify_in_background: bool,
     /// Duration of a purge in ms.
@@ -206,7 +206,7 @@ pub struct Firmware {
     pub idle_delay_ms: f64,
     /// Share of the spare superblocks that the collector frees in idle time, in percent; 0 for none.
     pub idle_free_percent: f64,
-    /// Policy by which the collector chooses the next superblock.
+    /// Policy that the collector uses to choose the next superblock.
     #[serde(default)]
     pub victim_policy: VictimPolicy,
     /// Share of the superblocks without garbage that `ring` skips, in percent.
@@ -221,7 +221,7 @@ fn victim_window() -> u32 {
     256
 }
 
-/// Policy by which the collector chooses the next superblock; only `Ring` may choose one without garbage.
+/// Policy that the collector uses to choose the next superblock; only `Ring` may choose one without garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VictimPolicy {

@@ -21,7 +21,7 @@ pub struct ScaleError(String);
 impl Scale {
     /// The full-size drive.
     pub const FULL: Self = Self(NonZeroU32::MIN);
-    /// The largest n. With a larger n, a superblock would be smaller than one page per die.
+    /// The largest n. If n were larger, a superblock would be smaller than one page per die.
     pub const MAX: u32 = 1024;
 
     /// Returns a scale of 1/n; `None` if `n` is 0 or above [`MAX`](Self::MAX).

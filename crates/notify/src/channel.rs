@@ -1,35 +1,35 @@
 //! Delivers notices: by a program, a webhook or mail.
 
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use outbound::curl::{self, AGENT, CurlError, Request};
+use outbound::process::{self, ProcessError};
+use outbound::{FileError, read_secret};
 use stdx::files::OwnedFolder;
+use stdx::text::{panic_message, short};
 
 use crate::config::{Entry, Mail, Means, Source};
-use crate::curl::{self, CurlError, Request};
-use crate::files::{FileError, read_secret};
-use crate::notice::{Event, Notice, short};
-use crate::process::{self, ProcessError};
+use crate::notice::{Event, Notice};
 use crate::{mail, render};
 
-/// Version of this program, for servers.
-const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 /// Where programs find other programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Why a notice was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
-    /// This process is asked to end.
+    /// This process has been asked to end.
     #[error("stopped")]
     Stopped,
     /// A file with a secret cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A file with an address contains something else.
+    /// A file that should contain an address contains something else.
     #[error("{}: {problem}", path.display())]
     Address {
         /// The file.
@@ -48,6 +48,9 @@ pub enum DeliveryError {
     /// The request failed.
     #[error(transparent)]
     Request(CurlError),
+    /// The channel failed because of a mistake in this program.
+    #[error("internal error: {0}")]
+    Panicked(String),
     /// The mail cannot be stored for curl.
     #[error("cannot write the mail")]
     Stored(#[source] std::io::Error),
@@ -62,7 +65,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Returns the channel of a configuration.
+    /// Returns the configured channel.
     #[must_use]
     pub fn of(entry: Entry, folder: &Path) -> Self {
         Self { entry, folder: folder.into() }
@@ -96,9 +99,9 @@ impl Channel {
                 };
                 Err(DeliveryError::Program { program: run[0].clone(), problem })
             }
-            Means::Webhook { url, token_file, .. } => {
+            Means::Webhook { url, token_file, proxy, .. } => {
                 curl::program().map_err(DeliveryError::Request)?;
-                address(url, token_file.is_some())?;
+                address(url, token_file.is_some(), proxy.is_some())?;
                 token_file.as_deref().map(read_secret).transpose()?;
                 Ok(())
             }
@@ -115,11 +118,23 @@ impl Channel {
     /// # Errors
     /// Returns an error if it was not delivered, or if that is unknown.
     pub fn deliver(&self, notice: &Notice, stop: &AtomicBool) -> Result<(), DeliveryError> {
+        // A panic would silently end the thread of the channel.
+        let attempted = catch_unwind(AssertUnwindSafe(|| self.attempt(notice, stop)));
+        attempted.unwrap_or_else(|panic| Err(DeliveryError::Panicked(panic_message(&*panic).into())))
+    }
+
+    fn attempt(&self, notice: &Notice, stop: &AtomicBool) -> Result<(), DeliveryError> {
         let limit = self.entry.timeout;
         match &self.entry.means {
             Means::Program { run } => run_program(run, notice, limit, stop),
-            Means::Webhook { url, token_file, ca_file } => {
-                let request = webhook(url, token_file.as_deref(), ca_file.as_deref(), notice)?;
+            Means::Webhook { url, token_file, ca_file, proxy } => {
+                let mut request = webhook(url, token_file.as_deref(), proxy.is_some(), notice)?;
+                if let Some(path) = ca_file {
+                    request.option("cacert", &path.to_string_lossy());
+                }
+                if let Some(proxy) = proxy {
+                    request.option("proxy", proxy);
+                }
                 match curl::send(request, limit, stop) {
                     Ok(200..=299) => Ok(()),
                     Ok(status) => Err(DeliveryError::Request(CurlError::Status(status))),
@@ -140,7 +155,7 @@ impl Channel {
         let stored = |error: stdx::files::Unowned| DeliveryError::Stored(error.into());
         let folder = OwnedFolder::make(&self.folder).map_err(stored)?;
         let name = format!("{}.eml", self.name());
-        // One may be left over from a process that was killed.
+        // A file may be left over from a process that was killed.
         folder.remove(&name).map_err(stored)?;
         let mut file = folder.new_file(&name).map_err(stored)?;
         file.write_all(&mail::message(mail, notice)).map_err(DeliveryError::Stored)?;
@@ -197,12 +212,12 @@ fn run_program(
 }
 
 /// Returns the address of a webhook. One in a file was not checked with the configuration.
-fn address(url: &Source, has_token: bool) -> Result<String, DeliveryError> {
+fn address(url: &Source, has_token: bool, has_proxy: bool) -> Result<String, DeliveryError> {
     match url {
         Source::Value(url) => Ok(url.clone()),
         Source::File(path) => {
             let url = read_secret(path)?;
-            crate::config::check_webhook(&url, has_token)
+            crate::config::check_webhook(&url, has_token, has_proxy)
                 .map_err(|problem| DeliveryError::Address { path: path.clone(), problem })?;
             Ok(url)
         }
@@ -212,10 +227,10 @@ fn address(url: &Source, has_token: bool) -> Result<String, DeliveryError> {
 fn webhook(
     url: &Source,
     token_file: Option<&Path>,
-    ca_file: Option<&Path>,
+    has_proxy: bool,
     notice: &Notice,
 ) -> Result<Request, DeliveryError> {
-    let url = address(url, token_file.is_some())?;
+    let url = address(url, token_file.is_some(), has_proxy)?;
     let mut request = Request::default();
     let protocol = if url.starts_with("https:") { "=https" } else { "=http" };
     request.option("proto", protocol);
@@ -229,9 +244,6 @@ fn webhook(
     if let Some(path) = token_file {
         let token = read_secret(path)?;
         request.secret("header", &format!("Authorization: Bearer {token}"), &token);
-    }
-    if let Some(path) = ca_file {
-        request.option("cacert", &path.to_string_lossy());
     }
     Ok(request)
 }

@@ -1,5 +1,5 @@
-//! Which observations cause a notice. Pure: earlier observations, what was observed now and the rules determine the
-//! result.
+//! Which observations cause a notice. Pure: the result depends only on earlier observations, the current
+//! observation and the rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub enum State {
     },
     /// No process is working on it.
     Ended {
-        /// How the run ended; `None` if nobody waits for it, as for an imported run.
+        /// How the run ended; `None` if nobody is waiting for it, as with an imported run.
         about: Option<About>,
         /// Time since its journal was written.
         since: Duration,
@@ -56,7 +56,7 @@ pub enum State {
 pub struct Observed {
     /// The run.
     pub run: Subject,
-    /// Length of its journal.
+    /// Length of the run's journal.
     pub journal_bytes: u64,
     /// State of the run.
     pub state: State,
@@ -67,13 +67,13 @@ pub struct Observed {
 pub struct Conclusion {
     /// The run.
     pub run: Subject,
-    /// Length of its journal, if the run has ended and needs no further attention until the journal grows.
+    /// Length of the run's journal, if the run has ended and needs no further attention until the journal grows.
     pub settled: Option<u64>,
     /// The notice to send: its id and what it is about.
     pub notice: Option<(String, About)>,
 }
 
-/// Returns the conclusions from an observation, in its order.
+/// Returns the conclusions from an observation, in the order of its runs.
 #[must_use]
 pub fn decide(known: &Known, observed: &[Observed], rules: &Rules) -> Vec<Conclusion> {
     let mut runs = BTreeSet::new();

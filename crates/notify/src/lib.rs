@@ -1,4 +1,5 @@
-//! Notices about runs: calls a program or a webhook, or sends mail, when a run ends, fails, stalls or needs attention.
+//! Notices about runs: starts a program, calls a webhook or sends mail when a run ends, fails, stalls or
+//! needs attention.
 //!
 //! A separate process (`plateau notify`) observes the library. It reads runs as an untrusted observer, never writes to
 //! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects a run.
@@ -6,22 +7,19 @@
 
 mod channel;
 pub mod config;
-mod curl;
 pub mod decide;
-mod files;
 mod mail;
 mod memory;
 mod notice;
 mod observe;
-mod process;
 mod render;
 mod service;
 
 pub use channel::{Channel, DeliveryError};
 pub use config::{Config, Mistake};
-pub use files::{FileError, read_config};
 pub use memory::{Memory, MemoryError};
 pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
-pub use observe::{ObserveError, Observer};
+pub use observe::{ObserveError, Observer, Past};
+pub use outbound::{FileError, read_config};
 pub use render::{PAYLOAD_VERSION, json, subject, text};
 pub use service::{Delivered, Service, ServiceError, Undelivered};

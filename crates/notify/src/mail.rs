@@ -18,7 +18,7 @@ pub fn message(mail: &Mail, notice: &Notice) -> Vec<u8> {
     let host: String =
         notice.host.chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
     let host = if host.is_empty() { "localhost".into() } else { host };
-    // The same for each attempt, so that a repeated mail can be recognized.
+    // The same in each attempt, so that a repeated mail can be recognized.
     let id: String = notice.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '.' }).collect();
     let headers = [
         ("From", format!("<{}>", mail.from)),
@@ -42,7 +42,7 @@ pub fn message(mail: &Mail, notice: &Notice) -> Vec<u8> {
     message.into_bytes()
 }
 
-/// Encodes a text as encoded words, each on a separate line.
+/// Converts a text to encoded words, each on a separate line.
 fn header_text(text: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();

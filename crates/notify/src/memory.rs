@@ -1,5 +1,5 @@
-//! What was observed and delivered, so that a restart neither repeats nor forgets a notice: an append-only file of one
-//! JSON document per line. A line counts once it is on disk.
+//! What was observed and delivered, so that a restart neither repeats nor forgets a notice: an append-only
+//! file with one JSON document per line. A line counts once it is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -44,7 +44,7 @@ pub enum MemoryError {
     },
     /// A line is not valid, and is not an incomplete last line.
     #[error(
-        "{} is damaged at line {line}; remove it to begin anew: runs that have ended until then are not reported",
+        "{} is damaged at line {line}; remove it to start over; runs that have already ended are then not reported",
         path.display()
     )]
     Damaged {
@@ -55,7 +55,7 @@ pub enum MemoryError {
     },
 }
 
-/// A line of the file.
+/// A line in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line {
@@ -73,7 +73,7 @@ enum Line {
     Abandoned { id: String, channel: String },
 }
 
-/// A notice with the channels through which it has not been delivered yet.
+/// A notice and the channels still waiting for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outstanding {
     /// The notice.
@@ -134,8 +134,8 @@ impl Memory {
     /// Opens the memory in a folder, which is created if it is missing.
     ///
     /// # Errors
-    /// Returns an error if another process uses it, if another user can have written to it, if it is damaged, or if a
-    /// system call fails.
+    /// Returns an error if another process uses the memory, if another user could have written to it, if it
+    /// is damaged, or if a system call fails.
     pub fn open(folder: &Path) -> Result<Self, MemoryError> {
         let folder = OwnedFolder::make(folder)?;
         let lock = folder.make_file(LOCK)?;
@@ -160,7 +160,7 @@ impl Memory {
         })
     }
 
-    /// Whether nothing was observed before.
+    /// Whether this is the first observation.
     #[must_use]
     pub const fn is_new(&self) -> bool {
         self.is_new
@@ -186,7 +186,7 @@ impl Memory {
     /// Records runs that have ended and are not reported.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written; then nothing was recorded.
+    /// Returns an error if the file cannot be written; in that case, nothing was recorded.
     pub fn settle(&mut self, runs: &[(String, u64)]) -> Result<(), MemoryError> {
         let mut lines: Vec<Line> = (self.lines == 0).then_some(Line::Notices(VERSION)).into_iter().collect();
         lines.extend(runs.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
@@ -234,8 +234,8 @@ impl Memory {
         self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
-    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again at each look. What
-    /// could not be recorded is written with the next delivery.
+    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again after
+    /// each observation. If it could not be recorded, it is written with the next delivery.
     fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
         self.unrecorded.push(line.clone());
         let lines = std::mem::take(&mut self.unrecorded);
@@ -251,7 +251,7 @@ impl Memory {
     /// known, because they may come back: the library may be on a file system that is not mounted.
     ///
     /// # Errors
-    /// Returns an error if the new file cannot be written. The old file then remains in use.
+    /// Returns an error if the new file cannot be written. In that case, the old file remains in use.
     pub fn compact(&mut self) -> Result<(), MemoryError> {
         if self.bytes < self.long_bytes {
             return Ok(());

@@ -4,14 +4,12 @@ use jiff::Timestamp;
 use pts::Standing;
 use record::RunFile;
 use serde::{Deserialize, Serialize};
-use stdx::text::on_one_line;
+pub use stdx::text::short;
 
-/// Limit on each text that comes from a run.
-const MOST_CHARS: usize = 200;
 /// Limit on the number of tests that are listed.
 const MOST_TESTS: usize = 30;
 
-/// What a notice is about, for the selection of channels.
+/// Subjects of notices, used to select channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// A run has completed.
@@ -22,7 +20,7 @@ pub enum Event {
     Interrupted,
     /// A run continues only after a person has decided how.
     NeedsPerson,
-    /// A process is working on a run, but nothing happens.
+    /// A process is working on a run, but there is no activity.
     Stuck,
     /// A sample, sent on request.
     Test,
@@ -85,10 +83,10 @@ pub enum Failing {
     },
     /// All tests were attempted, but not all are complete.
     Incomplete {
-        /// Why the first of them is not.
+        /// Why the first incomplete test is not complete.
         reason: String,
     },
-    /// The files of the run cannot be read or evaluated.
+    /// The run's files cannot be read or evaluated.
     Unreadable {
         /// The problem.
         problem: String,
@@ -136,7 +134,7 @@ pub enum About {
         /// As in `Interrupted`.
         reason: Option<String>,
     },
-    /// A process is working on the run, but nothing happens.
+    /// A process is working on the run, but there is no activity.
     Stuck {
         /// Time since the last sign of activity in seconds.
         quiet_seconds: u64,
@@ -148,7 +146,7 @@ pub enum About {
 }
 
 impl About {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         match self {
@@ -173,7 +171,7 @@ pub struct Subject {
     pub tests: Vec<String>,
     /// Name of the profile; empty if unknown.
     pub profile: String,
-    /// The target as given on the command line; empty if unknown.
+    /// The target as typed on the command line; empty if unknown.
     pub target: String,
     /// Serial number or identity of the drive; empty if unknown.
     pub drive: String,
@@ -203,7 +201,7 @@ impl Subject {
         }
     }
 
-    /// Describes a run of which only the id is known.
+    /// Describes a run if only its id is known.
     #[must_use]
     pub fn unknown(id: &str) -> Self {
         Self {
@@ -218,18 +216,6 @@ impl Subject {
             created: None,
         }
     }
-}
-
-/// Returns text of a run on one line, with control characters escaped, and truncated.
-#[must_use]
-pub fn short(text: &str) -> String {
-    let safe = on_one_line(text);
-    if safe.chars().count() <= MOST_CHARS {
-        return safe.into_owned();
-    }
-    let mut cut: String = safe.chars().take(MOST_CHARS - 1).collect();
-    cut.push('…');
-    cut
 }
 
 /// A notice.
@@ -249,7 +235,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What this is about.
+    /// The subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         self.about.event()
@@ -272,14 +258,6 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_short_printable_and_on_one_line() {
-        assert_eq!(short("a\r\nBcc: b\u{202e}"), "a\\r\\nBcc: b\\u{202e}");
-        let long = short(&"ü".repeat(1000));
-        assert_eq!((long.chars().count(), long.ends_with('…')), (MOST_CHARS, true));
-        assert_eq!(short(&short("a\nb")), short("a\nb"));
-    }
 
     #[test]
     fn a_stored_notice_is_read_back_unchanged() {

@@ -1,21 +1,21 @@
 //! Observes the runs in an untrusted library. It writes nothing, follows no links, and reads a journal only after its
 //! run has ended or once the run seems stuck.
 
-use std::collections::BTreeMap;
-use std::io::ErrorKind;
+mod journals;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use follow::decision::{self, Decision};
 use jiff::Timestamp;
 use pts::{Outcome, Standing};
-use record::{Entry, Event, LibraryError, Live, LivePhase, Run, RunFile, gap_ns, is_run_id};
+use record::{Entry, Event, LibraryError, Live, LivePhase, Run, RunFile, gap_ns};
 
 use crate::decide::{Known, Observed, State};
 use crate::notice::{About, Failing, Question, Subject, Verdict, short};
-
-/// Limit on the number of runs in a library.
-const MOST_RUNS: usize = 1_000_000;
+use journals::{Journal, Journals};
 
 /// Why a library cannot be observed.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,22 @@ pub struct Look {
     pub unreadable: BTreeMap<String, String>,
 }
 
+/// A run that had ended before anything was observed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// Id of the run.
+    pub run: String,
+    /// Length of its journal.
+    pub journal_bytes: u64,
+    /// Why its `run.json` cannot be read, if it is damaged.
+    pub problem: Option<String>,
+}
+
 /// Observes a library.
 #[derive(Debug)]
 pub struct Observer {
     root: PathBuf,
+    journals: Journals,
     /// The latest activity of each run in progress, and its time.
     active: BTreeMap<String, (Activity, Timestamp)>,
 }
@@ -50,7 +62,7 @@ struct Activity {
     journal_bytes: u64,
     /// End of the last second with I/Os, if a load is running.
     load: Option<f64>,
-    /// The time at which the run reported its state, in phases without a load: only the process shows progress then.
+    /// The time at which the run reported its state, in phases without a load: in these, only this shows progress.
     report: Option<Timestamp>,
     phase: Option<LivePhase>,
 }
@@ -69,17 +81,11 @@ impl Activity {
     }
 }
 
-/// The journal of a run.
-struct Journal {
-    bytes: u64,
-    modified: Timestamp,
-}
-
 impl Observer {
     /// Returns an observer of the library at `root`, which need not exist yet.
     #[must_use]
     pub fn of(root: &Path) -> Self {
-        Self { root: root.into(), active: BTreeMap::new() }
+        Self { root: root.into(), journals: Journals::of(root), active: BTreeMap::new() }
     }
 
     /// Examines all runs, oldest first.
@@ -89,9 +95,10 @@ impl Observer {
     pub fn look(&mut self, known: &Known, now: Timestamp) -> Result<Look, ObserveError> {
         let mut look = Look::default();
         let mut active = BTreeMap::new();
-        for name in &self.names()? {
-            let dir = self.root.join(name);
-            match self.run(&dir, name, known, now, &mut active) {
+        let names = self.names()?;
+        self.journals.forget_removed();
+        for name in &names {
+            match self.run(name, known, now, &mut active) {
                 Ok(found) => look.observed.extend(found),
                 Err(problem) => drop(look.unreadable.insert(name.clone(), problem)),
             }
@@ -101,51 +108,46 @@ impl Observer {
         Ok(look)
     }
 
-    /// Returns the runs that have ended, with the lengths of their journals, without reading them.
+    /// Returns the runs that have ended, without reading their journals.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
-    pub fn ended(&self) -> Result<Vec<(String, u64)>, ObserveError> {
-        let ended = |name: String| {
-            let dir = self.root.join(&name);
-            let run = Run::open(&dir).ok().filter(|run| run.file.id == name)?;
-            let bytes = journal_of(&dir)?.bytes;
-            // If in doubt, the run may be in progress.
-            run.is_in_progress().is_ok_and(|is_in_progress| !is_in_progress).then_some((name, bytes))
-        };
-        Ok(self.names()?.into_iter().filter_map(ended).collect())
+    pub fn ended(&mut self) -> Result<Vec<Past>, ObserveError> {
+        Ok(self.names()?.into_iter().filter_map(|name| self.past(name)).collect())
     }
 
-    /// The names of directories that may be runs. Those of runs that are being created or removed begin with a dot.
-    fn names(&self) -> Result<Vec<String>, ObserveError> {
-        let failed = |source| ObserveError { path: self.root.clone(), source };
-        let entries = match std::fs::read_dir(&self.root) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
-        };
-        let mut names = Vec::new();
-        for entry in entries.take(MOST_RUNS) {
-            let name = entry.map_err(failed)?.file_name();
-            names.extend(name.to_str().filter(|name| is_run_id(name)).map(ToOwned::to_owned));
+    fn past(&mut self, name: String) -> Option<Past> {
+        let Journal { place, bytes: journal_bytes, .. } = self.journals.journal(&name).ok()??;
+        match Run::open(&place) {
+            Ok(run) => {
+                // If in doubt, the run may be in progress.
+                let has_ended = run.is_in_progress().is_ok_and(|is_in_progress| !is_in_progress);
+                let is_its = run.file.id == name && has_ended;
+                is_its.then_some(Past { run: name, journal_bytes, problem: None })
+            }
+            Err(error) => {
+                let problem = is_of_run(&error).then(|| short(&stdx::text::with_causes(&error)));
+                problem.map(|problem| Past { run: name, journal_bytes, problem: Some(problem) })
+            }
         }
-        names.sort();
-        Ok(names)
+    }
+
+    fn names(&self) -> Result<BTreeSet<String>, ObserveError> {
+        self.journals.names().map_err(|source| ObserveError { path: self.root.clone(), source })
     }
 
     fn run(
-        &self,
-        dir: &Path,
+        &mut self,
         name: &str,
         known: &Known,
         now: Timestamp,
         active: &mut BTreeMap<String, (Activity, Timestamp)>,
     ) -> Result<Option<Observed>, String> {
-        let Some(journal) = journal_of(dir) else { return Ok(None) };
+        let Some(journal) = self.journals.journal(name)? else { return Ok(None) };
         if known.is_settled(name, journal.bytes) {
             return Ok(None);
         }
-        let run = match Run::open(dir) {
+        let run = match Run::open(&journal.place) {
             // A copy of a directory within the library is not another run.
             Ok(run) if run.file.id != name => return Ok(None),
             Ok(run) => run,
@@ -158,8 +160,8 @@ impl Observer {
             return Ok(Some(Observed { run: subject, journal_bytes: journal.bytes, state: running }));
         }
         let about = ended(&run);
-        // The run may have continued while it was read; the next look shows it as it is then.
-        let is_same = journal_of(dir).is_some_and(|again| again.bytes == journal.bytes);
+        // The run may have continued, or been archived, while it was read; the next look shows it as it is then.
+        let is_same = self.journals.journal(name)?.is_some_and(|again| again == journal);
         if !is_same || is_in_progress()? {
             return Ok(None);
         }
@@ -192,13 +194,6 @@ impl Observer {
     }
 }
 
-/// Returns length and time of a journal, if it is a regular file.
-fn journal_of(dir: &Path) -> Option<Journal> {
-    let found = std::fs::symlink_metadata(dir.join("journal")).ok().filter(std::fs::Metadata::is_file)?;
-    let modified = found.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-    Some(Journal { bytes: found.len(), modified: modified.unwrap_or(Timestamp::UNIX_EPOCH) })
-}
-
 /// Why a run cannot be opened: a fact about the run, or about this process.
 fn unopened(
     name: &str,
@@ -228,12 +223,13 @@ const fn is_of_run(error: &LibraryError) -> bool {
     )
 }
 
-/// Returns how a run ended; `None` if nobody waits for it.
+/// Returns how a run ended; `None` if nobody is waiting for it.
 fn ended(run: &Run) -> Result<Option<About>, String> {
     if run.file.origin.is_some() {
         return Ok(None);
     }
-    let is_copy = run.dir.join(transfer::COPIED).symlink_metadata().is_ok();
+    let copied = OsStr::new(transfer::COPIED);
+    let is_copy = run.file_names().is_ok_and(|names| names.iter().any(|name| name == copied));
     let loaded = match run.load() {
         Ok(loaded) => loaded,
         Err(error) => {
@@ -246,12 +242,12 @@ fn ended(run: &Run) -> Result<Option<About>, String> {
         Ok(replayed) => ending(&run.file, &loaded.entries, &replayed.outcomes, replayed.modified.len()),
         Err(problem) => About::Failed(Failing::Unreadable { problem: short(&problem) }),
     };
-    // An incomplete copy says nothing about its source, which may be in progress.
+    // An incomplete copy says nothing about the original, which may be in progress.
     let is_final = matches!(about, About::Finished { .. });
     Ok(Some(about).filter(|_| is_final || !is_copy))
 }
 
-/// Returns how a run on which no process is working ended. Pure.
+/// Returns how a run ended; no process may be working on the run. Pure.
 fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: usize) -> About {
     let standing = Standing::of(entries, outcomes, false);
     if let Some(verdict) = Verdict::of(standing) {
@@ -287,7 +283,7 @@ fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: u
     }
 }
 
-/// The test that has started and not ended.
+/// The test that has started but not ended.
 fn interrupted_test(entries: &[Entry]) -> Option<String> {
     let latest = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::TestStarted { test } | Event::Restarted { test } => Some(Some(test)),

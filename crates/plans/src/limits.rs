@@ -55,7 +55,7 @@ pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cel
 /// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "the load runs this long before the measurement of a cell begins" };
-/// Seconds for which idle power is measured.
+/// Duration of the idle power measurement in seconds.
 pub const IDLE_SECONDS: Limit<f64> =
     Limit { range: 1.0..=3_600.0, why: "the idle power is measured once, before the first test" };
 /// Number of an LBA format.

@@ -1,4 +1,4 @@
-//! Parses a plan from TOML. All errors are reported at once, each with line, column and key.
+//! Parses a plan from TOML. All errors are reported at once, each with its line, column and key.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
 use crate::value::{Problem, Value};
 use pts::{PROFILES, Profile, TESTS, Test};
 
-/// All keys that a plan may contain except those of `[settings]`, which are [`SETTINGS`].
+/// All keys that a plan may contain, except the keys in `[settings]`, which are [`SETTINGS`].
 pub static KEYS: std::sync::LazyLock<Vec<KeyDoc>> = std::sync::LazyLock::new(|| {
     let mut all = docs("", PLAN);
     all.extend(docs("publisher", PUBLISHER));
@@ -43,7 +43,7 @@ const PLAN: &[Key<Draft>] = &[
     },
     Key {
         name: "not-pts",
-        about: "why no result of the plan, even of PTS tests, is a PTS result; printed on each page",
+        about: "why results of the plan, even of PTS tests, are not PTS results; printed on each page",
         set: |draft, value| value.text().map(|text| draft.not_pts = Some(text)),
     },
     Key {

@@ -1,5 +1,5 @@
 //! The settings of a run: the table that defines them, values as written, and their application to a run. The
-//! settings of plans and of the command line are derived from the table; neither defines any of its own.
+//! settings in plans and on the command line are derived from the table; neither defines settings of its own.
 
 mod literal;
 mod lookup;

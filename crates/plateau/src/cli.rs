@@ -3,6 +3,7 @@
 mod after_help;
 pub(crate) mod completion;
 mod fleet;
+mod forward;
 mod gate;
 pub(crate) mod inapplicable;
 mod library;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
+pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{
     Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Only, Open, Query, Rm, Runs, Sort, Tag,
@@ -85,7 +87,7 @@ pub enum Command {
     Demo(Demo),
     /// Run tests on a drive, a file or a simulated drive
     Run(Run),
-    /// Estimate what tests would take, write and erase, without touching the target
+    /// Estimate how long tests would take, and what they would write and erase, without touching the target
     Plan(PlanCommand),
     /// Continue an interrupted run
     Resume(Resume),
@@ -97,7 +99,7 @@ pub enum Command {
     Trend(TrendOptions),
     /// Run a read-only SQL query over all runs in the library
     Query(Query),
-    /// Update the index of the library, which lists and queries are read from
+    /// Update the library's index, the source of lists and queries
     Index(IndexOptions),
     /// Check the whole library for problems and show how to fix them; exit code 6 if results are affected
     Doctor,
@@ -118,13 +120,16 @@ pub enum Command {
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
     User(User),
+    /// Add, remove and list the hosts that may send their runs to `plateau serve`
+    #[command(subcommand)]
+    Sender(Sender),
     /// Carry out one request of `plateau serve` from a socket on standard input; for systemd
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
     Watch(Watch),
     /// Print metrics of the library for Prometheus once, or write them for node_exporter
     Metrics(Metrics),
-    /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook, by mail
+    /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook or by mail
     Notify(Notify),
     /// Export the data of runs to files for other programs
     Export(Export),
@@ -136,12 +141,16 @@ pub enum Command {
     Name(Name),
     /// Copy runs to another library, verified record by record; an interrupted copy is continued
     Copy(Copy),
+    /// Send runs to a server (`plateau serve` on another host), verified record by record
+    Push(Push),
+    /// Follow the library and send its runs to a server while they are in progress
+    Forward(Forward),
     /// Start a run with a given id, or continue it: for schedulers, which may start a job more than once
     Job(Box<Job>),
-    /// Test the drives of many hosts with Slurm jobs
+    /// Test drives in many hosts with Slurm jobs
     #[command(subcommand)]
     Fleet(Fleet),
-    /// Pack runs into one compressed file each; every command still reads them
+    /// Pack each run into one compressed file; every command can still read it
     Archive(Archive),
     /// Restore the directories of archived runs
     Unarchive(Unarchive),
@@ -151,7 +160,7 @@ pub enum Command {
     Compare(Compare),
     /// Check a run against the rules in a file; exit code 7 if it does not meet them
     Gate(Gate),
-    /// Import results of another tool into the library: TKperf, fio, published figures
+    /// Import results from another tool into the library: TKperf, fio, published figures
     Import(Import),
     /// List the example runs: published figures of real drives; --install adds them to the library
     Examples(Examples),
@@ -190,13 +199,13 @@ pub struct Demo {
     /// Simulated drive
     #[arg(long, default_value = "sas-slc-2011", add = completion::model())]
     pub model: String,
-    /// Scale of capacity and durations, such as 1/16
+    /// Scale for capacity and durations, such as 1/16
     #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
     #[arg(long, default_value = "pts-e-1.0", ignore_case = true, value_parser = profiles())]
     pub profile: String,
-    /// Seed of the drive and of every offset
+    /// Seed for the drive and for every offset
     #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
 }
@@ -215,7 +224,8 @@ pub struct Run {
     /// Also write the report to this file, such as report.pdf; its extension selects the format; repeatable
     #[arg(long, value_name = "FILE")]
     pub report: Vec<PathBuf>,
-    /// Show what the run would take, write and erase, like `plateau plan`, without running it
+    /// Show the time that the run would take, and what it would write and erase, like `plateau plan`, without
+    /// running it
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -273,7 +283,7 @@ pub struct Report {
     pub outputs: Outputs,
     #[command(flatten)]
     pub publisher: Publisher,
-    /// WSAT: show this value instead of the computed one: fob or steady (IOPS), peak-drop or time-to-steady (minute)
+    /// WSAT: show this value instead of the computed value: fob or steady (IOPS), peak-drop or time-to-steady (minute)
     #[arg(long, value_name = "NAME=VALUE")]
     pub wsat_mark: Vec<String>,
     /// Sign the journal with this Ed25519 private key (PEM); the signature is kept in the run's directory
@@ -322,16 +332,16 @@ pub struct Compare {
     /// Write cards of 1200x630 and 1600x900 pixels (PNG, SVG; light, dark, transparent) into this folder
     #[arg(long, value_name = "DIR")]
     pub card: Option<PathBuf>,
-    /// Print every figure, not only those of the summary pages
+    /// Print every figure, not only the figures on the summary pages
     #[arg(long)]
     pub all: bool,
     /// Add statistics over the runs of each model, firmware or drive: mean, spread, confidence interval, outliers
     #[arg(long, value_name = "WHAT", value_parser = ["model", "firmware", "drive"])]
     pub group_by: Option<String>,
-    /// Add a conclusion of yours before the figures of the HTML file and the PDF; repeatable
+    /// Add a conclusion of your own before the figures in the HTML file and the PDF; repeatable
     #[arg(long, value_name = "TEXT")]
     pub key_point: Vec<String>,
-    /// Add a note after the figures of the HTML file and the PDF; repeatable
+    /// Add a note after the figures in the HTML file and the PDF; repeatable
     #[arg(long, value_name = "TEXT")]
     pub note: Vec<String>,
     /// Draw this word across every page of the HTML file and the PDF, such as DRAFT
@@ -374,7 +384,7 @@ pub struct Info {
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Simulated drives: scale of capacity and durations
+    /// Simulated drives: scale for capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }
@@ -404,7 +414,7 @@ pub struct Purge {
     /// Write samples before the purge and check afterwards that they are gone
     #[arg(long)]
     pub verify_purge: bool,
-    /// Simulated drives: scale of capacity and durations
+    /// Simulated drives: scale for capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }

@@ -11,6 +11,7 @@ mod drives;
 mod examples;
 mod export;
 mod fleet;
+mod forward;
 mod gate;
 pub(crate) mod import;
 mod index;
@@ -36,6 +37,7 @@ mod resume;
 mod rm;
 mod run;
 mod runs;
+mod sender;
 mod serve;
 mod show;
 mod sim;
@@ -67,6 +69,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Serve(options) => serve::run(cli, options),
         Command::Publish(options) => publish::run(cli, options),
         Command::User(action) => user::run(cli, action),
+        Command::Sender(action) => sender::run(cli, action),
         Command::Launcher(options) => launcher::run(cli, options),
         Command::Watch(options) => watch::run(cli, options),
         Command::Metrics(options) => metrics::run(cli, options),
@@ -80,6 +83,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Note(options) => note::run(cli, options),
         Command::Name(options) => name::run(cli, options),
         Command::Copy(options) => copy::run(cli, options),
+        Command::Push(options) => forward::push(cli, options),
+        Command::Forward(options) => forward::run(cli, options),
         Command::Job(options) => job::run(cli, options),
         Command::Fleet(command) => fleet::run(cli, command),
         Command::Archive(options) => archive::run(cli, &options.runs, &archive::ARCHIVE),

@@ -1,4 +1,4 @@
-//! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
+//! `plateau` runs the SNIA Solid State Storage Performance Test Specification.
 //!
 //! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only the
 //! result of a command; progress, warnings and errors go to standard error.

@@ -39,7 +39,7 @@ pub fn signature(text: &str) -> Result<[u8; 64], String> {
     signature::parse(text).map(|signature| signature.to_bytes())
 }
 
-/// Returns whether a PEM text contains a private key, and whether it contains a public one.
+/// Returns whether a PEM text contains a private key, and whether it contains a public key.
 #[must_use]
 pub fn holds_keys(pem: &str) -> (bool, bool) {
     (signature::private_key(pem).is_some(), signature::public_key(pem).is_some())

@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::Value;
 use support::Bench;
@@ -20,7 +21,7 @@ fn words(text: String) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What the commands say about both runs, without their paths and the times at which something was written.
+/// The output of the commands about both runs, without paths and write times.
 fn answers(bench: &Bench, run: &str) -> Vec<String> {
     let text = |path: &str| path.replace(".tar.zst", "").replace("/report.html", "");
     let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
@@ -88,19 +89,29 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     assert_eq!(answers(&bench, &run), before);
 }
 
+/// Removes the last record of a run, which states that it is complete.
+fn make_incomplete(bench: &Bench, run: &str) {
+    let journal = bench.library().join(run).join("journal");
+    let text = support::text(&journal);
+    let (before, last) = text.trim_end().rsplit_once('\n').expect("records");
+    assert!(last.contains("\"closed\""), "{last}");
+    fs::write(&journal, format!("{before}\n")).expect("written");
+}
+
 #[test]
 fn what_would_change_an_archived_run_is_refused() {
     let (bench, run) = library();
+    make_incomplete(&bench, &run);
     bench.ok(&["archive", &run]);
     let path = bench.library().join(format!("{run}.tar.zst"));
     let bytes = fs::read(&path).expect("a file");
-    // A copy elsewhere, whatever its name, is no target.
+    // A copy elsewhere, whatever its name, is not a valid target.
     let copy = bench.path("renamed.bin");
     fs::write(&copy, [&bytes[..], &[0; 16 << 20]].concat()).expect("a file");
     let target = copy.to_str().expect("text");
     let error =
         bench.fails(3, &["run", "lat", target, "--erase", target, "--cell-seconds=0.05", "--max-rounds=5"]);
-    assert!(error.contains("may be an archived one"), "{error}");
+    assert!(error.contains("may be an archived run"), "{error}");
     assert!(fs::read(&copy).expect("a file").starts_with(&bytes), "nothing was written");
     let key = bench.path("key.pem");
     fs::write(&key, "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n")
@@ -138,7 +149,7 @@ fn a_run_that_fails_verification_is_not_archived() {
     let names: Vec<_> =
         fs::read_dir(bench.library()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
-    // The run before it was archived, and the document says so.
+    // The run before this one was archived, and the document says so.
     let output = bench.run(&["--json", "archive", &run]);
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["run"], run.as_str(), "{document}");
@@ -176,4 +187,100 @@ fn doctor_finds_interrupted_and_damaged_archives() {
     bench.fails(6, &["verify", &run]);
     bench.fails(6, &["unarchive", &run]);
     assert!(path.exists() && !folder.exists());
+}
+
+#[test]
+fn a_repeated_job_reports_that_its_archived_run_is_complete() {
+    let bench = Bench::new();
+    let job = ["job", "j1", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--max-rounds", "5"];
+    bench.ok(&job);
+    bench.ok(&["archive", "j1"]);
+    let path = bench.library().join("j1.tar.zst");
+    let bytes = fs::read(&path).expect("a file");
+    for args in [&job[..], &["resume", "j1"]] {
+        let output = bench.command(args).current_dir(bench.path("")).output().expect("plateau runs");
+        let (out, err) = support::texts(&output);
+        assert!(output.status.success() && out.contains("run j1 is already complete"), "{out}{err}");
+        assert!(out.contains("j1.tar.zst") && !bench.path("j1.html").exists(), "{out}");
+    }
+    let document = bench.json(&job);
+    assert_eq!((&document["run"], &document["report"]), (&"j1".into(), &Value::Null), "{document}");
+    assert_eq!(fs::read(&path).expect("a file"), bytes);
+    // An incomplete run has to be unarchived first.
+    bench.ok(&["unarchive", "j1"]);
+    make_incomplete(&bench, "j1");
+    bench.ok(&["archive", "j1"]);
+    let error = bench.fails(6, &job);
+    assert!(error.contains("plateau unarchive j1") && !error.contains("continuing"), "{error}");
+    bench.ok(&["unarchive", "j1"]);
+    bench.ok(&job);
+}
+
+#[test]
+fn a_run_that_is_archived_at_the_destination_is_not_copied_again() {
+    let (bench, run) = library();
+    let dest = bench.path("other");
+    let dest = dest.to_str().expect("text");
+    bench.ok(&["copy", &run, dest]);
+    bench.ok(&["--library", dest, "archive", &run]);
+    let text = bench.ok(&["copy", &run, dest]);
+    assert!(text.contains("nothing new; the destination has the whole run, archived"), "{text}");
+    assert_eq!(bench.json(&["copy", &run, dest])["copied"][0]["new_bytes"], 0);
+    assert!(!bench.path("other").join(&run).exists());
+}
+
+#[test]
+fn the_advice_of_doctor_for_a_renamed_archive_keeps_it_an_archive() {
+    let (bench, run) = library();
+    bench.ok(&["archive", &run]);
+    let (path, renamed) =
+        (bench.library().join(format!("{run}.tar.zst")), bench.library().join("o'ther.tar.zst"));
+    fs::rename(&path, &renamed).expect("renamed");
+    let document = bench.json(&["doctor"]);
+    let findings = document["findings"].as_array().expect("findings");
+    let found = findings.iter().find(|found| found["kind"] == "renamed").expect("it is found");
+    assert!(found["text"].as_str().expect("text").contains("o'ther.tar.zst"), "{found}");
+    let (_, command) = found["advice"].as_str().expect("advice").split_once(": ").expect("a command");
+    let status = std::process::Command::new("sh").args(["-c", command]).status().expect("sh");
+    assert!(status.success() && path.is_file() && !renamed.exists(), "{command}");
+    bench.ok(&["verify", &run]);
+    let document = bench.json(&["doctor"]);
+    assert!(!document.to_string().contains("renamed"), "{document:#}");
+}
+
+#[test]
+fn owner_and_group_are_kept() {
+    if !support::is_root() {
+        skips::skip!("root is needed to change the owner of files");
+        return;
+    }
+    let (bench, run) = library();
+    let folder = bench.library().join(&run);
+    let (user, group) = (12_345, 54_321);
+    let own = |path: &std::path::Path| {
+        std::os::unix::fs::chown(path, Some(user), Some(group)).expect("changed");
+    };
+    let of = |path: &std::path::Path| {
+        let found = fs::symlink_metadata(path).expect("it exists");
+        (found.uid(), found.gid(), found.mode() & 0o777)
+    };
+    let mode = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+    };
+    let files = || fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    files().for_each(|path| own(&path));
+    own(&folder);
+    mode(&folder, 0o750);
+    mode(&folder.join("journal"), 0o640);
+    bench.ok(&["archive", &run]);
+    assert_eq!(of(&bench.library().join(format!("{run}.tar.zst"))), (user, group, 0o640));
+    bench.ok(&["unarchive", &run]);
+    assert_eq!(of(&folder), (user, group, 0o750));
+    assert!(files().count() > 2);
+    files().for_each(|path| assert_eq!(of(&path), (user, group, 0o640), "{}", path.display()));
+    // A journal in the directory of somebody else, which only that user can enter.
+    std::os::unix::fs::chown(&folder, Some(0), Some(0)).expect("changed");
+    bench.ok(&["archive", &run]);
+    let (user, _, mode) = of(&bench.library().join(format!("{run}.tar.zst")));
+    assert_eq!((user, mode), (0, 0o600), "nobody can read it who could not read the run");
 }

@@ -13,6 +13,7 @@ const CHANGES: u64 = 120;
 /// The properties of each parser, shared with the fuzz targets.
 #[path = "../../../fuzz/properties"]
 mod properties {
+    pub mod archive;
     pub mod array_description;
     pub mod array_note;
     pub mod changed_settings;
@@ -32,7 +33,8 @@ mod properties {
 const LONGEST: Duration = Duration::from_secs(20);
 
 type Check = fn(&[u8]);
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 15] = [
+    ("archive", properties::archive::check),
     ("array_description", properties::array_description::check),
     ("array_note", properties::array_note::check),
     ("changed_settings", properties::changed_settings::check),

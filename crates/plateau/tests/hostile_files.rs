@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -19,9 +20,15 @@ fn fifo(path: &Path) {
 
 /// Runs with limited memory, and kills the command after a time limit.
 fn bounded(bench: &Bench, args: &[&str]) -> Output {
+    bounded_to(1_500_000, bench, args)
+}
+
+/// Runs with this many KiB of memory, and kills the command after a time limit.
+fn bounded_to(most_kib: u32, bench: &Bench, args: &[&str]) -> Output {
     let plateau = bench.command(args);
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 1500000; exec \"$0\" \"$@\""]).arg(plateau.get_program());
+    let script = format!("ulimit -v {most_kib}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script]).arg(plateau.get_program());
     command.args(args).envs(plateau.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.stdin(std::process::Stdio::null()).spawn().expect("it starts");
@@ -216,10 +223,67 @@ fn a_replaced_logo_is_reported() {
     std::fs::write(run.join("logo"), png(b"theirs")).expect("another picture");
     for command in [&["verify", id][..], &["report", id, "--html", "-"]] {
         let message = bench.fails(6, command);
-        assert!(message.contains("is not the image with which the run started"), "{message}");
+        assert!(message.contains("is not the image that the run started with"), "{message}");
     }
     std::fs::remove_file(run.join("logo")).expect("none");
     bench.fails(6, &["verify", id]);
     std::fs::write(run.join("logo"), png(b"ours")).expect("as it was");
     bench.ok(&["verify", id]);
+}
+
+/// Returns the header of a file in a tar archive.
+fn tar_header(name: &str, bytes: u64) -> [u8; 512] {
+    let mut block = [0; 512];
+    block[..name.len()].copy_from_slice(name.as_bytes());
+    block[124..135].copy_from_slice(format!("{bytes:011o}").as_bytes());
+    block[156] = b'0';
+    block[148..156].fill(b' ');
+    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    block
+}
+
+/// Writes an archive with this `run.json`, whose journal begins with these bytes and continues with many `x`.
+fn forge(path: &Path, run_file: &[u8], beginning: &[u8], journal_bytes: u64) {
+    let mut archive =
+        zstd::Encoder::new(std::fs::File::create(path).expect("a file"), 1).expect("an encoder");
+    let padding = |bytes: u64| vec![0; (bytes.next_multiple_of(512) - bytes) as usize];
+    let mut put = |bytes: &[u8]| archive.write_all(bytes).expect("written");
+    put(&tar_header("run.json", run_file.len() as u64));
+    put(run_file);
+    put(&padding(run_file.len() as u64));
+    put(&tar_header("journal", journal_bytes));
+    put(beginning);
+    let mut rest = std::io::repeat(b'x').take(journal_bytes - beginning.len() as u64);
+    std::io::copy(&mut rest, &mut archive).expect("written");
+    archive.write_all(&padding(journal_bytes)).and_then(|()| archive.write_all(&[0; 1024])).expect("written");
+    archive.finish().expect("written");
+}
+
+#[test]
+fn a_small_archive_that_expands_to_a_gigabyte_takes_little_memory() {
+    let bench = Bench::new();
+    bench.ok(&["examples", "--install", "slc-a"]);
+    let folder = bench.library().join("example-slc-a");
+    let run_file = std::fs::read(folder.join("run.json")).expect("a run file");
+    let journal = std::fs::read(folder.join("journal")).expect("a journal");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    let archive = bench.library().join("example-slc-a.tar.zst");
+    let dest = bench.path("dest");
+    let dest = dest.to_str().expect("text");
+    for beginning in [&b""[..], b"plateau-journal 1\n", &journal] {
+        forge(&archive, &run_file, beginning, 1 << 30);
+        assert!(std::fs::metadata(&archive).expect("a file").len() < 1 << 20);
+        for command in [
+            &["verify", "example-slc-a"][..],
+            &["show", "example-slc-a"],
+            &["unarchive", "example-slc-a"],
+            &["copy", "example-slc-a", dest],
+        ] {
+            let output = bounded_to(700_000, &bench, command);
+            let (out, err) = texts(&output);
+            assert_eq!(output.status.code(), Some(6), "{command:?}: {out}{err}");
+        }
+        assert!(archive.exists() && !folder.exists());
+    }
 }

@@ -10,7 +10,7 @@ use support::{Bench, finished, round, texts};
 
 const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
 
-/// File systems store times in steps of up to 2 s, so a change that is not later than that is not noticed.
+/// File systems store times in steps of up to 2 s, so an earlier change would not be noticed.
 const LONGER_THAN_A_TIME_STEP: Duration = Duration::from_millis(2500);
 
 #[test]
@@ -354,7 +354,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     bench.wait_for("a few cells", |journal| finished(journal) >= 6);
     let run = bench.runs()[0].clone();
     let (path, rescued) = (run.join("journal"), run.join("journal.rescued"));
-    // A file from an earlier rescue already has that name and must be kept.
+    // A copy saved after an earlier interruption already has that name and must be kept.
     std::fs::write(&rescued, "mine").unwrap();
     let before = std::fs::read(&path).unwrap();
     std::fs::File::create(&path).unwrap();

@@ -35,7 +35,7 @@ fn repeated_starts_and_kills_leave_one_complete_run() {
     for start in 0..6 {
         let child = bench.start(&job(&[]));
         bench.wait_for("more finished cells", |journal| finished(journal) >= kept + 2);
-        // A second start of the same job waits, and ends without touching anything.
+        // Starting the same job again waits, then gives up without touching anything.
         if start == 2 {
             let _held = hold(child.id());
             let error = bench.fails(75, &job(&["--wait", "0"]));

@@ -391,3 +391,44 @@ fn runs_are_tagged_noted_archived_and_found_by_link() {
     assert_eq!(bench.json(&["show", run])["tags"], serde_json::json!(["second"]));
     bench.ok(&["verify", run]);
 }
+
+#[test]
+fn damaged_archives_are_shown_and_archived_runs_cannot_be_resumed() {
+    let bench = Bench::new();
+    let args = ["run", "lat", MODEL, "--scale", "1/256", "--max-rounds", "5"];
+    let [whole, cut, flipped] = ["1", "2", "3"].map(|seed| {
+        let document = bench.json(&[&args[..], &["--seed", seed]].concat());
+        document["run"].as_str().expect("an id").to_owned()
+    });
+    // Without its last record, the run is incomplete.
+    let journal = bench.library().join(&whole).join("journal");
+    let text = support::text(&journal);
+    let (before, _) = text.trim_end().rsplit_once('\n').expect("records");
+    std::fs::write(&journal, format!("{before}\n")).expect("written");
+    bench.ok(&["archive", &whole, &cut, &flipped]);
+    let archive = |run: &str| bench.library().join(format!("{run}.tar.zst"));
+    let bytes = std::fs::read(archive(&cut)).expect("a file");
+    std::fs::write(archive(&cut), &bytes[..100]).expect("cut");
+    let mut bytes = std::fs::read(archive(&flipped)).expect("a file");
+    *bytes.last_mut().expect("bytes") ^= 1;
+    std::fs::write(archive(&flipped), &bytes).expect("changed");
+
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let list = server.get("/", &operator.cookie).body;
+    assert!(list.contains(&format!("{cut}.tar.zst")) && list.contains("cannot be read as runs"), "{list}");
+    let rows = operator.json("/api/runs");
+    let rows = rows.as_array().expect("a list");
+    let row = rows.iter().find(|row| row["run"] == flipped.as_str()).expect("the run is listed");
+    assert_eq!(row["state"], "unreadable", "{row}");
+    assert!(row["problem"].as_str().is_some_and(|why| why.contains(&format!("{flipped}.tar.zst"))), "{row}");
+
+    let page = server.get(&format!("/runs/{whole}"), &operator.cookie).body;
+    assert!(page.contains(&format!("plateau unarchive {whole}")), "{page}");
+    assert!(!page.contains(&format!("/runs/{whole}/resume")), "{page}");
+    for what in ["resume", "restart"] {
+        let refused = operator.post(&format!("/runs/{whole}/{what}"), &[]);
+        assert!(refused.status == 422 && refused.body.contains("is archived"), "{}", refused.body);
+    }
+    assert_eq!(operator.json("/api/starts"), serde_json::json!([]));
+}

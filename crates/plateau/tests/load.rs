@@ -291,7 +291,7 @@ fn shares_are_those_that_fio_draws() {
         let [read, _] = counts(document, name);
         read.1 as f64 / read.0 as f64
     };
-    // With 16,384 I/Os, the standard deviation of the proportion is 0.36 %, and that of the mean size is 1.4 %.
+    // With 16,384 I/Os, the standard deviation is 0.36 % for the proportion and 1.4 % for the mean size.
     assert!((reads(&ours) - 0.7).abs() < 0.018, "{}", reads(&ours));
     assert!((size(&ours, "sizes") / 17_612.8 - 1.0).abs() < 0.07, "{}", size(&ours, "sizes"));
     assert_eq!(size(&ours, "zones"), 4096.0);

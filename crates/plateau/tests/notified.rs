@@ -17,7 +17,7 @@ use support::{Bench, finished, hold, send_signal, texts};
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
 /// Far longer than a test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
-/// Quick looks and retries, and no patience with interrupted runs.
+/// Short intervals between looks and between retries, and no delay for interrupted runs.
 const QUICK: &str = "look-every = \"20 ms\"\ninterrupted-after = \"0 s\"\nfirst-retry = \"20 ms\"\n";
 
 fn config(bench: &Bench, text: &str) -> PathBuf {
@@ -142,6 +142,33 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
 }
 
 #[test]
+fn a_webhook_reaches_its_server_through_its_proxy() {
+    if !has("curl") {
+        return;
+    }
+    let bench = Bench::new();
+    let proxy = Web::answering(&["204 No Content"]);
+    let hook = |more: &str| {
+        config(&bench, &format!("[[webhook]]\nname = \"chat\"\nurl = \"http://chat.invalid/hook\"\n{more}"))
+    };
+    let path = hook(&format!("proxy = \"http://{}\"\n", proxy.address));
+    bench.ok(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
+    wait_for("the request", || !proxy.requests().is_empty());
+    let requests = proxy.requests();
+    assert!(
+        requests[0].head.starts_with("POST http://chat.invalid/hook HTTP/1.1\r\n"),
+        "{}",
+        requests[0].head
+    );
+    check_schema(&serde_json::from_str(&requests[0].body).expect("JSON"));
+    // Variables of the environment, which a service does not share with its user, have no effect.
+    let path = hook("");
+    let mut command = bench.command(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
+    let output = command.env("http_proxy", format!("http://{}", proxy.address)).output().expect("plateau");
+    assert_eq!((output.status.code(), proxy.requests().len()), (Some(75), 1), "{}", texts(&output).1);
+}
+
+#[test]
 fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     if !has("curl") {
         return;
@@ -173,7 +200,7 @@ fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     assert!(log.contains("attempt 3 of 3 failed: the server answered with status 500"), "{log}");
     assert!(!log.contains("a-secret-path"), "{log}");
     assert!(hanging.notices().is_empty(), "it hangs all the time");
-    // The hanging program has a minute, and is killed by the end of the service.
+    // The program that hangs may run for a minute, and is killed when the service ends.
     assert!(notifier.end() < Duration::from_secs(10));
     for web in [&refusing, &recovering] {
         let requests = web.requests();

@@ -1,11 +1,14 @@
 //! `plateau publish`: a library as a site of files.
 
+#[path = "support/lab_server/mod.rs"]
+mod lab_server;
 mod support;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use lab_server::Server;
 use support::Bench;
 
 const FAST: [&str; 4] = ["--scale=1/1024", "--max-rounds=5", "--profile=pts-e-1.0", "iops"];
@@ -250,4 +253,99 @@ fn a_site_needs_no_server() {
         let complaints: Vec<&str> = errors.lines().filter(|line| line.contains("CONSOLE")).collect();
         assert!(complaints.is_empty(), "{page}: {complaints:?}");
     }
+}
+
+/// A picture of one pixel.
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\xdac\xf8\x0f\0\x01\x01\
+                         \x01\0\x1c\xb0\x8c\x99\0\0\0\0IEND\xaeB`\x82";
+
+#[test]
+fn every_report_of_a_run_is_the_same() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("logo.png"), PICTURE).expect("a picture");
+    let plan = "title = \"T\"\ntests = [\"lat\"]\nprofile = \"pts-e-1.0\"\n[publisher]\nlogo = \"logo.png\"\n\
+                sponsor = \"Somebody\"\nauditor = \"Nobody\"\nnotes = [\"as it came\"]\n";
+    std::fs::write(bench.path("plan.toml"), plan).expect("a plan");
+    let plan = bench.path("plan.toml").to_str().expect("text").to_owned();
+    let document = bench.json(&["run", "--plan", &plan, "sim:sas-slc-2011", "--scale=1/1024"]);
+    let id = document["run"].as_str().expect("an id");
+    let (html, json) = (bench.path("own.html"), bench.path("own.json"));
+    bench.ok(&["report", id, html.to_str().expect("text"), json.to_str().expect("text")]);
+    let (html, json) = (support::text(&html), support::text(&json));
+    for words in ["Somebody", "Nobody", "as it came", "data:image/png;base64,"] {
+        assert!(html.contains(words), "{words}");
+    }
+    bench.ok(&["publish", &site(&bench)]);
+    let of_site = bench.path("site").join("runs").join(id);
+    assert_eq!(support::text(&of_site.join("report.html")), html);
+    assert_eq!(support::text(&of_site.join(format!("{id}.json"))), json);
+    let server = Server::start(&bench);
+    let cookie = server.enter();
+    assert_eq!(server.get(&format!("/runs/{id}/report"), &cookie).body, html);
+    let export = server.get(&format!("/runs/{id}/export/json-file"), &cookie);
+    assert_eq!(export.body, json);
+    let export = server.get(&format!("/runs/{id}/export/fio-json"), &cookie);
+    let name = export.header("content-disposition").expect("a name");
+    assert!(name.contains(&format!("{id}.fio.json")), "{name}");
+    // A replaced logo is reported everywhere.
+    std::fs::write(bench.library().join(id).join("logo"), [PICTURE, b"x"].concat()).expect("replaced");
+    let error = bench.fails(6, &["publish", bench.path("second").to_str().expect("text")]);
+    assert!(error.contains("is not the image with which the run started"), "{error}");
+    let report = server.get(&format!("/runs/{id}/report"), &cookie);
+    assert!(report.status == 500 && report.body.contains("is not the image"), "{}", report.body);
+}
+
+#[test]
+fn a_failed_publication_prints_one_document() {
+    let bench = Bench::new();
+    run(&bench, "sim:sas-slc-2011", &[]);
+    let damaged = run(&bench, "sim:sata-mlc-2011", &[]);
+    let journal = bench.library().join(&damaged).join("journal");
+    let text = support::text(&journal);
+    std::fs::write(&journal, text.replacen("\"seq\":1", "\"seq\":2", 1)).expect("damaged");
+    let output = bench.run(&["publish", &site(&bench), "--json"]);
+    assert_eq!(output.status.code(), Some(6));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((&document["runs"], &document["exit_code"]), (&1.into(), &6.into()), "{document}");
+    assert_eq!(document["left_out"][0]["what"], damaged.as_str(), "{document}");
+    assert!(
+        document["error"].as_str().is_some_and(|error| error.contains("was not published")),
+        "{document}"
+    );
+}
+
+#[test]
+fn an_id_that_ends_like_a_page_does_not_collide_with_it() {
+    let bench = Bench::new();
+    for id in ["a", "a.html"] {
+        bench.ok(&[&["job", id], &FAST[3..], &["sim:sas-slc-2011"], &FAST[..3]].concat());
+    }
+    let document = bench.json(&["publish", &site(&bench)]);
+    assert_eq!((&document["runs"], &document["left_out"]), (&2.into(), &serde_json::json!([])), "{document}");
+    let mut written = files(&bench.path("site"));
+    assert!(written.remove("plateau-site.json"));
+    assert_eq!(reached(&bench.path("site")), written);
+    for name in ["runs/a.html", "runs/a.html.html", "runs/a/a.fio.json", "runs/-a.html/a.html.fio.json"] {
+        assert!(written.contains(name), "{name} in {written:#?}");
+    }
+    assert_eq!(bench.json(&["publish", &site(&bench)])["unchanged"], 2);
+    let exported = bench.path("exported");
+    bench.ok(&["export", "--all", "--fio-json", exported.to_str().expect("text")]);
+    assert_eq!(files(&exported), BTreeSet::from(["a.fio.json".to_owned(), "a.html.fio.json".to_owned()]));
+}
+
+#[test]
+fn a_folder_that_may_lead_into_the_library_is_refused() {
+    let bench = Bench::new();
+    run(&bench, "sim:sas-slc-2011", &[]);
+    let library = bench.library();
+    let name = library.file_name().expect("a name").to_str().expect("text");
+    let beside = library.parent().expect("a folder").join("missing");
+    let dir = format!("{}/../{name}/site", beside.display());
+    let error = bench.fails(2, &["publish", &dir]);
+    assert!(error.contains("`..` after a folder that does not exist"), "{error}");
+    assert!(!library.join("site").exists() && !beside.exists());
+    std::fs::create_dir(&beside).expect("a folder");
+    assert!(bench.fails(2, &["publish", &dir]).contains("is in the library"));
+    bench.ok(&["publish", &format!("{}/../site", beside.display())]);
 }

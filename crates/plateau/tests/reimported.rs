@@ -248,7 +248,7 @@ fn csv(bench: &Bench, own: &Measured) {
             expected["tables"].as_array().expect("tables").iter().flat_map(|table| table["rows"].as_array());
         let all = rows.flatten().flat_map(|row| row["values"].as_array()).flatten().map(Value::as_f64);
         let all: Vec<Option<f64>> = all.collect();
-        // Pages beyond the specification are in the JSON document only.
+        // Pages that the specification does not contain are in the JSON document only.
         assert!(values.len() > 1 && all.len() >= values.len(), "{}", expected["test"]);
         assert_eq!(values[..], all[..values.len()], "{}", expected["test"]);
     }
@@ -270,7 +270,7 @@ fn with_unit(exported: &record::Exported) -> Value {
     windows
 }
 
-/// Each imported test with the test of the document that has its name.
+/// Each imported test, with the test of the same name in the document.
 fn by_name<'a>(own: &'a Measured, back: &'a Back) -> Vec<(&'a ImportedTest, &'a Value)> {
     let all = own.document["tests"].as_array().expect("tests");
     let pair = |found: &'a ImportedTest| {

@@ -11,19 +11,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lab_server::{Response, Server, events};
+use lab_server::{Response, Server, demo, events, in_progress};
 use serde_json::Value;
 use support::Bench;
 
 /// An address of the server with a run in place of the placeholders.
 fn filled(path: &str, run: &str) -> String {
     path.replace("{id}", run).replace("{format}", "json-file")
-}
-
-fn demo(bench: &Bench) -> String {
-    let document =
-        bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
-    document["run"].as_str().expect("an id").to_owned()
 }
 
 #[test]
@@ -60,6 +54,10 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
             let response = ask(headers, own, &valid);
             assert_eq!(response.status, 401, "{what} without a session: {}", response.head);
             assert!(!response.body.contains(&run), "{what} shows a run");
+        }
+        if access == "sender" {
+            assert_eq!(ask(&cookie, own, &valid).status, 401, "{what} for a browser that entered");
+            continue;
         }
         if method == "POST" {
             for token in ["", "csrf=", "csrf=0", &format!("csrf={of_viewer}")] {
@@ -202,18 +200,6 @@ fn a_stream_of_events_ends_with_its_session() {
         assert!(rest.contains("event: signed-out"), "{what}: {rest}");
         assert_eq!(server.get("/", &cookie).status, 401, "{what}");
     }
-}
-
-/// Makes a run appear to be in progress, as long as the returned file is open.
-fn in_progress(bench: &Bench, run: &str) -> std::fs::File {
-    // Without its last record, the run is in progress while a process holds the lock of the journal.
-    let path = bench.library().join(run).join("journal");
-    let text = support::text(&path);
-    let last = text.trim_end().rfind('\n').expect("several lines");
-    std::fs::write(&path, &text[..=last]).expect("writable");
-    let journal = std::fs::File::open(&path).expect("a journal");
-    journal.lock().expect("a lock");
-    journal
 }
 
 /// Opens a run's event stream, and waits for its first byte.
@@ -436,8 +422,29 @@ fn a_list_of_waiting_runs_that_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn addresses_that_other_hosts_reach_need_a_proxy() {
+fn a_second_server_with_the_same_folder_does_not_start() {
     let bench = Bench::new();
-    let errors = bench.fails(2, &["serve", "--listen", "0.0.0.0:0"]);
-    assert!(errors.contains("--behind-proxy") && errors.contains("not encrypted"), "{errors}");
+    let first = Server::start(&bench);
+    let errors = bench.fails(75, &["serve", "--listen", &first.address]);
+    assert!(
+        errors.contains("another server uses the same folder") && errors.contains("lab/lock"),
+        "{errors}"
+    );
+    assert!(errors.contains("`PLATEAU_STATE=DIR plateau serve`"), "{errors}");
+    let beside = Server::with(&bench, &["--read-only"]);
+    let cookie = beside.enter();
+    assert_eq!(beside.get("/api/starts", &cookie).body.trim(), "[]");
+    drop(first);
+    let second = Server::start(&bench);
+    assert!(!second.link.is_empty(), "the lock ended with the process");
+}
+
+#[test]
+fn addresses_that_other_hosts_reach_need_encryption() {
+    let bench = Bench::new();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let errors = bench.fails(2, &["serve", "--listen", address]);
+        let advice = ["not encrypted", "--tls-self-signed", "--tls-cert", "ssh -L", "--behind-proxy"];
+        assert!(advice.iter().all(|part| errors.contains(part)), "{errors}");
+    }
 }

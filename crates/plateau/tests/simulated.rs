@@ -5,7 +5,7 @@ mod support;
 
 use std::io::Read as _;
 
-use record::Event;
+use record::{Event, Until};
 use support::{Bench, round, table, text};
 
 const SMALL: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
@@ -45,6 +45,43 @@ fn both_clocks_of_a_scaled_run_are_named() {
         note.contains(" of the whole drive (") && note.contains(" of simulated time at scale 1/512)"),
         "{note}"
     );
+}
+
+/// A cell is extended until each outstanding I/O has done 20. The modification states how many cells that is, of how many,
+/// and the largest factor, rounded up to tenths.
+#[test]
+fn extended_cells_are_a_modification() {
+    const SCALE: u64 = 1024;
+    let bench = Bench::new();
+    let args = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--max-rounds", "5"];
+    let document = bench.json(&args);
+    let entries = bench.journal().expect("a journal").entries;
+    let cells = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Measured(segment) => match segment.workload.until {
+            Until::DurationNs(ns) => Some((segment, ns / SCALE)),
+            Until::AmountBytes(_) => None,
+        },
+        _ => None,
+    });
+    let (mut all, mut extended, mut largest) = (0, 0, 0);
+    for (segment, requested_ns) in cells {
+        all += 1;
+        let taken_ns = segment.end_ns - segment.start_ns;
+        if taken_ns > requested_ns {
+            extended += 1;
+            largest = largest.max((10 * taken_ns).div_ceil(requested_ns));
+            let least = 20 * u64::from(segment.workload.threads) * u64::from(segment.workload.queue_depth);
+            assert_eq!(segment.read.ios + segment.write.ios, least, "no longer than necessary");
+        }
+    }
+    assert!(0 < extended && extended < all, "{extended} of {all}");
+    let expected = format!(
+        "IOPS: {extended} of {all} cells extended to 20 I/Os per outstanding I/O (up to {}.{} times)",
+        largest / 10,
+        largest % 10
+    );
+    let modified = document["modified"].as_array().expect("modifications");
+    assert!(modified.iter().any(|text| *text == expected), "{expected}: {modified:?}");
 }
 
 #[test]

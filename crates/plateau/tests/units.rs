@@ -1,14 +1,14 @@
 //! The systemd units of the packages: `systemd-analyze` accepts the units, and what they permit is sufficient for
-//! starts, tags and notes. systemd itself is not needed: a script emulates each directive.
+//! starts, tags, notes and notices. systemd itself is not needed: scripts emulate each directive.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
 
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lab_server::Server;
@@ -52,15 +52,43 @@ fn systemd_accepts_the_units() {
     // Unknown keys are warnings. Other units of the host are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
+    // The services that run all the time and need no device are confined. The limits are tenths of the score.
+    for (name, limit) in [("plateau-notify.service", 20), ("plateau-serve.service", 65)] {
+        let mut security = Command::new("systemd-analyze");
+        security.args(["security", "--no-pager", "--offline=true"]).arg(format!("--threshold={limit}"));
+        let output = security.arg(dir.path().join(name)).output().expect("systemd-analyze");
+        let (out, errors) = support::texts(&output);
+        if errors.contains("unrecognized option") {
+            skips::skip!("this systemd-analyze cannot rate units that are not loaded");
+            return;
+        }
+        assert!(output.status.success(), "{name}: {out}{errors}");
+    }
+}
+
+/// A script in namespaces of its own, in which it can create the sandbox of a unit.
+fn script(name: &str, dir: &Path) -> Command {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/units").join(name);
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]);
+    command.arg("sh").arg(script).arg(dir).arg(env!("CARGO_BIN_EXE_plateau")).arg(units());
+    command.stdout(Stdio::piped());
+    command
+}
+
+/// Returns whether this process can create the sandbox of a unit with these programs.
+fn has_sandbox(programs: &[&str]) -> bool {
+    if !support::is_root() {
+        skips::skip!("only root can create the sandbox of a unit");
+        return false;
+    }
+    let missing = programs.iter().find(|program| !exists(program));
+    missing.inspect(|program| skips::without(program)).is_none()
 }
 
 /// A server in the sandbox of its unit, with the launcher beside it.
 fn server(dir: &Path) -> Server {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/units/host.sh");
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]);
-    command.arg("sh").arg(script).arg(dir).arg(env!("CARGO_BIN_EXE_plateau")).arg(units());
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("unshare");
+    let mut child = script("host.sh", dir).spawn().expect("unshare");
     let mut link = String::new();
     BufReader::new(child.stdout.take().expect("piped")).read_line(&mut link).expect("readable");
     let link = link.trim_end().to_owned();
@@ -71,13 +99,8 @@ fn server(dir: &Path) -> Server {
 
 #[test]
 fn the_units_permit_starts_tags_and_notes_and_no_other_writes() {
-    if !support::is_root() {
-        return skips::skip!("only root can create the sandbox of a unit");
-    }
-    for program in ["unshare", "setpriv", "systemd-socket-activate"] {
-        if !exists(program) {
-            return skips::without(program);
-        }
+    if !has_sandbox(&["unshare", "setpriv", "systemd-socket-activate"]) {
+        return;
     }
     let bench = Bench::new();
     let server = server(bench.dir.path());
@@ -128,5 +151,62 @@ fn the_units_permit_starts_tags_and_notes_and_no_other_writes() {
     assert_eq!(is(&library), (0, SERVER, 0o755), "only root creates runs");
     assert_eq!(is(&library.join(&run)), (0, SERVER, 0o750), "the server reads runs");
     let (owner, _, _) = is(&bench.path("lib/plateau-serve/lab/lab.journal"));
+    assert_eq!(owner, SERVER);
+}
+
+/// A service that is killed with the test.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+#[test]
+fn the_unit_of_notices_permits_reading_runs_secrets_and_starting_programs() {
+    if !has_sandbox(&["unshare", "setpriv", "curl"]) {
+        return;
+    }
+    let bench = Bench::new();
+    std::fs::set_permissions(bench.dir.path(), std::fs::Permissions::from_mode(0o755)).expect("our own");
+    let config = "look-every = \"20 ms\"\n\
+        [[program]]\nname = \"file\"\nrun = [\"/bin/sh\", \"-c\", \"cat >>/var/lib/plateau-notify/notices\"]\n\
+        [[webhook]]\nname = \"chat\"\nurl = \"https://chat.invalid/\"\ntoken-file = \"/run/plateau/token\"\n\
+        events = [\"stuck\"]\n";
+    std::fs::write(bench.path("notify.toml"), config).expect("writable");
+    std::fs::write(bench.path("token"), "a secret\n").expect("writable");
+    // The script starts a run when it has read a line.
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec 3<&0 \"$@\" </dev/null", "sh"]);
+    let inner = script("notify.sh", bench.dir.path());
+    command.arg(inner.get_program()).args(inner.get_args());
+    let child = command.stdin(reader).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("unshare");
+    let mut service = Service(child);
+    let mut line = String::new();
+    BufReader::new(service.0.stdout.take().expect("piped")).read_line(&mut line).expect("readable");
+    if !line.starts_with("watching /var/lib/plateau/runs for: file, chat") {
+        drop(service.0.kill());
+        let mut errors = String::new();
+        service.0.stderr.take().expect("piped").read_to_string(&mut errors).expect("readable");
+        panic!("{line}{errors}");
+    }
+    writer.write_all(b"\n").expect("writable");
+    let notices = bench.path("lib/plateau-notify/notices");
+    let begun = Instant::now();
+    let notice: Value = loop {
+        let text = std::fs::read_to_string(&notices).unwrap_or_default();
+        if let Some((line, _)) = text.split_once('\n') {
+            break serde_json::from_str(line).expect("JSON");
+        }
+        let log = std::fs::read_to_string(bench.path("run.log")).unwrap_or_default();
+        assert!(begun.elapsed() < PATIENCE, "no notice: {log}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(notice["event"], "finished", "{notice}");
+    let memory = std::fs::read_dir(bench.path("lib/plateau-notify/notify")).expect("the memory").next();
+    let owner = memory.expect("a library").expect("a folder").metadata().expect("it exists").uid();
     assert_eq!(owner, SERVER);
 }

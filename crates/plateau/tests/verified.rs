@@ -45,7 +45,7 @@ fn a_changed_verdict_in_an_intact_chain_is_found() {
         }
     });
     let message = bench.fails(6, &["verify", &id]);
-    assert!(message.contains("judged differently") && message.contains("in 1 place"), "{message}");
+    assert!(message.contains("evaluated differently") && message.contains("in 1 place"), "{message}");
     let output = bench.run(&["verify", &id, "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
     assert_eq!((document["same"].as_bool(), document["exit_code"].as_u64()), (Some(false), Some(6)));
@@ -103,7 +103,7 @@ fn records_in_an_impossible_order_are_named_despite_valid_hashes() {
         let second = first + 1 + events[first + 1..].iter().position(measured).unwrap();
         events.swap(first, second);
     });
-    assert!(error.contains("judged differently"), "{error}");
+    assert!(error.contains("evaluated differently"), "{error}");
 }
 
 #[test]

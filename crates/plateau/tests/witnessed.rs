@@ -254,8 +254,8 @@ fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<Str
     None
 }
 
-/// Returns the parts of one Active Range segment. The Active Range is 16 GiB in 2048 segments, both divided by the
-/// scale, evenly distributed in whole MiB.
+/// Returns the parts of one Active Range segment. The Active Range is 16 GiB in 2048 segments (both divided
+/// by the scale), spaced evenly, with a stride in whole MiB.
 fn segment(index: u64, capacity: u64) -> RangeInclusive<usize> {
     let (start, end) = segment_bytes(index, capacity);
     part(start, capacity)..=part(end - 1, capacity)

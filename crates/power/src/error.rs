@@ -8,7 +8,7 @@ pub enum PowerError {
     /// There is no source with this name.
     #[error("'{given}' is not a power source; available sources: {known}")]
     Unknown {
-        /// The source as given.
+        /// The source as specified.
         given: String,
         /// The syntax of all sources.
         known: String,
@@ -16,7 +16,7 @@ pub enum PowerError {
     /// The part after the colon is missing or unexpected.
     #[error("'{given}' does not have the expected form; use {syntax}")]
     Syntax {
-        /// The source as given.
+        /// The source as specified.
         given: String,
         /// The syntax of this source.
         syntax: String,

@@ -21,8 +21,8 @@ impl Default for HostMeters {
 }
 
 impl HostMeters {
-    /// Returns power in mW by meter name, if reported by the host: for counters the mean since the previous
-    /// call, for sensors the current value.
+    /// Returns power in mW by meter name, if reported by the host: for counters, the mean since the previous
+    /// call; for sensors, the current value.
     pub fn read(&mut self) -> BTreeMap<String, u64> {
         let (now, counters) = (Instant::now(), energies(&self.sys));
         let current = |sensor: crate::sysfs::Sensor| Some((sensor.name.clone(), sensor.microwatts()? / 1000));

@@ -31,8 +31,8 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// Accepts the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` in a comment; others are
-    /// ignored.
+    /// Accepts the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` in a comment; other
+    /// words are ignored.
     fn take(&mut self, comment: &str) {
         let number = |text: &str| text.parse::<f64>().ok().filter(|value| (0.0..=1e6).contains(value));
         for word in comment.split_whitespace() {
@@ -92,7 +92,7 @@ impl Lines {
         Self { what, fd, begun: Vec::new(), is_skipping: false, ends: true, stated: Stated::default() }
     }
 
-    /// A serial port may be opened in the middle of a line, which is then ignored.
+    /// A serial port may be opened in the middle of a line; that line is ignored.
     pub(crate) fn of_port(what: String, fd: OwnedFd) -> Self {
         Self { what, fd, begun: Vec::new(), is_skipping: true, ends: false, stated: Stated::default() }
     }

@@ -1,7 +1,8 @@
 //! Reads a source about once a second during a load, in a separate thread.
 //!
-//! The thread sleeps between two readings. It runs on a CPU that the load leaves free, if any. The load never waits
-//! for it: only the start and the end of a measurement do, while no I/O is outstanding.
+//! The thread sleeps between two readings. The thread runs on a CPU that the load leaves free, if there is
+//! one. The load never waits for it: only the start and the end of a measurement do, while no I/O is
+//! outstanding.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
@@ -56,7 +57,7 @@ impl Sampler {
     /// Starts a measurement, and returns when it has started.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read; the measurement then has no result.
+    /// Returns an error if the source cannot be read; in that case, the measurement has no result.
     pub fn begin(&self) -> Result<(), PowerError> {
         self.order(Order::Begin).map(drop)
     }
@@ -88,7 +89,7 @@ impl Drop for Sampler {
     }
 }
 
-/// Pins the thread to a CPU. Without a pinned CPU, it runs anywhere, which costs the load at most a few
+/// Pins the thread to a CPU. If it is not pinned, it runs on any CPU, which costs the load at most a few
 /// microseconds per second.
 fn pin(spare: Option<u32>) {
     let Some(number) = spare.filter(|&number| (number as usize) < CpuSet::MAX_CPU) else { return };
@@ -132,7 +133,7 @@ impl Work {
 
     fn begin(&mut self) -> Answer {
         (self.is_measuring, self.tally, self.failed) = (true, Tally::default(), None);
-        // A meter that has sent an invalid value may send valid ones again.
+        // A meter that has sent an invalid value may send valid values again.
         if self.source.pace() == Pace::AtAllTimes {
             drop(self.source.read());
         }

@@ -39,7 +39,7 @@ impl Kind {
 pub struct Surroundings {
     /// Mount point of sysfs.
     pub sys: PathBuf,
-    /// Directory of the drive in sysfs, without symbolic links; `None` if it has none.
+    /// Directory of the drive in sysfs, without symbolic links; `None` if there is none.
     pub drive: Option<PathBuf>,
     /// Reads the power state of the drive; `None` if it has none.
     pub bound: Option<BoundReader>,

@@ -1,4 +1,4 @@
-//! All power sources. Each is one file in this folder and one line of [`SOURCES`].
+//! All power sources. Each is one file in this folder and one line in [`SOURCES`].
 
 mod command;
 mod hwmon;

@@ -45,7 +45,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
         return Ok(None);
     };
     let named = Named::parse(source)?;
-    if named.kind().needs_trust && device::has_more_rights_than_its_caller() {
+    if named.kind().needs_trust && device::has_more_privileges_than_its_caller() {
         let text = format!("--power {source}: not available with more privileges than the caller's");
         return Err(Failure::text(Exit::Usage, text));
     }
@@ -94,8 +94,7 @@ pub fn of_resumed(
                 Err(why) if needs_trust && is.is_none() => Err(Failure::text(
                     Exit::Refused,
                     format!(
-                        "{why}, so the power source recorded in it cannot be trusted; if it is the right one, \
-                         confirm with --power '{}'",
+                        "{why}, so the power source recorded in it cannot be trusted; if it is the right source, confirm with --power '{}'",
                         was.source
                     ),
                 )),
@@ -125,7 +124,7 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
 }
 
 impl Metering {
-    /// Measures the idle power, unless the run has already measured it or is stopped in the meantime. Sends no
+    /// Measures the idle power, unless the run has already measured it or is stopped during the measurement. Sends no
     /// command to the drive, and does not change its clock.
     pub fn idle(
         &self,

@@ -52,7 +52,7 @@ impl Preflight<'_> {
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
         device::check(workload, self.target).map_err(|error| Stop::Failed(of_drive(&error)))?;
         self.check_memory(workload)?;
-        // With equal I/O counts in all cells, steady state is reached after five rounds, which ends the check.
+        // Because all cells have equal I/O counts, steady state is reached after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };
         Ok(Segment {
             workload: workload.clone(),

@@ -16,7 +16,7 @@ use failure::{Done, Exit, Failure};
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,
-    /// Total length of all segments, and of those already repeated, on the drive's clock.
+    /// Total length of all segments, and of the segments already repeated, on the drive's clock.
     total_ns: u64,
     done_ns: u64,
 }

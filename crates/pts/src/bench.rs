@@ -54,7 +54,7 @@ pub enum Stop {
     /// The drive or the host failed.
     #[error("{0}")]
     Failed(String),
-    /// The recorded workload differs from the one that the test now requests.
+    /// The recorded workload differs from the workload that the test requests now.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
     /// An imported file states that the test is not complete, and why.

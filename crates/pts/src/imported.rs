@@ -1,7 +1,8 @@
 //! Runs measured by another tool or taken from a publication, displayed like Plateau's own runs.
 //!
-//! There is no profile to compare them with, and there are no results to replay. Steady state is evaluated here from
-//! the reported values; a note states if the source disagrees. Pages without reported figures are omitted.
+//! There is no profile to compare these runs with, and there are no results to replay. Steady state is
+//! evaluated here from the reported values; a note states if the source disagrees. Pages without reported
+//! figures are omitted.
 
 pub(crate) mod absent;
 mod areas;

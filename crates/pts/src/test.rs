@@ -11,7 +11,7 @@ pub struct Test {
     pub family: &'static str,
     /// Title as printed: `IOPS`.
     pub title: &'static str,
-    /// Name of its figures when runs are compared: the title without a block size.
+    /// Name of the test's figures when runs are compared: the title without a block size.
     pub subject: &'static str,
     /// One-line description for help texts.
     pub about: &'static str,

@@ -22,8 +22,7 @@ pub(crate) use wsat::{LAST_MINUTES, not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 
-/// All tests. Those after DIRTH are not part of any specification: TKperf's hard disk tests, and tests beyond the
-/// standard.
+/// All tests. The tests after DIRTH are not part of the PTS: TKperf's hard disk tests, and Plateau's own.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -54,7 +53,7 @@ impl Test {
         })
     }
 
-    /// Returns the tests to which `name` refers in `profile`: a single test, or a family such as `tp` with
+    /// Returns the tests that `name` refers to in `profile`: a single test, or a family such as `tp` with
     /// the block sizes and order of the profile.
     ///
     /// # Errors

@@ -110,7 +110,7 @@ fn it_is_never_a_result_of_the_pts() {
         for profile in pts::PROFILES {
             let modified = pts::listed(&run_on(test, profile.name, &disk(), &mut sloping()).modified);
             let what = "no purge, preconditioning or steady state";
-            for part in ["is a test beyond the standard", what] {
+            for part in ["is not a PTS test", what] {
                 assert!(modified.contains(part), "{modified}");
             }
             assert!(!modified.contains("not known to be one"), "{modified}");

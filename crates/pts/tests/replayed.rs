@@ -12,7 +12,7 @@ use recording::{recorded_by, run_file};
 use support::Fake;
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells are sufficient: a series of 22 hours in steps of one second would not test more than one of a
+    // Short cells are enough: a series of 22 hours in steps of one second would not test more than one of a
     // few minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
@@ -169,11 +169,11 @@ fn differing_records_are_found() {
     };
     let last = entries.iter().rposition(judged).unwrap();
     let text = found(&|all| drop(all.remove(last)));
-    assert!(text.contains("this build judges round") && text.contains("the journal does not"), "{text}");
+    assert!(text.contains("this build finds round") && text.contains("contains no verdict"), "{text}");
     let text = found(&|all| all.push(Entry { event: entries[last].event.clone(), ..all[0].clone() }));
     assert_eq!(text, "", "what follows the end is not of the test");
     let text = found(&|all| all.insert(last, all[last].clone()));
-    assert!(text.contains("this build judges no round here"), "{text}");
+    assert!(text.contains("this build evaluates no round here"), "{text}");
     let measured = entries.iter().rposition(|e| matches!(e.event, Event::Measured(_))).unwrap();
     let text = found(&|all| drop(all.remove(measured)));
     assert!(text.contains("this build would continue it"), "{text}");

@@ -3,30 +3,37 @@
 //! A journal is untrusted input, even if its hashes match. Values that are later summed over the records
 //! (bytes, I/Os, times) are therefore summed with overflow checks when the journal is read.
 
+use crate::weight::slots_of;
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
 /// Limit on a time in ns (146 years), and on the sum of all amounts in bytes (four times 2^60): far more than any run
 /// can measure.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the memory for the values of a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
+/// Limit on the memory for the values in a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
 /// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
 /// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
+/// Limit on the memory for everything else in the records, in slots: 512 MiB. A month of one-minute cells needs a
+/// third of it.
+const MOST_FURTHER_SLOTS: u64 = 1 << 26;
+/// Memory for one record without its lists and strings, in slots.
+const SLOTS_OF_RECORD: u64 = 160;
 /// Memory for one piece of evidence without its strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
 /// Memory for the offset of a block with wrong data, in slots; a failed I/O takes twice as much.
 const SLOTS_OF_PLACE: u64 = 4;
-/// Memory for one health reading without its strings and percentiles, in slots.
+/// Memory for one imported reading without its strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
 /// Limit on the number of records in a journal: 50 times as many as a month of one-minute cells produces.
 const MOST_RECORDS: u64 = 1 << 21;
 
-/// Running totals over the records of a journal.
+/// Running totals over the records in a journal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
     total: u64,
     slots: u64,
+    further_slots: u64,
     records: u64,
 }
 
@@ -39,7 +46,8 @@ impl Amounts {
         let numbers = numbers(event);
         self.records += 1;
         self.slots += numbers.slots;
-        if self.records > MOST_RECORDS || self.slots > MOST_SLOTS {
+        self.further_slots += SLOTS_OF_RECORD + numbers.further_slots;
+        if self.records > MOST_RECORDS || self.slots > MOST_SLOTS || self.further_slots > MOST_FURTHER_SLOTS {
             return Err("it contains more data than any run can record");
         }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
@@ -63,8 +71,10 @@ struct Numbers {
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Memory in slots: the range of the histograms, filled or not, plus the equivalent of all other values.
+    /// Memory in slots: the range of the histograms, filled or not, and the values of series.
     slots: u64,
+    /// Memory for all other lists and strings.
+    further_slots: u64,
 }
 
 /// Returns the number of pieces of evidence, including those about members.
@@ -77,7 +87,7 @@ fn pieces(evidence: &[PurgeEvidence]) -> u64 {
 }
 
 fn numbers(event: &Event) -> Numbers {
-    let mut all = Numbers::default();
+    let mut all = Numbers { further_slots: further_slots(event), ..Numbers::default() };
     match event {
         Event::Preconditioned(segment) | Event::Measured(segment) => all.take_segment(segment),
         Event::Cut(Cut { start_ns, series, errors, .. }) => {
@@ -108,6 +118,8 @@ fn numbers(event: &Event) -> Numbers {
                     .into_iter()
                     .flatten()
             }));
+            let times = test.readings.iter().filter_map(|reading| reading.times.as_ref());
+            all.slots += times.map(|times| times.0.span() as u64).sum::<u64>();
             all.slots += SLOTS_OF_READING * (test.readings.len() + cells.count()) as u64;
         }
         Event::Opened { .. }
@@ -123,6 +135,18 @@ fn numbers(event: &Event) -> Numbers {
         | Event::Closed => {}
     }
     all
+}
+
+/// Returns the memory for everything in a record except the histograms and series of a workload.
+fn further_slots(event: &Event) -> u64 {
+    match event {
+        Event::Preconditioned(segment) | Event::Measured(segment) => {
+            let Segment { workload, errors, io_path, host, power, on_file, verified, .. } = segment;
+            slots_of(&(workload, errors, io_path, host, power, on_file, verified))
+        }
+        Event::Cut(Cut { workload, errors, .. }) => slots_of(&(workload, errors)),
+        other => slots_of(other),
+    }
 }
 
 impl Numbers {
@@ -156,6 +180,7 @@ impl Numbers {
         let columns = [&series.read_ios, &series.write_ios, &series.latency_mean_ns, &series.latency_max_ns];
         let rows = columns.map(|column| column.len() as u64);
         self.slots += rows.iter().sum::<u64>();
+        self.slots += series.times.as_ref().map_or(0, |times| times.bytes().div_ceil(8) as u64);
         let length_ns = series.interval_ns.saturating_mul(rows.into_iter().max().unwrap_or(0));
         self.instants.push(length_ns);
         self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns).max());
@@ -167,7 +192,11 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Direction, IoEngine, IoPath, Purged};
+    use crate::{
+        Direction, Entry, ErrorCount, ExportedRow, ImportedTest, IoEngine, IoPath, PathRemark, Purged,
+        ToldFigure,
+    };
+    use serde_json::json;
 
     #[test]
     fn a_forged_journal_cannot_take_all_memory() {
@@ -176,6 +205,22 @@ mod tests {
         assert!(Amounts { records: 0, ..full }.take(&Event::Closed).is_ok());
         let wide = Amounts { slots: MOST_SLOTS + 1, ..Amounts::default() };
         assert!(wide.clone().take(&Event::Closed).is_err());
+        assert!(size_of::<Entry>() as u64 <= 8 * SLOTS_OF_RECORD, "{}", size_of::<Entry>());
+        let further = |left: u64| Amounts { further_slots: MOST_FURTHER_SLOTS - left, ..Amounts::default() };
+        assert!(further(SLOTS_OF_RECORD - 1).take(&Event::Closed).is_err());
+        // Lists of any kind and their strings count.
+        let errors = vec![ErrorCount { kind: "x".into(), count: 1 }; 1000];
+        let mut cell = measured(0, 1, series(1, 0));
+        let Event::Measured(segment) = &mut cell else { panic!("a segment") };
+        let room = SLOTS_OF_RECORD + further_slots(&Event::Measured(segment.clone()));
+        segment.errors = errors;
+        let figures =
+            vec![ToldFigure { name: "x".into(), value: None, unit: "x".into(), host_limited: false }; 1000];
+        let imported = Event::Imported(ImportedTest { figures, ..ImportedTest::default() });
+        for event in [cell, imported] {
+            assert!(further(room + 4_000).take(&event).is_err(), "{event:?}");
+            assert!(further(room + 100_000).take(&event).is_ok(), "{event:?}");
+        }
     }
 
     /// Returns the maximum number of events of this kind in a journal, at most ten.
@@ -262,5 +307,28 @@ mod tests {
     fn series_take_memory_too() {
         let mut amounts = Amounts { slots: MOST_SLOTS - 7, ..Amounts::default() };
         assert!(amounts.take(&measured(0, 1, series(1, 2))).is_err(), "two rows of four values");
+    }
+
+    /// The smallest elements of lists take no more memory than is counted for them.
+    #[test]
+    fn elements_of_lists_are_not_larger_than_they_count() {
+        let row: ExportedRow =
+            serde_json::from_value(json!({"name": "", "values": [], "absent": [], "host_limited": []}))
+                .expect("a row");
+        let figure: ToldFigure =
+            serde_json::from_value(json!({"name": "", "value": null, "unit": ""})).expect("a figure");
+        let error = ErrorCount { kind: String::new(), count: 0 };
+        let evidence = PurgeEvidence::ContentKept;
+        let sizes = [
+            ("row", size_of::<ExportedRow>(), slots_of(&row)),
+            ("figure", size_of::<ToldFigure>(), slots_of(&figure)),
+            ("error", size_of::<ErrorCount>(), slots_of(&error)),
+            ("remark", size_of::<PathRemark>(), slots_of(&PathRemark::Buffered)),
+            ("evidence", size_of::<PurgeEvidence>(), slots_of(&evidence) + SLOTS_OF_EVIDENCE),
+            ("string", size_of::<String>(), slots_of("")),
+        ];
+        for (name, bytes, slots) in sizes {
+            assert!(bytes as u64 <= 8 * slots, "{name}: {bytes} B, {slots} slots");
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Labels};
 
-/// One record of a library's journal.
+/// One record in a library's journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annotation {
@@ -113,7 +113,7 @@ pub struct Baseline {
     pub set: Stamp,
 }
 
-/// The state after all records of a library's journal.
+/// The state after all records in a library's journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotations {
     of_runs: BTreeMap<String, OfRun>,

@@ -1,6 +1,8 @@
 //! The hash chain of a journal: one hashed line per record, so that a changed, lost or swapped line breaks the chain
 //! from that point on.
 
+use std::fmt::Write as _;
+
 use sha2::{Digest as _, Sha256};
 
 /// A link of the hash chain.
@@ -9,7 +11,7 @@ pub struct Digest([u8; 32]);
 
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.hex().iter().try_for_each(|digit| f.write_char(char::from(*digit)))
     }
 }
 
@@ -17,7 +19,7 @@ impl Digest {
     /// Returns the link of the next record.
     pub(crate) fn next(self, json: &str) -> Self {
         let mut hasher = Sha256::new();
-        hasher.update(self.to_string().as_bytes());
+        hasher.update(self.hex());
         hasher.update(json.as_bytes());
         Self(hasher.finalize().into())
     }
@@ -41,8 +43,16 @@ impl Digest {
     /// Returns whether `hex` is the displayed form of this digest.
     #[must_use]
     pub fn is(self, hex: &str) -> bool {
-        let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
-        hex.len() == 2 * self.0.len() && self.0.iter().zip(hex.as_bytes().chunks(2)).all(displayed)
+        hex.as_bytes() == self.hex()
+    }
+
+    /// Returns the displayed form.
+    fn hex(self) -> [u8; 64] {
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+        }
+        hex
     }
 }
 
@@ -51,16 +61,16 @@ pub(crate) fn version_in(header: &[u8], magic: &str) -> Option<u32> {
     std::str::from_utf8(header).ok()?.strip_prefix(magic)?.strip_suffix('\n')?.parse().ok()
 }
 
-/// Returns the line of a record, and its link.
+/// Returns a record's line, and the link of the line.
 pub(crate) fn line_of(json: &str, chain: Digest) -> (String, Digest) {
     let link = chain.next(json);
     (format!("{link} {json}\n"), link)
 }
 
-/// Returns the JSON in the line of a record, and its link.
+/// Returns the JSON in a record's line, and the link of the line.
 ///
 /// # Errors
-/// Returns a description of the problem if the line is not the next one of the chain.
+/// Returns a description of the problem if the line is not the next line in the chain.
 pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let text = text.strip_suffix('\n').ok_or("incomplete")?;

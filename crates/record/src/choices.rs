@@ -26,7 +26,7 @@ impl DirthChoice {
     }
 }
 
-/// Length and workload of WSAT, and its marks.
+/// The length, workload and marks of WSAT.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SaturationChoice {
@@ -42,8 +42,7 @@ pub struct SaturationChoice {
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Marks that replace the computed marks. They are specified each time the run is evaluated, and are never
-    /// stored.
+    /// Marks that replace the computed marks. They are specified each time the run is evaluated, and are never stored.
     #[serde(skip)]
     pub marks: SaturationMarks,
 }

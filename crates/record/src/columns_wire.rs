@@ -3,14 +3,16 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stdx::histogram::stored::{Building, StoredColumns};
+
+use crate::plain_array::{ARRAY, Integers};
 
 #[derive(Serialize)]
 struct Wire {
     intervals_per_column: u64,
-    /// For each column: the distance from the previous non-empty row and the count, alternating.
+    /// For each column: the distance from the previous non-empty row, and the count, alternating.
     columns: Vec<Vec<u64>>,
 }
 
@@ -76,7 +78,18 @@ impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
+        deserializer.deserialize_newtype_struct(ARRAY, self)
+    }
+}
+
+impl OneColumn<'_> {
+    /// Adds the row at a distance from the row before; returns its number.
+    #[inline]
+    fn add(&mut self, row: usize, distance: u64, count: Option<u64>) -> Result<usize, &'static str> {
+        let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));
+        let row = next.ok_or("a row number overflows")?;
+        self.0.add(row, count.ok_or("a row has no count")?)?;
+        Ok(row)
     }
 }
 
@@ -87,13 +100,23 @@ impl<'de> Visitor<'de> for OneColumn<'_> {
         f.write_str("an array of distances and counts")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<(), A::Error> {
-        let mut row = 0usize;
-        while let Some(distance) = numbers.next_element::<u64>()? {
-            let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));
-            row = next.ok_or_else(|| A::Error::custom("a row number overflows"))?;
-            let count = numbers.next_element()?.ok_or_else(|| A::Error::custom("a row has no count"))?;
-            self.0.add(row, count).map_err(A::Error::custom)?;
+    fn visit_borrowed_str<E: Error>(mut self, text: &'de str) -> Result<(), E> {
+        let (mut row, mut numbers) = (0, Integers::of(text));
+        while let Some(distance) = numbers.next() {
+            row = self.add(row, distance, numbers.next()).map_err(E::custom)?;
+        }
+        self.0.end_column();
+        if numbers.is_over() { Ok(()) } else { Err(E::custom("not plain integers")) }
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut numbers: A) -> Result<(), A::Error> {
+        let mut row = 0;
+        while let Some(distance) = numbers.next_element()? {
+            row = self.add(row, distance, numbers.next_element()?).map_err(A::Error::custom)?;
         }
         self.0.end_column();
         Ok(())

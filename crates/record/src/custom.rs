@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Access, IoKind};
 
-/// The plan from which a run was started.
+/// The plan that a run was started from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFacts {
-    /// Name of the preset, or of the file without its folder.
+    /// Name of the preset, or of the file (without the folder).
     pub name: String,
     /// Title as printed.
     pub title: String,
@@ -53,7 +53,7 @@ pub struct CustomTest {
     /// The kinds of I/O that make up each cell; empty if each cell has a single kind of I/O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<IoKind>,
-    /// Cells of a round, in order. With streams, the block size is that of the largest I/O.
+    /// Cells of a round, in order. If the test has streams, the block size is the size of the largest I/O.
     pub cells: Vec<CustomCell>,
     /// The condition that ends the test.
     pub rounds: CustomRounds,
@@ -79,13 +79,12 @@ pub struct CustomWrite {
     pub block_bytes: u32,
     /// Threads (TC).
     pub threads: u16,
-    /// Outstanding I/Os per thread (QD); `None` to use the setting of the run.
+    /// Outstanding I/Os per thread (QD); `None` to use the run's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// Time limit in ns, assuming cells of 60 s; the workload then ends even if the amount has not been
-    /// written.
+    /// Time limit in ns, assuming cells of 60 s; the workload ends there even if the amount has not been written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
 }
@@ -100,10 +99,10 @@ pub struct CustomCell {
     pub read_percent: u8,
     /// Bytes per I/O.
     pub block_bytes: u32,
-    /// Threads (TC); `None` to use the setting of the run.
+    /// Threads (TC); `None` to use the run's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread (QD); `None` to use the setting of the run.
+    /// Outstanding I/Os per thread (QD); `None` to use the run's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Measured time in ns, assuming cells of 60 s. A run with shorter cells scales all times accordingly.
@@ -119,7 +118,7 @@ pub struct CustomCell {
 pub enum CustomRounds {
     /// After this number of rounds, whether or not the test is steady.
     Fixed(u32),
-    /// At steady state, or at the round limit of the run.
+    /// At steady state, or at the run's limit on rounds.
     UntilSteady,
 }
 
@@ -135,7 +134,7 @@ pub enum CustomFigure {
     MeanLatency,
 }
 
-/// The rounds over which the results of a custom test are averaged.
+/// The rounds that are averaged for the results of a custom test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CustomAverage {

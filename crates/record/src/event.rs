@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 
-/// One record of the journal.
+/// A record in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -40,7 +40,7 @@ pub enum Event {
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
-    /// The drive failed during a workload; the event contains the I/Os completed until then. The run ends
+    /// The drive failed during a workload; the event contains the I/Os completed up to that point. The run ends
     /// after this event.
     Cut(Cut),
     /// The drive was deliberately left idle.
@@ -91,7 +91,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// An NVMe namespace was formatted to another LBA format for the run, or to its original one at the end.
+    /// An NVMe namespace was formatted to another LBA format for the run, or to its original format at the end.
     LbaFormat {
         /// Number of the previous format.
         was: u8,
@@ -113,7 +113,7 @@ pub enum Event {
         /// Wall-clock time in ns since the previous record.
         gap_ns: u64,
     },
-    /// The interrupted test restarts from its purge; its earlier results no longer count.
+    /// The interrupted test restarts from its purge; the test's earlier results no longer count.
     Restarted {
         /// Name of the test.
         test: String,
@@ -194,7 +194,7 @@ pub struct Health {
     /// Temperature in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<i16>,
-    /// Critical Warning bits of the NVMe health log.
+    /// Critical Warning bits in the NVMe health log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critical_warning: Option<u8>,
     /// Remaining spare blocks, in percent.

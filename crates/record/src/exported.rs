@@ -43,16 +43,16 @@ pub struct Exported {
     /// Number of I/Os that the device failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_errors: Option<u64>,
-    /// Bytes written, preconditioning included, if the file states only their sum.
+    /// Bytes written, including preconditioning, if the file states only their sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// Whether the file does not state which workloads may reflect the host, as for imported runs of other tools.
+    /// Whether the file does not state which workloads may reflect the host, as in imported runs from other tools.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_host_limits: bool,
     /// Performance per watt of the workloads in the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efficiency: Vec<WorkloadEfficiency>,
-    /// Share of the file system in the workloads of the window.
+    /// Share of the file system in the workloads in the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_share: Vec<WorkloadFileShare>,
 }
@@ -75,11 +75,11 @@ pub struct ExportedReason {
     pub reason: String,
     /// Description of the reason.
     pub text: String,
-    /// Location on the drive; `None` if it has none.
+    /// Location on the drive; `None` if there is none.
     pub offset_bytes: Option<u64>,
 }
 
-/// A measurement window with its criteria, in the unit of its test.
+/// A measurement window with its criteria, in the unit of the test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedWindow {

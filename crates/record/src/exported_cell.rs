@@ -1,11 +1,11 @@
 //! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, its I/O below a file.
-//! The units are those of the exports, so that the values remain unchanged if they are exported again.
+//! The units are the same as in the exports, so that the values remain unchanged if they are exported again.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{OnFile, PowerSubject};
 
-/// How Plateau drove a workload. What the file does not state is `None`.
+/// How Plateau drove a workload. Values missing from the file are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driven {
@@ -41,13 +41,16 @@ pub struct Driven {
     pub involuntary_switches: Option<u64>,
 }
 
-/// Facts about a workload that only exports of Plateau state.
+/// Facts about a workload that only Plateau's own exports contain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedCell {
-    /// The workload as printed, which for I/Os of several sizes names the smallest and the largest.
+    /// The workload as printed; if there are I/Os of several sizes, it names the smallest and the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
+    /// Whether the results of the test are based on this workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_results: Option<bool>,
     /// How the workload was driven.
     #[serde(default)]
     pub driven: Driven,
@@ -136,7 +139,7 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O of Plateau. A ratio is `None` without such I/O.
+/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` without such I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {
@@ -175,7 +178,7 @@ pub struct ExportedFileSystem {
     /// File system and devices as printed.
     #[serde(default)]
     pub words: Option<String>,
-    /// Its share over all workloads of the run; `None` if it is not known.
+    /// The file system's share over all workloads in the run; `None` if it is not known.
     #[serde(default)]
     pub share: Option<FileShare>,
 }

@@ -10,7 +10,7 @@ pub struct FileSystemFacts {
     pub kind: String,
     /// Size of its blocks.
     pub block_bytes: u32,
-    /// Options of the mount, then those of the file system, as in `/proc/self/mountinfo`.
+    /// Options of the mount, then options of the file system, as in `/proc/self/mountinfo`.
     pub mount_options: String,
     /// The underlying block devices; empty if there are none or they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -52,7 +52,7 @@ pub struct BelowDisk {
 pub struct OnFile {
     /// Space that the file occupies after the workload.
     pub allocated_bytes: u64,
-    /// Number of its extents after the workload; `None` if the file system does not report them.
+    /// Number of the file's extents after the workload; `None` if the file system does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<u64>,
     /// I/O of all devices below the file system during the workload; `None` if the kernel does not count it.
@@ -99,7 +99,7 @@ impl BelowDevice {
         }
     }
 
-    /// Describes a disk. Omits the disk's name if it equals that of the device.
+    /// Describes a disk. Omits the disk's name if it equals the device's name.
     fn described(&self, disk: &BelowDisk) -> Option<String> {
         let identity = disk.model.clone().or_else(|| disk.backing_file.clone());
         match (identity, disk.name == self.name) {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use stdx::Histogram;
 
+use crate::plain_array;
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -10,6 +12,7 @@ struct Wire {
     min_ns: u64,
     max_ns: u64,
     /// The distance from the previous non-empty slot and the count, alternating.
+    #[serde(deserialize_with = "plain_array::deserialize")]
     slots: Vec<u64>,
 }
 

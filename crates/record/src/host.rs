@@ -52,9 +52,9 @@ fn is_zero(count: &u64) -> bool {
 pub struct Ceiling {
     /// The clock that timestamps every I/O.
     pub clock: ClockFacts,
-    /// Cost of loop, clock and histogram, without the kernel.
+    /// Cost of the loop, the clock and the histogram, without the kernel.
     pub null: Vec<CostPerIo>,
-    /// Cost of loop, clock and histogram with io_uring no-op requests; empty if io_uring is not available.
+    /// Cost of the loop, the clock and the histogram with io_uring no-op requests; empty if io_uring is not available.
     pub no_op_ring: Vec<CostPerIo>,
     /// Why the cost was not measured with io_uring.
     #[serde(default, skip_serializing_if = "Option::is_none")]

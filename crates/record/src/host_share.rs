@@ -30,8 +30,8 @@ impl Ceiling {
     }
 }
 
-/// Interpolates the cost at a queue depth. The cost is the sum of a part per I/O and a part per system call. A
-/// batch of I/Os shares the latter, so the cost is linear in 1/depth.
+/// Interpolates the cost at a queue depth. The cost is the sum of a part per I/O and a part per system call.
+/// A batch of I/Os shares the system call, so the cost is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
     let inverse_depth = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));

@@ -95,7 +95,7 @@ pub struct StatedMark {
 pub struct Origin {
     /// Format of the file: `TKperf XML`.
     pub format: String,
-    /// The tool that made the measurement, with its version; shown in place of the profile: `TKperf 2.2`.
+    /// The tool that made the measurement, and its version; shown in place of the profile: `TKperf 2.2`.
     pub tool: String,
     /// Name of the file.
     pub file: String,
@@ -103,7 +103,7 @@ pub struct Origin {
     pub sha256: String,
     /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// Whether the figures were copied manually from a publication, so there is no file from the tool.
+    /// Whether the figures were copied manually from a publication, so that there is no file from the tool.
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -126,7 +126,7 @@ pub struct Origin {
     /// The power meter stated in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<ExportedMeter>,
-    /// The file system of the target stated in the file.
+    /// The target's file system, as stated in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<ExportedFileSystem>,
     /// Notes for readers of the figures: weighting, units, incorrect statements in the file.
@@ -224,7 +224,7 @@ pub struct Reading {
     /// Threads, if their number differs between workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread, if their number differs between workloads.
+    /// Outstanding I/Os per thread, if the number differs between workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Number of I/Os, if counted.

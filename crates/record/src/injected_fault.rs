@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A fault that was injected into a simulated drive. Times at which faults begin, and durations of throttling, are
-/// those of the full-size drive; bytes are those of the scaled drive.
+/// A fault that was injected into a simulated drive. Times at which faults begin, and durations of
+/// throttling, refer to the full-size drive; bytes refer to the scaled drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum InjectedFault {

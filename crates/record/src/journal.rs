@@ -5,6 +5,7 @@
 //! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
 //! therefore breaks the chain from that point on.
 
+mod batches;
 mod error;
 mod held;
 mod line;
@@ -142,9 +143,9 @@ impl Journal {
     /// Appends one event and returns when it is on disk.
     ///
     /// # Errors
-    /// Returns an error if the write fails, such as on a full disk. The partial record is then removed,
-    /// because a record after it would make the journal unreadable; if it cannot be removed, no further
-    /// record is accepted.
+    /// Returns an error if the write fails, such as on a full disk. In that case, the partial record is
+    /// removed, because a record after it would make the journal unreadable; if it cannot be removed, no
+    /// further record is accepted.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
         // Do not write a record that every reader would refuse.
         let mut amounts = self.amounts;
@@ -160,9 +161,10 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Checks whether another process changed the journal, or moved it away from its path. If so, its records would be
-    /// lost when the run ends, so they are copied to a new file. It is created next to the journal or, if that fails,
-    /// in the library or one of the [refuges](Self::set_refuges). Reads the whole file.
+    /// Checks whether another process changed the journal, or moved it away from its path. If so, the
+    /// journal's records would be lost when the run ends, so they are copied to a new file. It is created
+    /// next to the journal or, if that fails, in the library or one of the [refuges](Self::set_refuges).
+    /// Reads the whole file.
     ///
     /// # Errors
     /// Returns an error if the journal was changed or is no longer at its path. No further records are
@@ -213,8 +215,7 @@ impl Journal {
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // If another process truncated the file in the meantime, setting its old length would fill it with
-            // zeros.
+            // If another process has truncated the file since then, setting its old length would fill it with zeros.
             if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
                 && found < whole_bytes
             {

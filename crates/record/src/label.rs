@@ -5,7 +5,7 @@ use stdx::units::amount_base10;
 use crate::{RunFile, SimulatedFacts, TargetKind};
 
 impl RunFile {
-    /// Formats kind, path, model, identity and capacity of the target. Names may contain control characters.
+    /// Formats the kind, path, model, identity and capacity of the target. Names may contain control characters.
     #[must_use]
     pub fn target_line(&self) -> String {
         let target = &self.target;
@@ -34,7 +34,7 @@ impl RunFile {
 }
 
 impl SimulatedFacts {
-    /// Formats model, version, scale and seed: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    /// Formats the model, version, scale and seed: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
     #[must_use]
     pub fn label(&self) -> String {
         format!(

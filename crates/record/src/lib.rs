@@ -31,6 +31,7 @@ mod live;
 mod order;
 mod packed_wire;
 mod plain;
+mod plain_array;
 mod power;
 mod purge_evidence;
 mod purge_offer;
@@ -42,6 +43,7 @@ mod turn;
 mod unknown_wire;
 mod verified;
 mod wall;
+mod weight;
 mod workload;
 
 pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};

@@ -171,8 +171,8 @@ impl Library {
         Ok(journal)
     }
 
-    /// Removes the remains of runs whose creation was interrupted. Skips those in use by another process, and
-    /// those that cannot be removed.
+    /// Removes the remains of runs whose creation was interrupted. Skips remains that another process is
+    /// using, and remains that cannot be removed.
     ///
     /// # Errors
     /// Returns an error if the library cannot be read.
@@ -184,7 +184,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns the names of all entries of the library; empty if the library does not exist.
+    /// Returns the names of all entries in the library; empty if the library does not exist.
     fn names(&self) -> std::io::Result<Vec<OsString>> {
         match self.storage.list(&self.root) {
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -194,7 +194,8 @@ impl Library {
 
     /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and files that
     /// are something else. Runs that are being created or removed are omitted, and so are archives of runs whose
-    /// folders exist, because the folder is authoritative. Empty if the library does not exist.
+    /// folders exist, because a folder that contains a run file or journal is authoritative. Anything else with the
+    /// name of an archived run is omitted. Empty if the library does not exist.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
@@ -205,7 +206,12 @@ impl Library {
         let run_of =
             |name: OsString| (archive::run_in(&name).unwrap_or(&name).to_owned(), self.root.join(name));
         let mut entries: BTreeMap<OsString, PathBuf> = archives.into_iter().map(run_of).collect();
-        entries.extend(others.into_iter().map(|name| (name.clone(), self.root.join(name))));
+        for name in others {
+            let path = self.root.join(&name);
+            if !entries.contains_key(&name) || archive::is_folder_of_run(&*self.storage, &path) {
+                entries.insert(name, path);
+            }
+        }
         Ok(entries)
     }
 
@@ -214,7 +220,8 @@ impl Library {
     pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
         let (name, folder) = (name.as_ref(), self.root.join(name.as_ref()));
         let archive = self.root.join(archive::name_of(name));
-        match self.storage.look(&folder).is_err() && archive::is_at(&*self.storage, &archive) {
+        match archive::is_at(&*self.storage, &archive) && !archive::is_folder_of_run(&*self.storage, &folder)
+        {
             true => archive,
             false => folder,
         }
@@ -226,14 +233,14 @@ impl Library {
         self.storage.look(&self.path_of(name)).is_ok()
     }
 
-    /// Returns whether the library contains an archive of the run with this name, even if its folder also exists.
+    /// Returns whether the library contains an archive of the run with this name, even if the run's folder also exists.
     #[must_use]
     pub fn has_archive(&self, name: impl AsRef<OsStr>) -> bool {
         archive::is_at(&*self.storage, &self.root.join(archive::name_of(name.as_ref())))
     }
 
-    /// Opens the run with this name in the library, with its initial labels. In contrast to [`find`](Self::find), no
-    /// other text refers to it.
+    /// Opens the run with this name in the library, with its initial labels. In contrast to
+    /// [`find`](Self::find), only the exact name is accepted.
     ///
     /// # Errors
     /// Returns an error if there is no such run, or its `run.json` is invalid.
@@ -241,7 +248,7 @@ impl Library {
         Run::open_on(Arc::clone(&self.storage), &self.path_of(name))
     }
 
-    /// Returns the paths of the run file and of the journal of the run at `path`. Their lengths and modification times
+    /// Returns the paths of the run file and the journal in the run at `path`. Their lengths and modification times
     /// change with the run.
     #[must_use]
     pub fn files_of(&self, path: &Path) -> [PathBuf; 2] {
@@ -295,13 +302,13 @@ impl Library {
     /// Returns all annotations of the runs in the library.
     ///
     /// # Errors
-    /// Returns an error if the journal of the library cannot be read or is damaged.
+    /// Returns an error if the library's journal cannot be read or is damaged.
     pub fn annotations(&self) -> Result<Annotations, LibraryJournalError> {
         library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Same as [`annotations`](Self::annotations), with the number of bytes of a last record that is incomplete because
-    /// its writer died.
+    /// Same as [`annotations`](Self::annotations), with the number of bytes of an incomplete last record,
+    /// whose writer died.
     ///
     /// # Errors
     /// Same as [`annotations`](Self::annotations).
@@ -309,8 +316,8 @@ impl Library {
         library_journal::read_with_end(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Appends the changes that `decide` derives from the current state to the journal of the library, while no other
-    /// process can change it. Returns the new state once the changes are on disk.
+    /// Appends the changes that `decide` derives from the current state to the library's journal, while no
+    /// other process can change it. Returns the new state once the changes are on disk.
     ///
     /// `who` is the author of the changes. The caller checks that the runs exist.
     ///

@@ -1,4 +1,4 @@
-//! The journal of a library, `library.journal`, which contains the annotations of its runs.
+//! The journal of a library, `library.journal`, which contains the annotations of the library's runs.
 //!
 //! It has the format of a run's journal, but its first line is `plateau-library-journal 1` and its records are
 //! [`Annotation`]s. It is untrusted input.
@@ -11,7 +11,7 @@ use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
 use crate::{Annotation, Annotations, Change, JournalError};
 
-/// Name of the journal in the folder of a library.
+/// Name of the journal in a library's folder.
 pub const LIBRARY_JOURNAL: &str = "library.journal";
 const MAGIC: &str = "plateau-library-journal ";
 const VERSION: u32 = 1;
@@ -92,7 +92,7 @@ pub(crate) fn read_with_end(
 }
 
 /// Appends the changes that `decide` derives from the state so far, and returns the state after them once they are on
-/// disk. No other process changes the journal in the meantime.
+/// disk. No other process can change the journal during this time.
 ///
 /// # Errors
 /// Returns the errors of [`read`] and of `decide`, and an error if the journal cannot be written. A partly written
@@ -160,7 +160,7 @@ fn write(
     }
     let written = file.append(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
-        // A record after a partly written one would make the journal unreadable. If this fails too, the next writer
+        // A record after a partly written record would make the journal unreadable. If this fails too, the next writer
         // finds an incomplete last record and removes it.
         let _ = file.set_len(loaded.whole_bytes);
         return Err(io("append to", path, error));

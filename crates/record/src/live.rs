@@ -1,5 +1,5 @@
-//! The file `live`: the current activity of a run, which rewrites it about once a second for observers and removes it
-//! at the end.
+//! The file `live`: the current activity of a run. The run rewrites the file about once a second for
+//! observers, and removes it at the end.
 //!
 //! The file is not authoritative: no stored result depends on it, it is never synced, and a run continues even if it
 //! cannot write it. It is rewritten in place, which allocates no blocks and changes no folder; the digest in its first
@@ -18,7 +18,7 @@ use crate::library::Run;
 use crate::plain::{may_be_unprintable, plain};
 use crate::{Digest, gap_ns};
 
-/// Name of the file in the directory of a run.
+/// Name of the file in a run's directory.
 pub const LIVE: &str = "live";
 /// Maximum number of seconds in the file.
 pub const MOST_LIVE_SECONDS: usize = 60;
@@ -92,7 +92,7 @@ pub struct Live {
     pub elapsed_seconds: Option<f64>,
     /// Time until the activity ends.
     pub left_seconds: Option<f64>,
-    /// Whether `left_seconds` comes from an estimate; without `left_seconds`, the estimate has been exceeded.
+    /// Whether `left_seconds` comes from an estimate; if `left_seconds` is missing, the estimate has been exceeded.
     pub left_is_estimate: bool,
     /// Time until the test ends if steady state is reached as early as possible.
     pub test_left_min_seconds: Option<f64>,
@@ -228,7 +228,7 @@ impl LiveFile {
     /// Creates the file in the directory of `run`, replacing any file left by an earlier process.
     ///
     /// # Errors
-    /// Returns an error if the directory is not that of the run, or if a system call fails.
+    /// Returns an error if the directory is not the run's directory, or if a system call fails.
     pub fn create(run: &Run) -> io::Result<Self> {
         let folder = files::open_folder(&run.dir)?;
         let found = folder.metadata()?;
@@ -256,7 +256,7 @@ impl Drop for LiveFile {
             Some(found == (own.dev(), own.ino()))
         };
         if is_own() == Some(true) {
-            // Readers recognize a left-over file by its age and by the unlocked journal.
+            // Readers recognize a leftover file by its age and by the unlocked journal.
             drop(files::remove_in(&self.folder, OsStr::new(LIVE)));
         }
     }

@@ -9,7 +9,7 @@ use crate::{Entry, Event};
 /// A record at an impossible position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misplaced {
-    /// Sequence number of the misplaced record; the number of records if one is missing at the end.
+    /// Sequence number of the misplaced record; the number of records if a record is missing at the end.
     pub record: u64,
     /// The defect.
     pub problem: String,

@@ -1,12 +1,14 @@
 //! Serialized form of a list of numbers: an array.
 
-use serde::{Deserialize as _, Deserializer, Serializer};
+use serde::{Deserializer, Serializer};
 use stdx::Packed;
+
+use crate::plain_array;
 
 pub fn serialize<S: Serializer>(numbers: &Packed, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(numbers)
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Packed, D::Error> {
-    Vec::<u64>::deserialize(deserializer).map(Packed::from)
+    plain_array::deserialize(deserializer).map(Packed::from)
 }

@@ -15,7 +15,7 @@ pub struct Power {
     pub max_microwatts: u64,
     /// Number of samples.
     pub samples: u32,
-    /// Standard error of the mean; `None` with fewer than two samples.
+    /// Standard error of the mean; `None` if there are fewer than two samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error_microwatts: Option<u64>,
     /// Tolerance of the meter at this mean, plus half its resolution; `None` if the tolerance is unknown.

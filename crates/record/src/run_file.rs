@@ -25,7 +25,7 @@ pub struct RunFile {
     pub created: jiff::Timestamp,
     /// Version of Plateau that started the run.
     pub plateau_version: String,
-    /// Git commit of that Plateau, with `-dirty` if its sources were modified; `None` if unknown.
+    /// Git commit of that version, with `-dirty` if the sources were modified; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plateau_commit: Option<String>,
     /// Command line as typed.
@@ -75,7 +75,7 @@ pub struct RunFile {
     pub stated: Stated,
 }
 
-/// Name, tags and notes of a run, which do not affect its results.
+/// A run's name, tags and notes, which do not affect its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
@@ -117,7 +117,7 @@ pub struct Driving {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Concurrent {
-    /// Common prefix of the ids of all runs of the campaign.
+    /// Common prefix of the ids of all runs in the campaign.
     pub campaign: String,
     /// The other targets, as typed on the command line.
     pub targets: Vec<String>,
@@ -145,7 +145,7 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
-    /// Whether the tester chose thread count or queue depth, even if the values are those of the profile.
+    /// Whether the tester chose thread count or queue depth, even if the values match the profile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub demand_is_chosen: bool,
     /// Length of a cell in ns.
@@ -160,7 +160,7 @@ pub struct Settings {
     pub test_range_percent: u8,
     /// Number of bytes of the test range that are accessed (AR Amount); `None` for the whole range.
     pub active_range_amount_bytes: Option<u64>,
-    /// Number of segments into which the amount is split; used only with an amount (AR Segments).
+    /// Number of segments that the amount is split into; used only if there is an amount (AR Segments).
     pub active_range_segments: u32,
     /// For ECW and CBW on a device with large sectors: replace I/O sizes that are not a multiple of the
     /// sector size by the smallest possible size.
@@ -169,10 +169,10 @@ pub struct Settings {
     /// Workload of DIRTH chosen by the tester.
     #[serde(default, skip_serializing_if = "DirthChoice::is_none")]
     pub dirth: DirthChoice,
-    /// Length and workload of WSAT chosen by the tester.
+    /// Length and workload that the tester chose for WSAT.
     #[serde(default, skip_serializing_if = "SaturationChoice::is_none")]
     pub wsat: SaturationChoice,
-    /// Seed of every offset, mix and data buffer.
+    /// Seed for every offset, mix and data buffer.
     pub seed: u64,
     /// Settings without their own field, by name. The value is parsed by the test that uses the setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -199,16 +199,16 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// The target as given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file. Empty if an
-    /// imported file does not contain it, null in the file.
+    /// The target as typed on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
+    /// Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
-    /// The identity to type to confirm erasure. It must be the same when the run is resumed. Empty for an imported run,
-    /// null in the file.
+    /// The identity to type to confirm erasure. It must be the same when the run is resumed. Empty (null in
+    /// the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
-    /// For a device, boot id and the kernel's disk sequence number, if known, which distinguish this
-    /// attachment from later ones. For a file, device, inode number and birth time, which distinguish it from
+    /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this
+    /// attachment from later ones. For a file: the device, inode number and birth time, which distinguish it from
     /// a file that replaced it.
     pub attachment: Option<String>,
     /// Vendor, if known.
@@ -223,7 +223,7 @@ pub struct TargetFacts {
     pub interface: Option<String>,
     /// NAND type, if known.
     pub nand: Option<String>,
-    /// User capacity in bytes; 0 if an imported file does not contain it, null in the file. The same applies to the
+    /// User capacity in bytes; 0 (null in the file) if an imported file does not contain it. The same applies to the
     /// sector sizes.
     #[serde(with = "crate::unknown_wire::number")]
     pub capacity_bytes: u64,
@@ -251,7 +251,7 @@ impl TargetFacts {
             return format!("sim:{} seed {}", simulated.model, simulated.seed);
         }
         let serial = self.serial.as_ref().filter(|serial| !serial.trim().is_empty());
-        // Results of other tools do not contain an identity.
+        // Results from other tools do not contain an identity.
         let identity = Some(&self.identity).filter(|identity| !identity.is_empty());
         serial.or(identity).or(self.model.as_ref()).unwrap_or(&self.path).clone()
     }
@@ -280,8 +280,7 @@ pub struct ArrayFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// Path from the array description or, with a RAID controller, the address of the drive, such as
-    /// `/c0/e252/s0`.
+    /// Path from the array description or, on a RAID controller, the address of the drive, such as `/c0/e252/s0`.
     pub path: String,
     /// The identity to type to confirm erasure. It must be the same when the run is resumed.
     pub identity: String,
@@ -330,7 +329,7 @@ pub struct SimulatedFacts {
     pub model_version: u32,
     /// Divisor of the capacity and of all durations.
     pub scale_divisor: u32,
-    /// Seed of the drive.
+    /// Seed for the drive.
     pub seed: u64,
     /// Injected faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -343,7 +342,7 @@ pub struct SimulatedFacts {
 pub struct HostFacts {
     /// Processor model.
     pub cpu: Option<String>,
-    /// Number of processors available to the scheduler of the kernel.
+    /// Number of processors available to the kernel's scheduler.
     pub cpus: Option<u32>,
     /// Microcode revision of the processor.
     pub microcode: Option<String>,
@@ -368,7 +367,8 @@ pub struct HostFacts {
 }
 
 impl RunFile {
-    /// Returns the divisor of capacity and durations of a scaled simulated drive; 1 for real targets.
+    /// Returns the factor by which the capacity and durations of a scaled simulated drive are divided; 1 for
+    /// real targets.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor)

@@ -131,7 +131,7 @@ impl Segment {
         }
     }
 
-    /// Returns the factor by which a simulated drive extended a timed workload so that enough I/Os complete;
+    /// Returns how many times longer a simulated drive ran a timed workload so that enough I/Os completed;
     /// `None` if the workload was not extended.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
@@ -157,7 +157,7 @@ impl Segment {
         per_second((self.read.bytes + self.write.bytes) as f64, self.seconds()) / 1e6
     }
 
-    /// Returns the mean response time of all I/Os in ms; `None` without I/O.
+    /// Returns the mean response time of all I/Os in ms; `None` if there was no I/O.
     #[must_use]
     pub fn mean_latency_ms(&self) -> Option<f64> {
         let count = self.read.latency.count() + self.write.latency.count();
@@ -165,7 +165,7 @@ impl Segment {
         (count > 0).then(|| sum as f64 / count as f64 / 1e6)
     }
 
-    /// Returns the largest response time of either direction in ms; `None` without I/O.
+    /// Returns the largest response time of either direction in ms; `None` if there was no I/O.
     #[must_use]
     pub fn max_latency_ms(&self) -> Option<f64> {
         self.read.latency.max().max(self.write.latency.max()).map(|ns| ns as f64 / 1e6)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Statements by the operator; a field without a statement is `None`.
+/// Statements by the operator; a field is `None` if there is no statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -37,7 +37,7 @@ pub struct Link {
 }
 
 impl Stated {
-    /// Returns whether nothing was stated.
+    /// Returns whether all fields are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -45,7 +45,7 @@ impl Stated {
 }
 
 impl Link {
-    /// Returns whether the address is that of a web page; an untrusted file can contain any text.
+    /// Returns whether the address leads to a web page; an untrusted file can contain any text.
     #[must_use]
     pub fn is_web(&self) -> bool {
         let host = ["https://", "http://"].iter().find_map(|scheme| self.address.strip_prefix(scheme));

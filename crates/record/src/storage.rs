@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use interface::{Extent, Found, FoundKind, Storage, Stored};
+pub use interface::{Extent, Found, FoundKind, Owner, Storage, Stored};
 pub use real::Real;
 
 /// Returns the file system of this host.
@@ -36,7 +36,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // Another run may have created the folder in the meantime.
+        // Another run may have created the folder just before.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
@@ -46,8 +46,8 @@ fn above(path: &Path) -> Option<&Path> {
     path.parent().filter(|above| !above.as_os_str().is_empty())
 }
 
-/// Returns when all entries along `path` are on disk, including those created by a process that was killed before
-/// it synced them.
+/// Returns when all entries along `path` are on disk, including entries created by a process that was killed
+/// before it synced them.
 ///
 /// # Errors
 /// Returns an error if the disk fails.

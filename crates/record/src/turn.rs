@@ -42,7 +42,7 @@ pub struct Turn {
 impl Turn {
     /// Ends a completed job, and removes its lock file.
     pub fn end(self) {
-        // A left-over lock file is harmless.
+        // A leftover lock file is harmless.
         drop(remove_in(&self.folder, &self.name));
     }
 }

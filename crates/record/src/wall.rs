@@ -22,7 +22,7 @@ fn nearest(distance: Duration, before_epoch: bool) -> Timestamp {
 }
 
 /// Returns the time between two instants in ns: 0 if the clock was set back, and at most ten years, because a
-/// clock that shows a longer time must be wrong.
+/// longer time means that the clock is wrong.
 #[must_use]
 pub fn gap_ns(from: Timestamp, to: Timestamp) -> u64 {
     const LONGEST_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;

@@ -8,17 +8,17 @@ use stdx::units::{amount_base2, block_size};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses. With several kinds of I/O, `Random` if any kind is random.
+    /// Order of the addresses. If there are several kinds of I/O, `Random` if any kind is random.
     pub access: Access,
-    /// Percentage of reads, 0 to 100. With several kinds of I/O, the result of [`read_percent_of`].
+    /// Percentage of reads, 0 to 100. If there are several kinds of I/O, the result of [`read_percent_of`].
     pub read_percent: u8,
-    /// Bytes per I/O. With several kinds of I/O, the largest of their sizes.
+    /// Bytes per I/O. If there are several kinds of I/O, the largest of their sizes.
     pub block_bytes: u32,
     /// The kinds of I/O if there are several, such as a distribution of block sizes or several streams. The
     /// kind of each I/O is drawn according to the shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<IoKind>,
-    /// Parts of the range with their shares of the random I/Os; empty if access is uniform.
+    /// Parts of the range, each with its share of the random I/Os; empty if access is uniform.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
     /// Threads (TC).
@@ -31,17 +31,17 @@ pub struct Workload {
     /// number of blocks in the section. It has no effect on random I/O.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
-    /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor of all
-    /// block sizes.
+    /// Alignment of the offsets of random I/Os, including I/Os smaller than the alignment; 0 for the greatest
+    /// common divisor of all block sizes.
     #[serde(default, skip_serializing_if = "is_no_alignment")]
     pub align_bytes: u32,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
     /// The condition that ends the workload.
     pub until: Until,
-    /// Seed of offsets, mix and data.
+    /// Seed for offsets, mix and data.
     pub seed: u64,
-    /// How the load is generated; the default is that of the PTS.
+    /// How the load is generated; the default is as in the PTS.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
 }
@@ -217,7 +217,7 @@ impl From<Offsets> for stdx::access::Offsets {
 }
 
 /// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
-/// waiting for a free slot in the queue. No arrival is dropped.
+/// waiting for a free slot in the queue. Arrivals are never dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
@@ -227,7 +227,7 @@ pub struct Arrivals {
     pub process: Process,
 }
 
-/// Distribution of the intervals between consecutive I/Os of a schedule.
+/// Distribution of the intervals between consecutive I/Os in a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Process {

@@ -34,7 +34,7 @@ fn on(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns why the run is not in the library, exactly once and completely.
+/// Returns an error unless the library contains the run exactly once, complete.
 fn problem(library: &Library, records: usize) -> Option<String> {
     let (runs, unreadable) = library.list().expect("a library");
     if runs.len() != 1 || !unreadable.is_empty() {
@@ -79,7 +79,7 @@ fn execute(command: Command, library: &Library) -> Result<record::Archived, Libr
     }
 }
 
-/// A crash at any operation of `command`, and what the next start of `then` makes of it.
+/// Checks every crash during `command`, followed by `then`.
 fn crashed(before: &Disk, command: Command, then: Command) {
     let process = self::process(before.clone(), Vec::new());
     execute(command, &on(&process)).expect("done");
@@ -233,7 +233,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     let archive = run.clone().archive(fine).expect("archived").path;
     let bytes = std::fs::read(&archive).expect("a file");
     library.find(ID).expect("a run").unarchive(fine).expect("restored");
-    // As after a kill between the two steps, and a continued run.
+    // The state after a kill between the two steps, when the run was then continued.
     std::fs::write(&archive, &bytes).expect("a file");
     let (mut journal, _) = run.reopen().expect("a journal");
     journal.append(Event::Closed).expect("appended");
@@ -259,6 +259,68 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     assert!(matches!(run.clone().archive(fine), Err(LibraryError::InTheWay { .. })));
     assert!(matches!(run.unarchive(fine), Err(LibraryError::InTheWay { .. })));
     assert_eq!(std::fs::read(&archive).expect("a file"), bytes);
+}
+
+#[test]
+fn only_a_directory_with_files_of_a_run_takes_precedence_over_an_archive() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let library = Library::at(dir.path());
+    let folder = create(&library).dir;
+    library.find(ID).expect("a run").archive(fine).expect("archived");
+    let archive = dir.path().join(format!("{ID}.tar.zst"));
+    let elsewhere = dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    std::fs::write(elsewhere.join("run.json"), "{}").expect("a file");
+    let others: [&dyn Fn(); 4] = [
+        &|| std::fs::create_dir(&folder).expect("a folder"),
+        &|| std::fs::write(folder.join("notes.txt"), "mine").expect("a file"),
+        &|| std::fs::write(&folder, "mine").expect("a file"),
+        &|| std::os::unix::fs::symlink(&elsewhere, &folder).expect("a link"),
+    ];
+    for (number, put) in others.iter().enumerate() {
+        if number >= 2 {
+            let _ = std::fs::remove_dir_all(&folder).or_else(|_| std::fs::remove_file(&folder));
+        }
+        put();
+        assert_eq!(library.path_of(ID), archive, "{number}");
+        assert_eq!(library.entries().expect("a list").get(std::ffi::OsStr::new(ID)), Some(&archive));
+        assert!(library.find(ID).expect("a run").is_archived(), "{number}");
+        let (runs, unreadable) = library.list().expect("a list");
+        assert_eq!(runs.iter().filter(|run| run.file.id == ID).count(), 1, "{number}: {unreadable:?}");
+        assert!(library.create(run_file(ID)).is_err(), "the id is taken");
+        // It may be needed, so it is not replaced.
+        let refused = library.find(ID).expect("a run").unarchive(fine);
+        assert!(matches!(refused, Err(LibraryError::InTheWay { path, .. }) if path == folder), "{number}");
+        assert!(archive.exists() && std::fs::symlink_metadata(&folder).is_ok(), "{number}");
+    }
+    std::fs::remove_file(&folder).expect("removed");
+    for name in ["run.json", "journal"] {
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join(name), "").expect("a file");
+        assert_eq!(library.path_of(ID), folder, "{name}");
+        assert_eq!(library.entries().expect("a list").get(std::ffi::OsStr::new(ID)), Some(&folder));
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}
+
+#[test]
+fn the_journal_is_read_piece_by_piece_in_either_form() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let library = Library::at(dir.path());
+    let bytes = std::fs::read(create(&library).dir.join("journal")).expect("a journal");
+    let read = || {
+        let (mut reader, length) = library.find(ID).expect("a run").journal_reader().expect("a journal");
+        let mut read = Vec::new();
+        std::io::Read::read_to_end(&mut reader, &mut read).map(|_| (read, length))
+    };
+    assert_eq!(read().expect("intact"), (bytes.clone(), bytes.len() as u64));
+    let path = library.find(ID).expect("a run").archive(fine).expect("archived").path;
+    assert_eq!(read().expect("intact"), (bytes.clone(), bytes.len() as u64));
+    // The checksum is the last part of an archive.
+    let mut archive = std::fs::read(&path).expect("a file");
+    *archive.last_mut().expect("bytes") ^= 1;
+    std::fs::write(&path, &archive).expect("a file");
+    assert!(read().is_err());
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// Returns the ids of all runs, or an error that names an incomplete run or left-over.
+/// Returns the ids of all runs, or an error that names an incomplete or leftover run.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);

@@ -2,6 +2,7 @@
 //! the drive, dates, interruptions, conformance, health. Facts do not depend on the document, a page or a format.
 
 pub(crate) mod answers;
+pub(crate) mod codes;
 pub(crate) mod conformance;
 pub(crate) mod dates;
 pub(crate) mod drive_and_host;
@@ -13,6 +14,7 @@ pub(crate) mod interruptions;
 pub(crate) mod judged;
 pub(crate) mod observations;
 pub(crate) mod platform;
+pub(crate) mod readings;
 pub(crate) mod scaled_clock;
 pub(crate) mod supplement;
 

@@ -13,7 +13,6 @@ mod json;
 mod openmetrics;
 pub(crate) mod pdf;
 mod png;
-mod raster;
 mod svg;
 pub(crate) mod text;
 mod tkperf;
@@ -49,6 +48,18 @@ mod tests {
         }
         for (i, format) in FORMATS.iter().enumerate() {
             assert!(FORMATS[..i].iter().all(|other| other.name != format.name), "{}", format.name);
+        }
+    }
+
+    #[test]
+    fn names_of_outputs_differ_and_have_known_extensions() {
+        let files = FORMATS.iter().filter(|format| matches!(format.make, Make::File(_)));
+        let names: Vec<String> = files.map(|format| format.output_name("a.b")).collect();
+        assert!(names.contains(&"a.b.fio.json".to_owned()), "{names:?}");
+        for (i, name) in names.iter().enumerate() {
+            assert!(!names[..i].contains(name), "{name}");
+            let end = name.rsplit('.').next().unwrap_or_default();
+            assert!(FORMATS.iter().any(|format| format.extensions.contains(&end)), "{name}");
         }
     }
 }

@@ -17,7 +17,7 @@ mod pages;
 
 pub use document::contents::Document;
 pub use document::fold::fold;
-pub use document::publication::{Logo, Publication};
+pub use document::publication::{LOGO_FILE, Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};
 pub use facts::supplement::latest_response_times;
 pub use formats::html::html;

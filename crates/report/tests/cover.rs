@@ -115,7 +115,7 @@ fn at_most_six_figures_and_each_test_is_among_them() {
         assert!(run.html.contains(&format!("<span>{}: ", outcome.subject)), "{}", outcome.subject);
         assert!(run.html.contains(&format!("<th scope=\"row\">{}</th>", outcome.title)));
     }
-    // The figures shown for a write saturation test are those at its end. A test that was not evaluated is
+    // For a write saturation test, the figures at its end are shown. A test that was not evaluated is
     // never called steady.
     assert!(run.html.contains("mean of the last 30 minutes, not judged</span>"), "{}", run.html);
     let (_, sentence) = run.html.split_once("<p class=\"sentence\">").unwrap();

@@ -61,7 +61,7 @@ fn a_run_without_a_meter_says_so() {
     assert!(page.contains("Power and efficiency: not measured."));
     assert!(!page.contains("IOPS/W"));
     let simulated = file(&Scenario { simulated: true, ..scenario(None) }, "html");
-    assert!(simulated.contains("a simulated drive has no power source"));
+    assert!(simulated.contains("the power of a simulated drive cannot be measured"));
     let document = document(&scenario(None));
     assert_eq!(
         (&document["power"], &document["tests"][0]["cells"][0]["power"]),

@@ -120,7 +120,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
     let mut ids: Vec<&str> = PAGES.iter().map(|(_, id, _)| *id).collect();
     ids.sort_unstable();
     ids.dedup();
-    // Run in parallel, because both programs need CPU time and the runs are independent.
+    // Check the pages in parallel: both programs are CPU-bound, and the pages are independent.
     let next = AtomicUsize::new(0);
     let look = || {
         let mut wrong = Vec::new();

@@ -77,7 +77,7 @@ fn minix(view: &View<'_>) -> Option<Found> {
     Some(Found::primary(MINIX, SUPERBLOCK + at, 2))
 }
 
-/// NILFS2: a two-byte magic number, with plausible revision, superblock length and block size. 2^-80.
+/// NILFS2: a two-byte magic number, with a plausible revision, superblock length and block size. 2^-80.
 fn nilfs(view: &View<'_>) -> Vec<Found> {
     const PRIMARY: u64 = 1024;
     let sane = |&at: &u64| {
@@ -87,8 +87,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
             && view.le32(at + 20).is_some_and(|log_block| log_block <= 6)
     };
     let primary = Some(PRIMARY).filter(sane).map(|at| Found::primary(NILFS, at + 6, 2));
-    // To locate the last 4 KiB, older versions of its tools round the capacity down to sectors, newer ones to
-    // blocks.
+    // To locate the last 4 KiB, older versions of the NILFS tools round the capacity down to sectors, and
+    // newer versions round it down to blocks.
     let backups = [view.before_end(4096, 512), view.before_end(4096, 4096), view.before_end(8192, 4096)];
     let mut found = Vec::from_iter(primary);
     for at in backups.into_iter().flatten().filter(sane) {

@@ -8,9 +8,10 @@ use super::formats::{EXT, XFS};
 use super::kinds::{Found, MOST_COPIES};
 use super::view::View;
 
-/// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group
-/// 1 and in groups whose number is a power of 3, 5 or 7; without it, they are in every group. A group is the
-/// space described by one block of bitmap: eight blocks (or clusters with `bigalloc`) per byte of the bitmap.
+/// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, the copies are in block
+/// group 1 and in groups whose number is a power of 3, 5 or 7; otherwise, they are in every group. A group is
+/// the space described by one block of bitmap: eight blocks (or clusters with `bigalloc`) per byte of the
+/// bitmap.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for block_bytes in (0..=6).map(|shift| KIB << shift) {
@@ -69,8 +70,8 @@ fn xfs_superblock(view: &View<'_>, at: u64) -> Option<Geometry> {
 }
 
 /// Finds the copies of the XFS superblock, one at the start of each allocation group except the first. Each
-/// copy determines the locations of the others. The highest offsets are listed first, so that the copies from
-/// which the others are found are cleared last.
+/// copy determines the locations of the others. The highest offsets are listed first, so that the copies that
+/// lead to the others are cleared last.
 pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (at, group_bytes) in guesses(view.capacity_bytes) {

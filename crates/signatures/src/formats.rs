@@ -82,8 +82,8 @@ const VXFS: Format = format("a VxFS file system", &["vxfs"]);
 
 const SECTOR: u64 = 512;
 
-/// Offsets of a magic number at the end of the first page, for each page size with which swap space may have been
-/// created.
+/// Offsets of a magic number at the end of the first page, for each page size that swap space may have been
+/// created with.
 const PAGE_ENDS: &[At] = &[Start(4086), Start(8182), Start(16_374), Start(32_758), Start(65_526)];
 
 /// Locations of the second LUKS2 header, which follows the first; the first can have any of these sizes.
@@ -103,7 +103,7 @@ const LUKS2_SECOND: &[At] = &[
 const OCFS2_BACKUPS: &[At] =
     &[Start(GIB), Start(4 * GIB), Start(16 * GIB), Start(64 * GIB), Start(256 * GIB), Start(1024 * GIB)];
 
-/// Number of sectors before the end at which generations of Promise controllers store their metadata.
+/// Number of sectors before the end where generations of Promise controllers store their metadata.
 const PROMISE: &[At] = &[
     End(16 * SECTOR),
     End(63 * SECTOR),

@@ -1,8 +1,8 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
 //! The tables err on the side of refusing: unknown content is erased only after confirmation, known content
-//! never. A backup copy counts as much as a primary, because the data can be restored from it. Formats that
-//! only libblkid recognizes count as well.
+//! is never erased. A backup copy counts as much as a primary, because the data can be restored from it.
+//! Formats that only libblkid recognizes count as well.
 //!
 //! [`find`] reads a device and runs `blkid -p` on it; [`probe`] is the part that only reads. Neither writes.
 #![forbid(unsafe_code)]

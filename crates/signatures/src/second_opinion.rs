@@ -2,7 +2,7 @@
 //!
 //! The `blkid` program is used because a static binary cannot load the library. The program is searched for in
 //! a fixed list of folders and runs without the caller's environment. It receives the open device as its
-//! standard input, so that the path cannot come to refer to another device in the meantime. Time and output are
+//! standard input, so that the program cannot be led to another device through the path. Time and output are
 //! bounded.
 
 use std::fs::File;

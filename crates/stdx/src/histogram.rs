@@ -5,8 +5,8 @@
 //! recorded value; minimum, maximum and sum are exact.
 //!
 //! Only the slots between the smallest and the largest value use memory while values are recorded, because most values of
-//! a histogram lie within a few powers of two. A histogram that is read back stores only the slots that are not empty,
-//! until it is changed: a run of several days has tens of thousands of histograms.
+//! a histogram lie within a few powers of two. A histogram that is read back stores only the non-empty slots
+//! until it is changed: a run that takes several days has tens of thousands of histograms.
 
 pub mod coarse;
 pub mod stored;
@@ -229,8 +229,8 @@ impl Histogram {
         recorded.chain(self.filled.iter().flat_map(|filled| filled.iter()))
     }
 
-    /// Returns the number of slots that are allocated, or will be when the histogram is changed: those from the smallest
-    /// to the largest value.
+    /// Returns the number of slots that are allocated, or will be when the histogram is changed: the slots
+    /// from the smallest to the largest value.
     #[must_use]
     pub fn span(&self) -> usize {
         match &self.filled {

@@ -1,12 +1,12 @@
-//! Bit-packed numbers that are rarely read: each takes only as many bits as the largest one needs.
+//! Bit-packed numbers that are rarely read: each number takes only as many bits as the largest number needs.
 
 /// An immutable list of numbers. If many of them are zero, each zero takes one bit.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Packed {
     /// The numbers, packed contiguously starting at the lowest bit.
     words: Box<[u64]>,
-    /// A bitmap of the non-zero numbers, which are then the only ones in `words`; `None` if `words` contains all
-    /// numbers.
+    /// A bitmap of the non-zero numbers; if it is present, `words` contains only those. `None` if `words`
+    /// contains all numbers.
     present: Option<Box<[u64]>>,
     length: usize,
     /// Bits of each number; 0 if all numbers are 0.
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Packed {
 
 impl From<&[u64]> for Packed {
     fn from(numbers: &[u64]) -> Self {
-        // The highest bit set in any number is that of the largest number.
+        // The highest bit set in any number is the highest bit of the largest number.
         let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
         let zeros = numbers.iter().filter(|number| **number == 0).count();
         let has_many_zeros = zeros * bits as usize > numbers.len();
@@ -38,17 +38,25 @@ impl From<&[u64]> for Packed {
 
 /// Packs `count` numbers of `bits` bits contiguously.
 fn words_of(numbers: impl Iterator<Item = u64>, count: usize, bits: u32) -> Box<[u64]> {
-    let mut words = vec![0; (count * bits as usize).div_ceil(64)].into_boxed_slice();
-    if bits > 0 {
-        for (index, number) in numbers.enumerate() {
-            let (word, shift) = place(index, bits);
-            words[word] |= number << shift;
-            if shift + bits > 64 {
-                words[word + 1] = number >> (64 - shift);
-            }
+    let mut words = Vec::with_capacity((count * bits as usize).div_ceil(64));
+    if bits == 0 {
+        return words.into();
+    }
+    // The word that is not yet complete, and how many of its bits are used.
+    let (mut word, mut used) = (0, 0);
+    for number in numbers {
+        word |= number << used;
+        used += bits;
+        if used >= 64 {
+            words.push(word);
+            used -= 64;
+            word = number.checked_shr(bits - used).unwrap_or(0);
         }
     }
-    words
+    if used > 0 {
+        words.push(word);
+    }
+    words.into()
 }
 
 fn is_set(present: &[u64], index: usize) -> bool {
@@ -93,6 +101,12 @@ impl Packed {
         self.length == 0
     }
 
+    /// Returns the memory that the numbers take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.words) + self.present.as_deref().map_or(0, size_of_val)
+    }
+
     /// Returns a number by its position; `None` beyond the last number. To read many of them, [`range`](Self::range) is
     /// faster.
     #[must_use]
@@ -119,7 +133,7 @@ impl Packed {
         self.range(0..self.length)
     }
 
-    /// Returns the numbers in a range of positions; those beyond the last number are omitted.
+    /// Returns the numbers in a range of positions; positions beyond the last number are omitted.
     pub fn range(&self, range: std::ops::Range<usize>) -> Iter<'_> {
         let rest = range.start.min(self.length)..range.end.min(self.length);
         let stored = self.present.as_ref().map_or(rest.start, |present| set_before(present, rest.start));
@@ -160,6 +174,36 @@ impl Iterator for Iter<'_> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.rest.size_hint()
+    }
+
+    /// Reads each word once.
+    #[inline]
+    fn fold<B, F: FnMut(B, u64) -> B>(mut self, initial: B, mut take: F) -> B {
+        let Packed { words, present, bits, .. } = self.packed;
+        if present.is_some() || *bits == 0 {
+            let mut folded = initial;
+            for number in self.by_ref() {
+                folded = take(folded, number);
+            }
+            return folded;
+        }
+        let mask = u64::MAX >> (64 - bits);
+        let (first, mut shift) = place(self.stored, *bits);
+        let mut rest = words.get(first..).unwrap_or_default().iter().copied();
+        let mut word = if self.rest.is_empty() { 0 } else { rest.next().unwrap_or(0) };
+        let mut folded = initial;
+        for _ in self.rest {
+            let mut number = if shift < 64 { word >> shift } else { 0 };
+            shift += bits;
+            if shift > 64 {
+                // The number ends in the next word.
+                shift -= 64;
+                word = rest.next().unwrap_or(0);
+                number |= word.checked_shl(bits - shift).unwrap_or(0);
+            }
+            folded = take(folded, number & mask);
+        }
+        folded
     }
 }
 
@@ -213,6 +257,9 @@ mod tests {
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), &numbers[..]);
             let (from, to) = (numbers.len() / 3, numbers.len() / 2);
             prop_assert_eq!(packed.range(from..to).collect::<Vec<_>>(), &numbers[from..to]);
+            let mut folded = Vec::new();
+            packed.range(from..to).for_each(|number| folded.push(number));
+            prop_assert_eq!(folded, &numbers[from..to]);
             prop_assert_eq!(packed == Packed::from(numbers), true);
         }
     }

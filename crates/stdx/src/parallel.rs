@@ -3,12 +3,32 @@
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Returns the number of processors that this process may use.
 #[must_use]
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Calls both functions at the same time, if there are several processors.
+///
+/// # Panics
+/// Panics if either does.
+pub fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + Send) -> (A, B) {
+    let second = Mutex::new(Some(second));
+    let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
+    thread::scope(|scope| {
+        let other = (processors() > 1)
+            .then(|| thread::Builder::new().spawn_scoped(scope, || take().map(|second| second())).ok())
+            .flatten();
+        let first = first();
+        let joined = other.and_then(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // Otherwise, there was no thread that took it.
+        let second = joined.or_else(|| take().map(|second| second()));
+        (first, second.expect("it is called on one of the threads"))
+    })
 }
 
 /// Applies `make` to each item, on as many threads as there are processors, and returns the results in the order of the
@@ -30,7 +50,7 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
     thread::scope(|scope| {
         // This thread works, too.
         let others = threads.min(items.len()).saturating_sub(1);
-        // A process may not start any number of threads; those that it has share the items.
+        // The number of threads that a process may start is limited; the threads that it has share the items.
         let others: Vec<_> =
             (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut all = work();
@@ -54,6 +74,13 @@ mod tests {
             assert_eq!(mapped_on(threads, &items, |item| item * item), squares, "{threads} threads");
         }
         assert!(mapped(&[], |item: &u32| *item).is_empty());
+    }
+
+    #[test]
+    fn both_are_called_once() {
+        assert_eq!(both(|| 1, || "two"), (1, "two"));
+        let failed = std::panic::catch_unwind(|| both(|| 1, || panic!("not a number")));
+        assert_eq!(failed.unwrap_err().downcast_ref(), Some(&"not a number"));
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub fn table(rows: &[impl AsRef<[String]>]) -> String {
 }
 
 /// Like [`table`], with the columns in `right` aligned to the right. If the table is wider than `width`, each row has
-/// several lines: the columns that do not fit follow on further lines, which are indented. No cell is broken.
+/// several lines: the columns that do not fit follow on further lines, which are indented. Cells are never
+/// broken across lines.
 #[must_use]
 pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<usize>) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);

@@ -1,10 +1,18 @@
 //! Makes untrusted text safe to print or to use in a file name.
 //!
 //! Terminals interpret control characters, and bidirectional formatting characters change the displayed order
-//! of a line. Such characters may occur in the names of files and drives, in results of other tools, and in
+//! of a line. Such characters may occur in the names of files and drives, in results from other tools, and in
 //! runs from elsewhere.
 
+use std::any::Any;
 use std::borrow::Cow;
+
+/// Returns the message of a panic that was caught.
+#[must_use]
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
 
 /// Returns whether a terminal would do anything other than display the character in place; true for newlines,
 /// tabs and other control characters.
@@ -26,6 +34,21 @@ pub fn is_unprintable(c: char) -> bool {
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
+}
+
+/// Limit on the characters of [`short`].
+const MOST_SHORT_CHARS: usize = 200;
+
+/// Returns `text` on one line, with all unprintable characters escaped, and truncated to 200 characters.
+#[must_use]
+pub fn short(text: &str) -> String {
+    let safe = on_one_line(text);
+    if safe.chars().count() <= MOST_SHORT_CHARS {
+        return safe.into_owned();
+    }
+    let mut cut: String = safe.chars().take(MOST_SHORT_CHARS - 1).collect();
+    cut.push('…');
+    cut
 }
 
 /// Returns `text` with all unprintable characters escaped except for its line breaks.
@@ -103,6 +126,14 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_texts_are_printable_and_on_one_line() {
+        assert_eq!(short("a\r\nBcc: b\u{202e}"), "a\\r\\nBcc: b\\u{202e}");
+        let long = short(&"ü".repeat(1000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (MOST_SHORT_CHARS, true));
+        assert_eq!(short(&short("a\nb")), short("a\nb"));
+    }
 
     #[test]
     fn an_error_is_followed_by_its_causes() {

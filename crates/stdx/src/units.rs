@@ -139,7 +139,7 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
-/// Formats a count with its noun, given in the singular: `1 round`, `5 rounds`, `0 rounds`.
+/// Formats a count with its noun, which is passed in the singular: `1 round`, `5 rounds`, `0 rounds`.
 #[must_use]
 pub fn count_of(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
     format!("{count} {one}{}", if count == 1.into() { "" } else { "s" })

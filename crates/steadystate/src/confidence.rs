@@ -43,7 +43,7 @@ fn probability_of_level(values: &[f64; WINDOW_ROUNDS], window: &WindowStats) -> 
         (window.first_round..).zip(values).map(|(round, value)| value - window.fit_at(f64::from(round)));
     let noise = residuals.map(|residual| residual * residual).sum::<f64>() / DEGREES;
     let error = (noise / ROUND_SPREAD).sqrt();
-    // Without noise, rounding errors must not decide.
+    // If there is no noise, rounding errors must not decide.
     if error <= 1e-12 * window.mean {
         return if is_level(window) { 1.0 } else { 0.0 };
     }

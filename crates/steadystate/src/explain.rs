@@ -1,4 +1,4 @@
-//! Explains why a test is not steady: compares the last window with its limits and, after a sufficient number of
+//! Explains why a test is not steady: compares the last window with its limits and, once there are enough
 //! rounds, diagnoses the values.
 
 use stdx::units::grouped;
@@ -133,7 +133,7 @@ fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     let without = |left_out: usize| {
         let kept: Vec<f64> = (0..WINDOW_ROUNDS).filter(|&i| i != left_out).map(|i| window[i].1).collect();
         let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-        // The removed round is assumed to equal the mean of the others.
+        // The removed round is assumed to equal the mean of the other rounds.
         let filled = std::array::from_fn(|i| if i == left_out { mean } else { window[i].1 });
         (WindowStats::of(window[WINDOW_ROUNDS - 1].0, &filled).steady, (window[left_out].1 - mean).abs())
     };

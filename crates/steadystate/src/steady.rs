@@ -6,7 +6,7 @@ pub const WINDOW_ROUNDS: usize = 5;
 pub const RANGE_LIMIT: f64 = 0.20;
 /// Largest allowed rise or fall of the fitted line over the window, as a fraction of the mean.
 pub const SLOPE_LIMIT: f64 = 0.10;
-/// Tolerance with which a value exactly on a limit passes on every platform.
+/// Tolerance that lets a value exactly on a limit pass on every platform.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// The steady-state criteria of one tracking variable over its last five values.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::listing::ListedRun;
 
-/// A run with what a list shows about it besides its labels and its target.
+/// A run with the data that a list shows about it, apart from its labels and its target.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRow<'a> {
     /// The run.
@@ -28,7 +28,7 @@ pub struct RunColumn {
     value: fn(&RunRow<'_>) -> Value,
 }
 
-/// Every column; the first ones, up to `notes`, are those of a document for which no columns were chosen.
+/// Every column; a document for which no columns were chosen has the first ones, up to `notes`.
 pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "run", about: "Id", value: |row| json!(row.run.id) },
     RunColumn {
@@ -56,7 +56,7 @@ pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "serial", about: "Serial number of the drive", value: |row| json!(row.run.serial) },
     RunColumn {
         name: "identities",
-        about: "Identities of the target and of the members of an array",
+        about: "Identities of the target and of an array's members",
         value: |row| json!(row.run.identities),
     },
     RunColumn {
@@ -82,10 +82,10 @@ impl Default for RunColumns {
 }
 
 impl RunColumns {
-    /// Returns the columns in a list of names, separated by commas.
+    /// Returns the columns in a comma-separated list of names.
     ///
     /// # Errors
-    /// Returns what is wrong with the list, and what is possible, if a name is unknown, empty or repeated.
+    /// If a name is unknown, empty or repeated, returns what is wrong with the list and what is possible.
     pub fn named(list: &str) -> Result<Self, String> {
         let mut columns: Vec<&'static RunColumn> = Vec::new();
         for name in list.split(',').map(str::trim) {
@@ -118,7 +118,7 @@ impl RunColumns {
     }
 }
 
-/// An object whose keys keep their order.
+/// An object that keeps the order of its keys.
 #[derive(Debug)]
 struct Document(Vec<(&'static str, Value)>);
 
@@ -165,7 +165,7 @@ impl RunColumn {
 pub struct Page {
     /// Number of the page, from 1.
     pub number: usize,
-    /// Number of entries of a page; `None` if the list is one page.
+    /// Number of entries per page; `None` if the list is one page.
     pub size: Option<usize>,
 }
 
@@ -190,7 +190,7 @@ impl Page {
         total.div_ceil(self.size.unwrap_or(total).max(1)).max(1)
     }
 
-    /// Returns the entries of the page, of which there are `total`, as a document.
+    /// Returns the entries on the page as a document; `total` is the number of entries on all pages.
     #[must_use]
     pub fn document<T: Serialize>(&self, runs: Vec<T>, total: usize) -> impl Serialize + use<T> {
         PageDocument { runs, page: self.number, matching: total, more: self.more(total) }

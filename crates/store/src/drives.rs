@@ -1,4 +1,4 @@
-//! The drives of a library, each with its runs.
+//! The drives in a library, each with its runs.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::value::Value;
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drive {
-    /// What distinguishes it from others.
+    /// What distinguishes the drive from others.
     pub drive: String,
     /// Identity, as typed to confirm erasure.
     pub identity: String,
@@ -19,7 +19,7 @@ pub struct Drive {
     pub model: Option<String>,
     /// Serial number, if known.
     pub serial: Option<String>,
-    /// Distinct firmware revisions of the drive, starting with that of the oldest run.
+    /// Distinct firmware revisions of the drive, starting with the one in the oldest run.
     pub firmware: Vec<String>,
     /// User capacity in its last run.
     pub capacity_bytes: u64,
@@ -39,7 +39,7 @@ const RUNS: &str = "\
     FROM drive JOIN run ON run.run_key = drive.run_key ORDER BY run.started_utc, run.run_id";
 
 impl Index {
-    /// Returns all drives of the store, starting with the drive of the newest run.
+    /// Returns all drives in the store, starting with the drive of the newest run.
     ///
     /// # Errors
     /// If the database fails.

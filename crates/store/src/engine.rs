@@ -9,16 +9,16 @@ use crate::value::{Answer, Value};
 /// Limits on a user's query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows of the answer.
+    /// Limit on the rows in the answer.
     pub rows: usize,
-    /// Size of the answer, and of the memory for finding it.
+    /// Limit on the size of the answer, and on the memory for finding it.
     pub bytes: usize,
     /// Time.
     pub time: Duration,
 }
 
 impl Limits {
-    /// The limits of a query that may take this long.
+    /// The limits for a query that may take this long.
     #[must_use]
     pub const fn within(time: Duration) -> Self {
         Self { rows: 1_000_000, bytes: 256 << 20, time }
@@ -48,7 +48,7 @@ pub trait Engine {
     /// Commits the transaction.
     ///
     /// # Errors
-    /// If the database fails. The transaction then has no effect.
+    /// If the database fails. In that case, the transaction has no effect.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Abandons the transaction.
@@ -72,15 +72,16 @@ pub trait Engine {
     /// If the database fails.
     fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError>;
 
-    /// Executes a query of this program.
+    /// Executes one of this program's queries.
     ///
     /// # Errors
     /// If the database fails.
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
 
-    /// Executes one query of a user, which can neither change anything nor read anything but the store.
+    /// Executes one query of a user, which can neither change anything nor read anything but the store. Takes the
+    /// connection, because a query that does not end in time may keep it.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.
-    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError>;
+    fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError>;
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use stdx::files::Unowned;
 
-/// Errors of the store. None of them concerns a run or its journal.
+/// Errors in the store. None of them concerns a run or its journal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The schema of the store is newer than this build.
     #[error("the store has schema version {found}; this version of Plateau supports versions up to {known}")]
     Newer {
-        /// Version of the schema.
+        /// Version of the store's schema.
         found: i64,
         /// The newest version that this build knows.
         known: i64,
     },
-    /// There is no store, and none may be created.
+    /// There is no store, and none is allowed to be created.
     #[error("{} does not exist", path.display())]
     Missing {
         /// Where it was expected.
@@ -50,8 +50,8 @@ pub enum StoreError {
     /// A query is not valid, or not read-only.
     #[error("{0}")]
     Query(String),
-    /// A query has too many rows.
-    #[error("the answer has more than {limit} rows; reduce them with LIMIT")]
+    /// A query returns too many rows.
+    #[error("the answer has more than {limit} rows; restrict it with LIMIT")]
     TooManyRows {
         /// The limit.
         limit: usize,

@@ -1,4 +1,4 @@
-//! One figure of all runs.
+//! One figure in all runs.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct FigureOfRun {
     pub profile: String,
     /// Thread count and queue depth; unknown for some imported runs.
     pub demand: Option<(i64, i64)>,
-    /// Divisor of capacity and minutes of a simulated drive; 1 for all others.
+    /// Factor by which the capacity and test times of a simulated drive are divided; 1 for all others.
     pub scale_divisor: i64,
     /// Label of simulated results.
     pub simulated: Option<String>,
@@ -45,7 +45,7 @@ pub struct FigureOfRun {
     pub smaller_is_better: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// The values of which it is the mean.
+    /// The values that were averaged.
     pub rounds: Vec<f64>,
 }
 

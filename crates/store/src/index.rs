@@ -16,8 +16,8 @@ use crate::sqlite::{Access, Sqlite};
 use crate::tables::TABLES;
 use crate::value::{Answer, Value};
 
-/// Number of runs that are folded before their rows are written in one transaction: a bound on memory and on the time
-/// that others wait.
+/// Number of runs that are folded before their rows are written in one transaction. This bounds memory, and
+/// the time that others wait.
 const BATCH: usize = 32;
 
 /// The store of a library.
@@ -46,7 +46,7 @@ pub struct Updated {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// A folder of a library as the store sees it.
+/// A folder in a library as the store sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// The rows are up to date.
@@ -60,12 +60,12 @@ pub enum Seen {
 pub enum InProgress {
     /// None.
     Included,
-    /// Those that a process is working on, whose rows would be outdated immediately.
+    /// Those that a process is working on, because their rows would be outdated immediately.
     LeftOut,
 }
 
 impl Index {
-    /// Opens the index in a library; with write access, it is created if it is missing.
+    /// Opens the index in a library; if it is missing and the library is writable, it is created.
     ///
     /// # Errors
     /// If it cannot be opened, is not trusted, or has a newer schema.
@@ -114,7 +114,7 @@ impl Index {
     /// Uses a database whose schema is up to date; `library` is the name of the library in it.
     ///
     /// # Errors
-    /// If it has another schema, or fails.
+    /// If the database has another schema, or fails.
     pub fn on(
         mut engine: Box<dyn Engine>,
         root: &Path,
@@ -152,7 +152,7 @@ impl Index {
         Ok(self.runs.annotations()?)
     }
 
-    /// Returns the source from which this build made the rows of each run.
+    /// Returns the source that this build made each run's rows from.
     fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
         let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
         let query = format!(
@@ -195,7 +195,7 @@ impl Index {
         Ok(updated)
     }
 
-    /// Removes all rows of the library and folds all journals again.
+    /// Removes all of the library's rows and folds all journals again.
     ///
     /// # Errors
     /// Same as [`update`](Self::update).
@@ -296,7 +296,8 @@ impl Index {
     /// Removes the rows of runs that no longer exist, or can no longer be read.
     fn forget(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
         let known = self.all_folders()?;
-        // A run that is missing from the list may have been created and indexed by another process in the meantime.
+        // A run that is missing from the list may have been created and indexed by another process since the
+        // list was read.
         let is_gone = |folder: &&String| {
             folders.get(*folder).is_none_or(Option::is_none)
                 && Source::of(&self.runs, &self.runs.path_of(folder)).is_none()
@@ -320,15 +321,15 @@ impl Index {
         done
     }
 
-    /// Executes a query of a user.
+    /// Executes a query of a user and closes the index.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.
-    pub fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+    pub fn ask(self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         self.engine.ask(query, limits)
     }
 
-    /// Executes a query of this program.
+    /// Executes one of this program's queries.
     ///
     /// # Errors
     /// If the database fails.
@@ -386,13 +387,13 @@ impl Index {
 /// A run that was read.
 struct Read<'a> {
     folder: &'a str,
-    /// The state of its files before it was read: if they change in the meantime, the run is read again later.
+    /// The state of its files before it was read: if they change while it is being read, the run is read again later.
     source: Source,
     /// None if it is left out.
     rows: Result<Option<ReadRun>, String>,
 }
 
-/// The rows of a run, and the hash of the last record about it in the journal of the library.
+/// The rows of a run, and the hash of the last record about it in the library's journal.
 struct ReadRun {
     rows: Rows,
     annotations: Option<String>,

@@ -1,7 +1,7 @@
 //! The store: an index of a library, from which lists, trends and queries are answered.
 //!
 //! Journals remain authoritative. A run's rows are a pure function of its two files and of the library's own journal
-//! ([`fold()`]); they can be dropped and rebuilt at any time, and no error in the store affects a run.
+//! ([`fold()`]); they can be dropped and rebuilt at any time, and errors in the store never affect a run.
 #![forbid(unsafe_code)]
 
 pub mod engine;

@@ -29,18 +29,18 @@ pub struct ListedRun {
     pub name: Option<String>,
     /// Tags given by the operator.
     pub tags: Vec<String>,
-    /// Notes of the operator.
+    /// Notes by the operator.
     pub notes: Vec<String>,
     /// Serial number of the drive.
     pub serial: Option<String>,
-    /// Identities of the target and of the members of an array.
+    /// Identities of the target and of an array's members.
     pub identities: Vec<String>,
     /// Models of the drive, of the simulated drive, and of the members of an array.
     pub models: Vec<String>,
 }
 
 impl ListedRun {
-    /// Returns the data that a list shows about a run.
+    /// Returns the data about a run that a list shows.
     #[must_use]
     pub fn of(file: &RunFile) -> Self {
         let target = &file.target;

@@ -1,5 +1,5 @@
-//! Versions of the schema. A version is one file in `migrations` and one line in `MIGRATIONS`; files of released
-//! versions do not change.
+//! Versions of the schema. Each version is one file in `migrations` and one line in `MIGRATIONS`; the files
+//! of released versions do not change.
 
 use crate::engine::Engine;
 use crate::error::StoreError;
@@ -45,7 +45,7 @@ pub fn migrate(engine: &mut dyn Engine) -> Result<(), StoreError> {
         return Ok(());
     }
     engine.begin("schema")?;
-    // Another process may have migrated it in the meantime.
+    // Another process may have migrated it since the check.
     let migrated = check(engine).and_then(|found| {
         let done = usize::try_from(found).unwrap_or(0);
         MIGRATIONS.iter().skip(done).try_for_each(|statements| engine.define(statements))?;

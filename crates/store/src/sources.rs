@@ -9,7 +9,7 @@ use record::Library;
 use crate::error::StoreError;
 use crate::value::Value;
 
-/// Length and modification time of the files of a run. A journal only grows, and its run file is written once.
+/// Lengths and modification times of a run's files. A journal only grows, and its run file is written once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
     /// Length of the run file.
@@ -23,11 +23,11 @@ pub struct Source {
 }
 
 impl Source {
-    /// Columns of the table `source` with these values.
+    /// Columns in the table `source` for these values.
     pub const COLUMNS: [&str; 4] =
         ["run_file_bytes", "run_file_modified_ns", "journal_bytes", "journal_modified_ns"];
 
-    /// Returns the state of the files of the run at `path`; None if it is not a run.
+    /// Returns the state of the files in the run at `path`; None if it is not a run.
     #[must_use]
     pub fn of(library: &Library, path: &Path) -> Option<Self> {
         let [run_file, journal] = library.files_of(path);
@@ -56,7 +56,7 @@ impl Source {
     }
 }
 
-/// Returns length and modification time of a regular file.
+/// Returns the length and modification time of a regular file.
 fn extent(path: &Path) -> Option<(i64, i64)> {
     let found = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let since = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -4,6 +4,8 @@
 //! the folder, unlike a write-ahead log.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -21,8 +23,10 @@ pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Number of steps of the database between two clock readings, about a millisecond.
+/// Number of database steps between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
+/// Time that a query which is too slow has to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// How the index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +66,7 @@ impl Sqlite {
         let failed = |error| failure(&path, "open", error);
         let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        // The index can be rebuilt at any time, so it need not survive a power cut undamaged in its last transaction.
+        // The index can be rebuilt at any time, so a power cut may damage its last transaction.
         connection
             .execute_batch(
                 "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL;",
@@ -218,13 +222,38 @@ impl Engine for Sqlite {
         })
     }
 
-    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+    fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+        let failed = |source| StoreError::Database { action: "query", source };
+        let (sender, receiver) = channel();
+        let query = query.to_owned();
+        let mut connection = self;
+        let thread = Builder::new().name("query".into()).spawn(move || {
+            // If nobody waits for the answer any more, it was too late.
+            drop(sender.send(connection.answer(&query, limits)));
+        });
+        let thread = thread.map_err(|error| failed(error.into()))?;
+        // The database checks the time between two steps, but a step can take hours: `instr` of two texts of 100 MB, for
+        // example. Nothing can interrupt it, so it is abandoned, and ends with this process.
+        match receiver.recv_timeout(limits.time.saturating_add(GRACE)) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => Err(StoreError::TooSlow { limit: limits.time }),
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => Err(failed("no answer".into())),
+            },
+        }
+    }
+}
+
+impl Sqlite {
+    /// Executes a query of a user. The limits stay in effect.
+    fn answer(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         let too_large = || StoreError::TooLarge { limit_bytes: limits.bytes };
         let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow { limit: limits.time },
             Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => too_large(),
             Some(ErrorCode::AuthorizationForStatementDenied) => {
-                StoreError::Query("only queries of the store are possible: begin with SELECT".into())
+                StoreError::Query("only queries are possible: begin with SELECT".into())
             }
             None if matches!(error, rusqlite::Error::MultipleStatement) => StoreError::Query(
                 "only one statement is possible; combine several queries with UNION ALL".into(),
@@ -232,7 +261,7 @@ impl Engine for Sqlite {
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),
         };
-        // Memory of the whole process; a limit can only be lowered. Functions can create values of any size.
+        // Limits the memory of the whole process; a limit can only be lowered. Functions can create values of any size.
         let heap = format!("PRAGMA hard_heap_limit = {}", limits.bytes);
         self.connection.query_row(&heap, [], |_| Ok(())).map_err(wrong)?;
         let most_bytes = i32::try_from(limits.bytes).unwrap_or(i32::MAX);
@@ -241,19 +270,15 @@ impl Engine for Sqlite {
         let is_late = move || begun.elapsed() >= limits.time;
         self.connection.progress_handler(STEPS, Some(is_late)).map_err(wrong)?;
         self.connection.authorizer(Some(authorized)).map_err(wrong)?;
-        let answer = self.connection.prepare(query).map_err(wrong).and_then(|mut statement| {
-            if !statement.readonly() || statement.column_count() == 0 {
-                return Err(StoreError::Query("it is not a query".into()));
-            }
-            rows_of(&mut statement, &[], limits.rows, limits.bytes).map_err(|error| match error {
-                Unread::Failed(error) => wrong(error),
-                Unread::TooManyRows => StoreError::TooManyRows { limit: limits.rows },
-                Unread::TooLarge => too_large(),
-            })
-        });
-        self.connection.progress_handler(0, None::<fn() -> bool>).map_err(wrong)?;
-        self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(wrong)?;
-        answer
+        let mut statement = self.connection.prepare(query).map_err(wrong)?;
+        if !statement.readonly() || statement.column_count() == 0 {
+            return Err(StoreError::Query("it is not a query".into()));
+        }
+        rows_of(&mut statement, &[], limits.rows, limits.bytes).map_err(|error| match error {
+            Unread::Failed(error) => wrong(error),
+            Unread::TooManyRows => StoreError::TooManyRows { limit: limits.rows },
+            Unread::TooLarge => too_large(),
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use pts::Standing;
 
-/// All states. Whether a process is working on an incomplete run is not in its journal, so it is not in the store.
+/// All states. A journal does not record whether a process is working on an incomplete run, so the store does
+/// not either.
 const NAMES: [(Standing, &str); 4] = [
     (Standing::Steady, "steady"),
     (Standing::Unsteady, "unsteady"),

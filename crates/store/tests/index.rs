@@ -5,7 +5,7 @@ mod fixture;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixture::Scenario;
 use pts::{PROFILES, TESTS};
@@ -264,9 +264,8 @@ fn queries_read_the_store_and_nothing_else() {
     let root = fixture::folder();
     fixture::record(root.path(), &Scenario::default());
     updated(root.path());
-    let mut index = open(root.path());
-    let answer =
-        index.ask("SELECT figure_key, MAX(value) AS most FROM figure WHERE unit = 'IOPS' GROUP BY 1", LIMITS);
+    let ask = |query: &str| open(root.path()).ask(query, LIMITS);
+    let answer = ask("SELECT figure_key, MAX(value) AS most FROM figure WHERE unit = 'IOPS' GROUP BY 1");
     let answer = answer.expect("an answer");
     assert_eq!(answer.columns, ["figure_key", "most"]);
     assert!(answer.rows.len() > 50);
@@ -284,10 +283,28 @@ fn queries_read_the_store_and_nothing_else() {
         "SELECT * FROM nothing",
         "",
     ] {
-        let error = index.ask(bad, LIMITS).err().unwrap_or_else(|| panic!("accepted: {bad}"));
+        let error = ask(bad).err().unwrap_or_else(|| panic!("accepted: {bad}"));
         assert!(matches!(error, StoreError::Query(_)), "{bad}: {error:?}");
     }
-    assert_eq!(index.ask("SELECT COUNT(*) FROM run", LIMITS).expect("an answer").rows, [[Value::Integer(1)]]);
+    assert_eq!(ask("SELECT COUNT(*) FROM run").expect("an answer").rows, [[Value::Integer(1)]]);
     // Later updates are still possible.
-    assert_eq!(index.rebuild().expect("a rebuild").indexed, 1);
+    assert_eq!(open(root.path()).rebuild().expect("a rebuild").indexed, 1);
+}
+
+/// The second query consists of one step of the database, which takes minutes.
+#[test]
+fn a_query_ends_at_its_time_limit_even_within_a_step() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario::default());
+    updated(root.path());
+    let begun = Instant::now();
+    for query in [
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n",
+        "SELECT instr(hex(zeroblob(4000000)), hex(zeroblob(2000000)) || '1')",
+    ] {
+        let limits = Limits::within(Duration::from_millis(200));
+        let answer = open(root.path()).ask(query, limits);
+        assert!(matches!(answer, Err(StoreError::TooSlow { .. })), "{query}: {answer:?}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }

@@ -16,7 +16,7 @@ pub struct Mount {
     pub root: PathBuf,
     /// Mount point.
     pub at: String,
-    /// Mount options, followed by those file system options that are not among them.
+    /// Mount options, followed by the file system options that are not among them.
     pub options: String,
     /// `ext4`, or with a subtype, `fuse.sshfs`.
     pub file_system: String,

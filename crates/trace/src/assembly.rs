@@ -70,8 +70,8 @@ impl<W: Write> Assembly<W> {
         io.and_then(|io| self.order.push(io)).map_or(Ok(()), |io| self.timed.push(io))
     }
 
-    /// Writes what remains. Returns the output, the summary, and the number of completions without an issue; those of I/Os that
-    /// were issued before the first event are expected.
+    /// Writes what remains. Returns the output, the summary, and the number of completions without an issue
+    /// event. I/Os that were issued before the first event are expected to have none.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.

@@ -49,13 +49,13 @@ pub struct Characteristics {
     pub depths: Histogram,
     /// Length of a region.
     pub region_bytes: u64,
-    /// Equal parts of the volume.
+    /// The volume, divided into equal parts.
     pub regions: Vec<Region>,
     /// How much other data is accessed before the same data is accessed again.
     pub reuse: Reuse,
-    /// Times without an outstanding I/O.
+    /// Periods without an outstanding I/O.
     pub idle: Idle,
-    /// How evenly I/Os arrive, for windows of several lengths.
+    /// How evenly I/Os arrive, in windows of several lengths.
     pub bursts: Vec<Burst>,
 }
 

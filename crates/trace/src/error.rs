@@ -17,7 +17,7 @@ pub enum TraceError {
     /// A newer version wrote the file.
     #[error("it has version {version} of the trace format; this program reads version 1")]
     Version {
-        /// The version of the file.
+        /// The file's version of the format.
         version: u32,
     },
     /// The file ends before its summary.
@@ -31,10 +31,10 @@ pub enum TraceError {
     Damaged {
         /// Start of the block in the file.
         at_byte: u64,
-        /// The problem with it.
+        /// The problem with the block.
         problem: &'static str,
     },
-    /// No format matches the first lines of the input.
+    /// The first lines of the input do not match any known format.
     #[error("its first lines match none of the known formats")]
     UnknownFormat,
     /// The input contains no I/O.

@@ -46,7 +46,7 @@ pub struct Summary {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The offset after the last accessed byte, which is the size of the smallest volume on which the trace fits.
+    /// The offset after the last accessed byte: the size of the smallest volume that the trace fits on.
     pub end_bytes: u64,
     /// The largest read or write.
     pub largest_bytes: u64,

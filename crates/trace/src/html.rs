@@ -9,10 +9,10 @@ use stdx::units::grouped;
 const CHART: Size = Size { width: 900.0, height: 360.0 };
 const BESIDE: Size = Size { width: 620.0, height: 340.0 };
 
-/// Style of the file, in addition to that of the frame.
+/// Style of the file, in addition to the frame's style.
 pub const STYLE: &str = include_str!("html.css");
 
-/// The content of the body. Each trace is given with its name.
+/// The content of the body. Each trace is passed with its name.
 #[must_use]
 pub fn content(title: &str, traces: &[(String, Vec<Page>)]) -> String {
     let mut out = format!("<main class=\"traces\">\n<h1>{}</h1>\n", escape(title));

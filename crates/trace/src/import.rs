@@ -1,4 +1,4 @@
-//! Converts text of other tools into a trace, line by line.
+//! Converts text from other tools into a trace, line by line.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -14,13 +14,13 @@ use crate::order::Order;
 use crate::pairs::Pairs;
 use crate::sink::{Sink, State, Volumes};
 
-/// Number of lines from which the format is detected.
+/// Number of lines that are used to detect the format.
 const LINES_TO_RECOGNIZE: usize = 100;
 /// Number of errors that are kept with their lines.
 const KEPT_COMPLAINTS: usize = 20;
-/// Maximum number of characters of a line that an error quotes.
+/// Maximum number of characters that an error quotes from a line.
 const QUOTED_BYTES: usize = 80;
-/// Lines between two calls of the progress function.
+/// Number of lines between two calls of the progress function.
 const PROGRESS_LINES: u64 = 1 << 16;
 /// What to import.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,9 +63,9 @@ pub struct Imported {
     pub bytes: u64,
     /// The volume whose I/Os are in the trace.
     pub volume: String,
-    /// I/Os of other volumes, which were skipped.
+    /// Number of I/Os on other volumes, which were skipped.
     pub other_volumes: u64,
-    /// Names of the other volumes with their I/Os, up to a limit.
+    /// Names of the other volumes and their numbers of I/Os, up to a limit.
     pub others: BTreeMap<String, u64>,
     /// Completions without an issue.
     pub unmatched: u64,
@@ -165,7 +165,7 @@ impl<W: Write> Conversion<W> {
     }
 }
 
-/// Converts `input` into a trace. `on_progress` receives the bytes read so far.
+/// Converts `input` into a trace. `on_progress` receives the number of bytes read so far.
 ///
 /// # Errors
 /// Returns an error if the format is unknown, the input contains no I/O, or reading or writing fails. Bad lines are not
@@ -194,7 +194,7 @@ pub fn import<R: Read, W: Write>(
 /// A line that was read ahead; None if it was too long.
 type Ahead = Option<Vec<u8>>;
 
-/// Returns the format of the first lines, and these lines.
+/// Returns the first lines and their format.
 fn recognized<R: Read>(
     lines: &mut Lines<R>,
     chosen: Option<&'static Format>,

@@ -7,12 +7,12 @@ use crate::Io;
 /// Number of I/Os that are held back.
 const WINDOW: usize = 4096;
 
-/// I/Os that are held back until no earlier I/O is expected.
+/// I/Os that are held back until no earlier I/O can be expected.
 #[derive(Default)]
 pub struct Order {
     waiting: VecDeque<Io>,
     last_ns: u64,
-    /// I/Os that arrived after a later I/O had left the window. They get the time of that I/O.
+    /// Number of I/Os that arrived after a later I/O had left the window. They get the time of that later I/O.
     pub moved: u64,
 }
 

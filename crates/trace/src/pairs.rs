@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::{Io, Op};
 
-/// Limit on I/Os waiting for their completion. Beyond it, the oldest is passed on without one.
+/// Limit on I/Os waiting for their completion. If it is exceeded, the oldest I/O is passed on without a completion.
 const WINDOW: usize = 1 << 16;
 
 /// I/Os in the order of issue, from the oldest that is not complete.

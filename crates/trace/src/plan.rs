@@ -9,25 +9,25 @@ use crate::characteristics::{Characteristics, Stream, StreamKind};
 
 /// Streams of a composite.
 const MOST_STREAMS: usize = 9;
-/// Block sizes of a plan: multiples of the first number, up to the second.
+/// Block sizes in a plan: multiples of the first number, up to the second.
 const BLOCK_UNIT: u32 = 512;
 const LARGEST_BLOCK: u32 = 16 << 20;
-/// Largest queue depth of a plan.
+/// Largest queue depth in a plan.
 const DEEPEST: u64 = 1024;
 
-/// A stream of a composite with its share of the I/Os.
+/// A stream in a composite, with its share of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// The stream.
     pub kind: StreamKind,
-    /// Percentage of the I/Os of the composite.
+    /// Percentage of the I/Os in the composite.
     pub share_percent: u8,
 }
 
 /// The dominant streams of a trace, and how well they represent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Composite {
-    /// The streams, the largest share first; the shares add up to 100.
+    /// The streams, with the largest share first; the shares add up to 100.
     pub parts: Vec<Part>,
     /// Percentage of the trace's I/Os that belong to these streams.
     pub covered_percent: f64,
@@ -218,7 +218,7 @@ fn depths(low: u16, high: u16) -> Vec<u16> {
     })
 }
 
-/// Text for a basic string of TOML.
+/// Text for a TOML basic string.
 fn quoted(text: &str) -> String {
     let plain = |c: char| !c.is_control() && c != '"' && c != '\\';
     stdx::text::on_one_line(text).chars().filter(|c| plain(*c)).collect()

@@ -11,7 +11,7 @@ const LARGEST_BYTES: u64 = 64 << 20;
 /// Common block size of drives and file systems.
 const ALIGNMENT: u64 = 4096;
 
-/// How the offsets of a trace become offsets of a target.
+/// How a trace's offsets are mapped to offsets on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
     /// They stay the same; a trace that accesses offsets beyond the target is refused.
@@ -50,7 +50,7 @@ pub enum NoReplay {
         /// The capacity of the target.
         capacity_bytes: u64,
     },
-    /// An I/O is larger than supported or than the target.
+    /// An I/O is larger than the target, or larger than supported.
     #[error("the largest I/O has {largest_bytes} bytes; at most {most_bytes} can be replayed on this target")]
     TooLarge {
         /// Length of the I/O.
@@ -113,7 +113,7 @@ impl ReplayPlan {
                 offset - offset % if is_aligned { ALIGNMENT } else { self.sector_bytes }
             }
         };
-        // Whole sectors that contain the I/O, moved back if they end beyond the target.
+        // The whole sectors that contain the I/O, moved back if they would end beyond the target.
         let start = offset - offset % self.sector_bytes;
         let end = (offset + u64::from(io.length_bytes)).next_multiple_of(self.sector_bytes);
         let length = (end - start).min(self.largest_bytes.into());

@@ -97,7 +97,8 @@ impl EventLayout {
     }
 }
 
-/// Adds the events of a page to `out`. Events with other layouts and without data are skipped; a damaged page ends early.
+/// Adds the events of a page to `out`. Events with other layouts, or without data, are skipped; reading a
+/// damaged page ends at the damage.
 pub fn events_of_page(page: &[u8], layouts: &[EventLayout], out: &mut Vec<Event>) {
     let word = |at: usize| Some(u32::from_ne_bytes(page.get(at..)?.first_chunk().copied()?));
     let long = |at: usize| Some(u64::from_ne_bytes(page.get(at..)?.first_chunk().copied()?));

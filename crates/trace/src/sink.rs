@@ -1,4 +1,4 @@
-//! Receives the I/Os of lines and puts them in order.
+//! Receives the I/Os read from lines and puts them in order.
 
 use std::collections::BTreeMap;
 

@@ -59,7 +59,7 @@ impl Imported {
         }
         if self.summary.moved > 0 {
             all.push(format!(
-                "{} I/Os were so far out of order in the file that they were given the time of a later one",
+                "{} I/Os were so far out of order in the file that they were given the time of a later I/O",
                 count(self.summary.moved)
             ));
         }

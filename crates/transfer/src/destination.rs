@@ -60,8 +60,8 @@ pub trait Destination {
     /// Appends complete records that begin at the offset `at`. Records that the destination already has are compared.
     ///
     /// # Errors
-    /// Returns an error if records are missing before `at`, differ from those at the destination or do not verify, or
-    /// if the destination cannot be written or reached.
+    /// Returns an error if records are missing before `at`, differ from the records at the destination or do
+    /// not verify, or if the destination cannot be written or reached.
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError>;
 
     /// States that the destination has all bytes of a source in this state.

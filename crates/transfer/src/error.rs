@@ -28,7 +28,7 @@ pub enum TransferError {
         source: Unverified,
     },
     /// The journal does not belong to the `run.json`.
-    #[error("run {id} cannot be transferred: its run.json is not the one with which its journal began")]
+    #[error("run {id} cannot be transferred: its run.json is not the one that its journal began with")]
     OtherRunFile {
         /// Id of the run.
         id: String,
@@ -42,6 +42,15 @@ pub enum TransferError {
     /// The destination has the original run, which only its own process may continue.
     #[error("the destination has run {id} itself, not a copy of it, with fewer records; nothing was changed")]
     Original {
+        /// Id of the run.
+        id: String,
+    },
+    /// The destination has the run as an archive, whose files cannot be changed.
+    #[error(
+        "run {id} is archived at the destination, where it lacks some of what the source has; first restore its \
+         directory there: plateau unarchive {id}"
+    )]
+    Archived {
         /// Id of the run.
         id: String,
     },
@@ -73,13 +82,19 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// The destination refuses the sender or the data; retrying does not help.
+    /// The destination does not admit the sender, whatever it sends, until a person changes that.
+    #[error("{text}")]
+    NotAdmitted {
+        /// What happened.
+        text: String,
+    },
+    /// The destination refuses the data; retrying does not help.
     #[error("{text}")]
     Refused {
         /// What happened.
         text: String,
     },
-    /// An error of a library.
+    /// An error in a library.
     #[error(transparent)]
     Library(#[from] LibraryError),
 }

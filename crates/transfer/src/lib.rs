@@ -12,13 +12,14 @@
 mod destination;
 mod error;
 mod mark;
+pub mod protocol;
 mod receiver;
 mod send;
 mod source;
 
 pub use destination::{Destination, First, Received, SourceState};
 pub use error::TransferError;
-pub use mark::{COPIED, Mark, mark_of};
+pub use mark::{COPIED, Mark, is_in_progress, mark_of};
 pub use receiver::Receiver;
 pub use send::{Sent, send};
 pub use source::{EXTRA_FILES, Source};

@@ -25,6 +25,9 @@ pub struct Mark {
     pub version: u32,
     /// Where the run was copied from: host and directory.
     pub source: String,
+    /// Name of the sender, if the run was received by a server. Only this sender can continue the copy there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
     /// Time of the first transfer.
     pub first: Timestamp,
     /// Time of the last transfer.
@@ -39,16 +42,29 @@ pub struct Mark {
 
 impl Mark {
     /// The mark of a copy to which nothing has been transferred yet.
-    pub(crate) fn new(source: &str, now: Timestamp, state: SourceState) -> Self {
+    pub(crate) fn new(source: &str, sender: Option<&str>, now: Timestamp, state: SourceState) -> Self {
         Self {
             version: VERSION,
             source: source.chars().take(MOST_CHARACTERS).collect(),
+            sender: sender.map(ToOwned::to_owned),
             first: now,
             last: now,
             source_bytes: state.bytes,
             source_in_progress: state.is_in_progress,
             has_all: false,
         }
+    }
+
+    /// The mark after a transfer from a source in this state, if the copy then has `bytes`; `None` if only the time
+    /// would change.
+    pub(crate) fn after(&self, state: SourceState, bytes: u64) -> Option<Self> {
+        let now = Self {
+            source_bytes: state.bytes,
+            source_in_progress: state.is_in_progress,
+            has_all: bytes == state.bytes,
+            ..self.clone()
+        };
+        (now != *self).then(|| Self { last: record::wall_now(), ..now })
     }
 
     /// Describes the copy in a few words: `copy of HOST:/dir, incomplete`.
@@ -72,6 +88,13 @@ impl Mark {
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, std::io::Error> {
         Ok(serde_json::to_vec_pretty(self)?)
     }
+}
+
+/// Returns whether a process is working on a run: here or, for a copy, at its source when that was last known.
+#[must_use]
+pub fn is_in_progress(run: &Run) -> bool {
+    let is_there = || mark_of(run).is_ok_and(|mark| mark.is_some_and(|mark| mark.source_in_progress));
+    run.is_in_progress().unwrap_or(false) || is_there()
 }
 
 /// Returns the mark of a run; `None` if it is not a copy.

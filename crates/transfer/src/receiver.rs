@@ -1,8 +1,9 @@
-//! A library that receives runs. Only complete and verified records are stored, each once and after all before it.
+//! A library that receives runs. Only complete and verified records are stored, each once, and after all
+//! records before it.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::{
@@ -24,6 +25,8 @@ pub struct Receiver {
     library: Library,
     /// Origin of the runs as written to their mark files: host and folder.
     source: String,
+    /// Name of the sender, if this library belongs to a server; other senders' runs are refused.
+    sender: Option<String>,
     /// The verified part of each run, with the identity of its directory.
     known: HashMap<String, ((u64, u64), Verifier)>,
 }
@@ -40,18 +43,43 @@ impl Receiver {
     /// Returns a receiver for `library`; `source` describes where the runs come from.
     #[must_use]
     pub fn of(library: Library, source: impl Into<String>) -> Self {
-        Self { library, source: source.into(), known: HashMap::new() }
+        Self { library, source: source.into(), sender: None, known: HashMap::new() }
+    }
+
+    /// Returns a receiver for a server's `library` that accepts the runs of one authenticated `sender`.
+    #[must_use]
+    pub fn of_sender(library: Library, sender: impl Into<String>) -> Self {
+        let sender = sender.into();
+        Self { library, source: sender.clone(), sender: Some(sender), known: HashMap::new() }
+    }
+
+    /// Changes the description of where runs come from, for the runs that are begun from now on.
+    pub fn set_source(&mut self, source: impl Into<String>) {
+        self.source = source.into();
+    }
+
+    /// Refuses to reveal or change a run that this sender did not send.
+    fn check_sender(&self, run: &Run) -> Result<(), TransferError> {
+        if self.sender.is_none() {
+            return Ok(());
+        }
+        match mark_of(run)? {
+            Some(mark) if mark.sender == self.sender => Ok(()),
+            // Whether the records would match is not disclosed.
+            Some(_) => Err(TransferError::OtherRun { id: run.file.id.clone() }),
+            None => Err(TransferError::Original { id: run.file.id.clone() }),
+        }
     }
 
     /// Returns the run `id`, whose directory has that name.
     fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
-        // Reject names that are not those of directories in the library, such as `..`.
+        // Reject names that cannot be directories in the library, such as `..`.
         if id.is_empty() || id.contains('/') || id.starts_with('.') {
             return Err(TransferError::Unknown { id: id.into() });
         }
         match self.library.open(id) {
             Ok(run) => {
-                run.check_changeable()?;
+                self.check_sender(&run)?;
                 Ok(Some(run))
             }
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -66,7 +94,7 @@ impl Receiver {
         self.known.insert(run.file.id.clone(), (run.identity(), verified));
     }
 
-    /// Verifies the records of a journal, beginning after those that are known to be intact.
+    /// Verifies the records in a journal, beginning after those that are known to be intact.
     fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
         let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
         let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();
@@ -75,28 +103,12 @@ impl Receiver {
             verified = Verifier::default();
         }
         file.seek(SeekFrom::Start(verified.bytes())).map_err(|e| io("read", path, e))?;
-        let mut reader = BufReader::new(file);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let limit = MOST_LINE_BYTES as u64 + 1;
-            reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(|e| io("read", path, e))?;
-            if !line.ends_with(b"\n") {
-                return Ok(verified);
-            }
-            let at = verified.bytes();
-            verified.take(&line).map_err(|source| TransferError::Unverified {
-                id: run.file.id.clone(),
-                at,
-                source,
-            })?;
-        }
+        continued(run, verified, BufReader::new(file))
     }
 
     /// Opens a copy for appending, without the remains of an interrupted append.
-    fn open(&mut self, id: &str) -> Result<Copy, TransferError> {
-        let run = self.find(id)?.ok_or_else(|| TransferError::Unknown { id: id.into() })?;
-        let path = run.journal_path();
+    fn open(&mut self, run: Run) -> Result<Copy, TransferError> {
+        let (id, path) = (&run.file.id, run.journal_path());
         let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
         if !try_lock(&file).map_err(|e| io("lock", &path, e))? {
             return Err(TransferError::Busy { id: id.into() });
@@ -104,11 +116,66 @@ impl Receiver {
         let verified = self.verified(&run, &mut file, &path)?;
         Ok(Copy { run, file, path, verified })
     }
+
+    /// Returns the run `id`, which must exist.
+    fn existing(&self, id: &str) -> Result<Run, TransferError> {
+        self.find(id)?.ok_or_else(|| TransferError::Unknown { id: id.into() })
+    }
+}
+
+/// Verifies the records that follow those in `verified`, up to an incomplete last one.
+fn continued(run: &Run, mut verified: Verifier, mut reader: impl BufRead) -> Result<Verifier, TransferError> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(MOST_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line);
+        read.map_err(|e| io("read", &run.journal_path(), e))?;
+        if !line.ends_with(b"\n") {
+            return Ok(verified);
+        }
+        let at = verified.bytes();
+        verified.take(&line).map_err(|source| TransferError::Unverified {
+            id: run.file.id.clone(),
+            at,
+            source,
+        })?;
+    }
+}
+
+/// Opens the journal of an archived run.
+fn archived(run: &Run) -> Result<BufReader<Box<dyn Read + Send>>, TransferError> {
+    let opened = run.journal_reader().map_err(|e| io("open", &run.journal_path(), e));
+    opened.map(|(reader, _)| BufReader::new(reader))
+}
+
+/// Compares records with those of an archived run, to which none can be added.
+fn compare_archived(run: &Run, at: u64, records: &[u8]) -> Result<Received, TransferError> {
+    let id = || run.file.id.clone();
+    let verified = continued(run, Verifier::default(), archived(run)?)?;
+    let have_bytes = verified.bytes();
+    let Some(overlap) = have_bytes.checked_sub(at) else {
+        return Err(TransferError::Gap { id: id(), have_bytes, at });
+    };
+    let (repeated, new) = records
+        .split_at(usize::try_from(overlap).map_or(records.len(), |overlap| overlap.min(records.len())));
+    let (mut journal, mut found) = (archived(run)?, vec![0; repeated.len()]);
+    let read = std::io::copy(&mut journal.by_ref().take(at), &mut std::io::sink());
+    let read = read.and_then(|_| journal.read_exact(&mut found));
+    read.map_err(|e| io("read", &run.journal_path(), e))?;
+    match (found == repeated, new.is_empty()) {
+        (false, _) => Err(TransferError::OtherRun { id: id() }),
+        (true, false) => Err(TransferError::Archived { id: id() }),
+        (true, true) => Ok(Received::of(have_bytes, verified.digest())),
+    }
 }
 
 impl Destination for Receiver {
     fn received(&mut self, id: &str) -> Result<Option<Received>, TransferError> {
         let Some(run) = self.find(id)? else { return Ok(None) };
+        if run.is_archived() {
+            let verified = continued(&run, Verifier::default(), archived(&run)?)?;
+            return Ok(Some(Received::of(verified.bytes(), verified.digest())));
+        }
         let path = run.journal_path();
         let mut file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
         let verified = self.verified(&run, &mut file, &path)?;
@@ -122,11 +189,11 @@ impl Destination for Receiver {
         let verified = beginning(first)?;
         for (name, bytes) in first.files {
             if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
-                let text = format!("{name} is not a file of a run that can be received");
+                let text = format!("{name} is not a run file that can be received");
                 return Err(TransferError::Refused { text });
             }
         }
-        let mark = Mark::new(&self.source, record::wall_now(), state);
+        let mark = Mark::new(&self.source, self.sender.as_deref(), record::wall_now(), state);
         let path = self.library.root().join(id).join(COPIED);
         let mark = mark.bytes().map_err(|e| io("write", &path, e))?;
         let mut files: Vec<(&str, &[u8])> =
@@ -147,7 +214,11 @@ impl Destination for Receiver {
     }
 
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
-        let mut copy = self.open(id)?;
+        let run = self.existing(id)?;
+        if run.is_archived() {
+            return compare_archived(&run, at, records);
+        }
+        let mut copy = self.open(run)?;
         let have_bytes = copy.verified.bytes();
         let Some(overlap) = have_bytes.checked_sub(at) else {
             return Err(TransferError::Gap { id: id.into(), have_bytes, at });
@@ -170,17 +241,16 @@ impl Destination for Receiver {
     }
 
     fn settle(&mut self, id: &str, state: SourceState) -> Result<(), TransferError> {
-        let copy = self.open(id)?;
+        let run = self.existing(id)?;
+        if run.is_archived() {
+            let Some(was) = mark_of(&run)? else { return Ok(()) };
+            let bytes = continued(&run, Verifier::default(), archived(&run)?)?.bytes();
+            let is_same = was.after(state, bytes).is_none();
+            return if is_same { Ok(()) } else { Err(TransferError::Archived { id: id.into() }) };
+        }
+        let copy = self.open(run)?;
         let Some(was) = mark_of(&copy.run)? else { return Ok(()) };
-        let now = Mark {
-            last: record::wall_now(),
-            source_bytes: state.bytes,
-            source_in_progress: state.is_in_progress,
-            has_all: copy.verified.bytes() == state.bytes,
-            ..was.clone()
-        };
-        // A mark file is not rewritten if only its time would change.
-        if (Mark { last: was.last, ..now.clone() }) == was { Ok(()) } else { now.write(&copy.run.dir) }
+        was.after(state, copy.verified.bytes()).map_or(Ok(()), |now| now.write(&copy.run.dir))
     }
 }
 

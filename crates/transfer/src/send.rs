@@ -45,7 +45,8 @@ pub fn send(
         None => {
             let (run_json, files, journal) = (source.run_json()?, source.files()?, source.lines_from(0)?);
             let first = First { id: &id, run_json: &run_json, journal: &journal, files: &files };
-            let state = source.state(source.length()?)?;
+            let length = source.length()?;
+            let state = source.state(length)?;
             let begun = destination.begin(&first, state)?.bytes;
             (begun, begun)
         }

@@ -1,22 +1,21 @@
 //! The run that is sent.
 
-use std::io::{BufRead as _, BufReader, Cursor, Read, Seek, SeekFrom};
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Cursor, Read, Seek as _, SeekFrom};
 
-use record::{MOST_JOURNAL_BYTES, MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
+use record::{MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
 use stdx::files::{Links, ReadError, open};
 
 use crate::destination::SourceState;
-use crate::error::{TransferError, io};
+use crate::error::{TransferError, io as failed};
 
-/// Files of a run, besides `run.json` and journal, that are sent with it. The run's report is not transferred, because
-/// it is computed from the journal.
+/// Files of a run that are sent with it, in addition to `run.json` and the journal. The run's report is not
+/// transferred, because it is computed from the journal.
 pub const EXTRA_FILES: &[&str] = &["logo", "signature.json", "imported-file"];
 /// Limit on each of these files.
 pub(crate) const MOST_EXTRA_BYTES: u64 = 64 << 20;
 /// Number of bytes to read at a time. A longer record is read as a whole.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
 /// A run that is sent, read in pieces.
 #[derive(Debug)]
@@ -24,19 +23,31 @@ pub struct Source {
     run: Run,
     /// The beginning of the journal that was verified, to continue from there.
     verified: Verifier,
-    /// The journal of an archived run, unpacked.
-    unpacked: OnceLock<Arc<[u8]>>,
+    /// The journal of an archived run, unpacked up to the last byte that was read.
+    unpacked: Option<Unpacked>,
 }
 
-/// An open journal.
-trait Journal: Read + Seek {}
-impl<T: Read + Seek> Journal for T {}
+/// A journal that can only be read from its beginning.
+struct Unpacked {
+    reader: Box<dyn Read + Send>,
+    length: u64,
+    /// Offset of the next byte.
+    at: u64,
+    /// Bytes to return again before those of `reader`.
+    again: Cursor<Vec<u8>>,
+}
+
+/// An open journal at some offset.
+enum Opened<'a> {
+    File(File),
+    Unpacked(&'a mut Unpacked),
+}
 
 impl Source {
     /// Returns the source that sends `run`.
     #[must_use]
     pub fn of(run: Run) -> Self {
-        Self { run, verified: Verifier::default(), unpacked: OnceLock::new() }
+        Self { run, verified: Verifier::default(), unpacked: None }
     }
 
     /// Returns the run.
@@ -55,9 +66,16 @@ impl Source {
     ///
     /// # Errors
     /// Returns an error if the journal cannot be opened.
-    pub fn length(&self) -> Result<u64, TransferError> {
-        let (mut journal, path) = self.open()?;
-        journal.seek(SeekFrom::End(0)).map_err(|e| io("read", &path, e))
+    pub fn length(&mut self) -> Result<u64, TransferError> {
+        if let Some(unpacked) = &self.unpacked {
+            return Ok(unpacked.length);
+        }
+        let path = self.run.journal_path();
+        let length = match self.open(0)? {
+            Opened::File(file) => file.metadata().map(|found| found.len()),
+            Opened::Unpacked(unpacked) => Ok(unpacked.length),
+        };
+        length.map_err(|e| failed("read", &path, e))
     }
 
     /// Returns the state of the run, after `bytes` were read from it.
@@ -74,7 +92,7 @@ impl Source {
     /// Returns an error if it cannot be read.
     pub fn run_json(&self) -> Result<Vec<u8>, TransferError> {
         let path = self.run.dir.join("run.json");
-        self.run.read_file("run.json", MOST_RUN_FILE_BYTES).map_err(|e| io("read", &path, e))
+        self.run.read_file("run.json", MOST_RUN_FILE_BYTES).map_err(|e| failed("read", &path, e))
     }
 
     /// Returns the run's additional files that exist.
@@ -87,7 +105,7 @@ impl Source {
             match self.run.read_file(name, MOST_EXTRA_BYTES) {
                 Ok(bytes) => files.push((*name, bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(io("read", &self.run.dir.join(name), error)),
+                Err(error) => return Err(failed("read", &self.run.dir.join(name), error)),
             }
         }
         Ok(files)
@@ -101,26 +119,29 @@ impl Source {
         if self.verified.bytes() > bytes {
             self.verified = Verifier::default();
         }
-        let (file, path) = self.open()?;
-        let mut reader = BufReader::with_capacity(CHUNK_BYTES, file);
-        let mut position = self.verified.bytes();
-        reader.seek(SeekFrom::Start(position)).map_err(|e| io("read", &path, e))?;
+        let (id, path) = (self.run.file.id.clone(), self.run.journal_path());
+        let mut verified = std::mem::take(&mut self.verified);
+        let mut position = verified.bytes();
+        let mut reader = BufReader::with_capacity(CHUNK_BYTES, self.open(position)?);
         let mut line = Vec::new();
         while position < bytes {
             line.clear();
             let limit = MOST_LINE_BYTES as u64 + 1;
-            let read =
-                reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(|e| io("read", &path, e))?;
+            let read = reader.by_ref().take(limit).read_until(b'\n', &mut line);
+            let read = read.map_err(|e| failed("read", &path, e))?;
             if read == 0 || !line.ends_with(b"\n") || position + read as u64 > bytes {
                 return Ok(None);
             }
-            self.verified.take(&line).map_err(|source| TransferError::Unverified {
-                id: self.run.file.id.clone(),
+            verified.take(&line).map_err(|source| TransferError::Unverified {
+                id: id.clone(),
                 at: position,
                 source,
             })?;
             position += read as u64;
         }
+        let rest = reader.buffer().to_vec();
+        reader.into_inner().put_back(&rest);
+        self.verified = verified;
         Ok(self.verified.digest().map(|digest| digest.to_string()))
     }
 
@@ -128,16 +149,17 @@ impl Source {
     ///
     /// # Errors
     /// Returns an error if the journal cannot be read, or contains a line that is longer than any record.
-    pub fn lines_from(&self, at: u64) -> Result<Vec<u8>, TransferError> {
-        let (mut file, path) = self.open()?;
-        let failed = |error| io("read", &path, error);
-        file.seek(SeekFrom::Start(at)).map_err(failed)?;
+    pub fn lines_from(&mut self, at: u64) -> Result<Vec<u8>, TransferError> {
+        let path = self.run.journal_path();
+        let failed = |error| failed("read", &path, error);
+        let mut journal = self.open(at)?;
         let mut bytes = Vec::new();
         let mut wanted = CHUNK_BYTES;
         loop {
             let missing = (wanted - bytes.len()) as u64;
-            let read = (&mut file).take(missing).read_to_end(&mut bytes).map_err(failed)?;
+            let read = journal.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed)?;
             if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+                journal.put_back(&bytes[end + 1..]);
                 bytes.truncate(end + 1);
                 return Ok(bytes);
             }
@@ -151,20 +173,71 @@ impl Source {
         }
     }
 
-    fn open(&self) -> Result<(Box<dyn Journal>, PathBuf), TransferError> {
+    /// Opens the journal at an offset. An archived one is unpacked again from its beginning if it was read beyond.
+    fn open(&mut self, at: u64) -> Result<Opened<'_>, TransferError> {
         let path = self.run.journal_path();
         if !self.run.is_archived() {
-            let file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
-            return Ok((Box::new(file), path));
+            let mut file = open(&path, Links::Refused).map_err(|e| failed("open", &path, e.into()))?;
+            file.seek(SeekFrom::Start(at)).map_err(|e| failed("read", &path, e))?;
+            return Ok(Opened::File(file));
         }
-        let bytes = match self.unpacked.get() {
-            Some(bytes) => Arc::clone(bytes),
+        let unpacked = match self.unpacked.take().filter(|unpacked| unpacked.at <= at) {
+            Some(unpacked) => self.unpacked.insert(unpacked),
             None => {
-                let bytes = self.run.read_file("journal", MOST_JOURNAL_BYTES);
-                let bytes: Arc<[u8]> = bytes.map_err(|e| io("read", &path, e))?.into();
-                Arc::clone(self.unpacked.get_or_init(|| bytes))
+                let opened = self.run.journal_reader().map_err(|e| failed("open", &path, e))?;
+                self.unpacked.insert(Unpacked::of(opened))
             }
         };
-        Ok((Box::new(Cursor::new(bytes)), path))
+        let skipped = at - unpacked.at;
+        io::copy(&mut unpacked.by_ref().take(skipped), &mut io::sink())
+            .map_err(|e| failed("read", &path, e))?;
+        Ok(Opened::Unpacked(unpacked))
+    }
+}
+
+impl Unpacked {
+    fn of((reader, length): (Box<dyn Read + Send>, u64)) -> Self {
+        Self { reader, length, at: 0, again: Cursor::default() }
+    }
+
+    /// Returns these bytes, the last ones that were read, again.
+    fn put_back(&mut self, bytes: &[u8]) {
+        let rest = usize::try_from(self.again.position()).unwrap_or(usize::MAX);
+        let rest = self.again.get_ref().get(rest..).unwrap_or_default();
+        self.again = Cursor::new([bytes, rest].concat());
+        self.at -= bytes.len() as u64;
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let again = self.again.read(buffer)?;
+        let bytes = if again == 0 { self.reader.read(buffer)? } else { again };
+        self.at += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+impl std::fmt::Debug for Unpacked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unpacked").field("length", &self.length).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+impl Opened<'_> {
+    /// Returns these bytes, the last ones that were read, again. A file is opened anew each time.
+    fn put_back(&mut self, bytes: &[u8]) {
+        if let Self::Unpacked(unpacked) = self {
+            unpacked.put_back(bytes);
+        }
+    }
+}
+
+impl Read for Opened<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Unpacked(unpacked) => unpacked.read(buffer),
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use record::{Event, Journal, Library, Run, RunFile};
+use record::{Event, Journal, Library, LibraryError, Run, RunFile};
 use stdx::rng::split_mix;
 use transfer::{Destination, First, Received, Receiver, Source, SourceState, TransferError, mark_of, send};
 
@@ -239,4 +239,89 @@ fn invalid_ids_are_refused() {
         assert!(receiver.received(id).is_err(), "{id}");
         assert!(receiver.append(id, 0, b"").is_err(), "{id}");
     }
+}
+
+/// Archives the run `a` of a library; returns the path of the archive.
+fn archive(root: &Path) -> std::path::PathBuf {
+    let run = library(root).find("a").expect("a run");
+    run.archive(|_| Ok::<_, LibraryError>(())).expect("archived").path
+}
+
+#[test]
+fn a_run_that_is_archived_at_the_destination_is_already_there() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, mut journal) = begun(from.path(), "a");
+    append(&mut journal, 3);
+    drop(journal);
+    copy(&run, to.path()).expect("copied");
+    let path = archive(to.path());
+    let archived = std::fs::read(&path).expect("a file");
+    let sent = copy(&run, to.path()).expect("it is there");
+    assert!(sent.has_all && sent.new_bytes == 0);
+    // A request whose answer was lost is repeated after the run was archived.
+    let whole = bytes(from.path(), "a", "journal");
+    let mut receiver = Receiver::of(library(to.path()), "host:/runs");
+    assert_eq!(receiver.append("a", 0, &whole).expect("the same").bytes, whole.len() as u64);
+    let mut changed = whole.clone();
+    changed[50] ^= 1;
+    let refused = receiver.append("a", 0, &changed);
+    assert!(matches!(refused, Err(TransferError::OtherRun { .. })), "{refused:?}");
+    let gap = receiver.append("a", whole.len() as u64 + 1, b"x");
+    assert!(matches!(gap, Err(TransferError::Gap { .. })), "{gap:?}");
+    // Nothing can be added to an archive.
+    let (mut journal, _) = run.reopen().expect("intact");
+    append(&mut journal, 1);
+    let error = copy(&run, to.path()).expect_err("one record is missing");
+    assert!(matches!(error, TransferError::Archived { .. }), "{error}");
+    assert!(error.to_string().contains("plateau unarchive a"), "{error}");
+    assert_eq!(std::fs::read(&path).expect("a file"), archived);
+    assert!(!to.path().join("a").exists());
+    // The mark of a copy of a run in progress would have to be changed.
+    let third = tempfile::tempdir().expect("a folder");
+    assert!(copy(&run, third.path()).expect("copied").was_in_progress);
+    archive(third.path());
+    assert!(copy(&run, third.path()).is_ok(), "nothing has changed");
+    drop(journal);
+    assert!(matches!(copy(&run, third.path()), Err(TransferError::Archived { .. })));
+    // Another run.
+    let other = tempfile::tempdir().expect("a folder");
+    append(&mut begun(other.path(), "a").1, 1);
+    let path = archive(other.path());
+    let archived = std::fs::read(&path).expect("a file");
+    assert!(matches!(copy(&run, other.path()), Err(TransferError::OtherRun { .. })));
+    assert_eq!(std::fs::read(&path).expect("a file"), archived);
+}
+
+#[test]
+fn an_archived_run_is_sent_in_pieces() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (_, mut journal) = begun(from.path(), "a");
+    // Six megabytes, more than a few pieces.
+    for number in 0..60 {
+        let reason = format!("{number} ").repeat(30_000);
+        journal.append(Event::Interrupted { reason }).expect("appended");
+    }
+    drop(journal);
+    let whole_journal = bytes(from.path(), "a", "journal");
+    archive(from.path());
+    let run = library(from.path()).find("a").expect("a run");
+    let mut receiver = Receiver::of(library(to.path()), "host:/runs");
+    let mut source = Source::of(run.clone());
+    let mut pieces = 0;
+    let mut until = |most: u32| {
+        move |_: u64| {
+            pieces += 1;
+            if pieces > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    };
+    // Stopped after two pieces, continued, stopped again, and continued by another process.
+    assert!(!send(&mut source, &mut receiver, &mut until(1)).expect("begun").has_all);
+    assert!(!send(&mut source, &mut receiver, &mut until(2)).expect("continued").has_all);
+    let there = bytes(to.path(), "a", "journal");
+    assert!(there.len() > 2 << 20 && there.len() < whole_journal.len(), "{}", there.len());
+    assert!(whole_journal.starts_with(&there));
+    let sent = whole(&mut Source::of(run.clone()), &mut receiver).expect("continued");
+    assert!(sent.has_all && sent.new_bytes < whole_journal.len() as u64);
+    assert_eq!(bytes(to.path(), "a", "journal"), whole_journal);
+    assert_eq!(whole(&mut source, &mut receiver).expect("it is there").new_bytes, 0);
 }

@@ -21,9 +21,9 @@ const PAGE: usize = 8;
 /// The state of the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
-    /// Id of the selected run; the first one if it is gone.
+    /// Id of the selected run; if that run is gone, the first run is selected.
     pub selected: Option<String>,
-    /// Number of lines of the run above the screen.
+    /// Number of the run's lines above the top of the screen.
     pub scroll: usize,
     /// Whether to quit.
     pub is_over: bool,

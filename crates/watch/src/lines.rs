@@ -67,8 +67,8 @@ pub fn plain(items: &[Item], width: usize) -> String {
     out
 }
 
-/// Returns the line of a run in a list. If `width` is too small for everything, the figure and less important parts are
-/// omitted, but never the marks of a displayed figure.
+/// Returns the line for a run in a list. If `width` is too small for everything, the figure and less
+/// important parts are omitted, but never the marks of a displayed figure.
 pub(crate) fn row(item: &Item, paint: Paint, is_selected: bool, ids: usize, width: usize) -> Line<'static> {
     let pointer = if is_selected { "> " } else { "  " };
     let id = format!("{:<ids$}", item.id);

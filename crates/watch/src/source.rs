@@ -32,7 +32,7 @@ pub struct Source {
     root: PathBuf,
     which: Which,
     snapshots: Snapshots,
-    /// Every run of the library that can be opened, by directory.
+    /// Every run in the library that can be opened, by directory.
     runs: BTreeMap<PathBuf, Run>,
     /// Directories of the runs that are shown.
     chosen: BTreeSet<PathBuf>,

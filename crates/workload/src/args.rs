@@ -9,9 +9,9 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Commands for traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Convert a trace of another tool into a trace of Plateau
+    /// Convert another tool's trace into a Plateau trace
     Import(TraceImport),
-    /// Copy a trace with its addresses replaced, so that it can be shared and still replays in the same way
+    /// Copy a trace with its addresses replaced, so that it can be shared but still replays in the same way
     Anonymise(TraceAnonymise),
     /// Show what is in a trace, or compare two
     Show(TraceShow),
@@ -32,7 +32,7 @@ pub struct TraceImport {
     /// Format of the file [default: recognized from its first lines]
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
-    /// Import the I/Os of this volume, disk, device or file [default: that of the first I/O]
+    /// Import the I/Os of this volume, disk, device or file [default: as in the first I/O]
     #[arg(long, value_name = "NAME")]
     pub volume: Option<String>,
 }
@@ -51,7 +51,7 @@ pub struct TraceAnonymise {
     /// Trace to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Seed of the new addresses; whoever knows it can restore the old ones [default: a random one]
+    /// Seed for the new addresses; whoever knows it can restore the old ones [default: a random one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: Option<u64>,
 }
@@ -87,7 +87,7 @@ pub struct TraceSample {
     /// Trace to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Seed of the I/Os
+    /// Seed for the I/Os
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: u64,
 }
@@ -116,7 +116,7 @@ fn length(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "use a time such as 30s, 10min or 2h, up to 30 days".to_owned())
 }
 
-/// How the offsets of a trace become offsets of the target.
+/// How a trace's offsets are mapped to offsets on the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Offsets {
     /// Keep them; refuse a trace that extends beyond the target
@@ -143,16 +143,16 @@ pub struct Replay {
     /// Divide all times by this: 2 replays in half the time, 0.5 in twice the time
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = speed)]
     pub speed: f64,
-    /// Ignore the times of the trace, and keep this number of I/Os outstanding (closed loop)
+    /// Ignore the times in the trace, and keep this number of I/Os outstanding (closed loop)
     #[arg(long, value_name = "QD", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "speed")]
     pub closed: Option<u16>,
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Simulated drives: scale of the capacity, such as 1/16; the times of the trace are not scaled
+    /// Simulated drives: scale for the capacity, such as 1/16; the times in the trace are not scaled
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of the written data, and of a simulated drive
+    /// Seed for the written data, and for a simulated drive
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64))]
     pub seed: u64,
 }

@@ -26,10 +26,10 @@ pub enum WorkloadError {
         /// The reason.
         source: TraceError,
     },
-    /// No seed could be drawn.
+    /// A random seed could not be obtained.
     #[error("cannot draw a seed")]
     Seed(#[source] std::io::Error),
-    /// A trace has no streams for a plan.
+    /// A trace has no streams that a plan can use.
     #[error("no plan for {}", path.display())]
     NoPlan {
         /// The trace.
@@ -61,7 +61,7 @@ pub enum WorkloadError {
         /// The reason.
         source: NoReplay,
     },
-    /// The given size of the target is not valid.
+    /// The specified size of the target is not valid.
     #[error("the size of the target: {0}")]
     Size(String),
     /// The target refused the replay or failed.

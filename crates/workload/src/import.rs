@@ -1,4 +1,4 @@
-//! Imports a trace of another tool.
+//! Imports another tool's trace.
 
 use std::fs::File;
 use std::io::{BufWriter, Read};

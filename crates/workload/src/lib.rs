@@ -1,4 +1,4 @@
-//! The commands for real workloads, without their input and output on the terminal: options in, [`Answer`] out.
+//! The commands for real workloads, without terminal input and output: options in, [`Answer`] out.
 //!
 //! The program writes all files, because only it knows what must not be overwritten: a command that writes a trace
 //! receives the open file, and other files are part of its answer.

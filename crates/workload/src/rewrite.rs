@@ -32,7 +32,7 @@ pub fn anonymise(options: &TraceAnonymise, output: &mut File) -> Result<Answer, 
     })
 }
 
-/// A random seed, so that nobody can restore the addresses.
+/// Returns a random seed, so that nobody can restore the addresses.
 fn drawn() -> Result<u64, WorkloadError> {
     let mut bytes = [0; 8];
     let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());

@@ -46,7 +46,7 @@ fn html(all: &[&(String, Characteristics)]) -> String {
 /// Writes the plan of a trace.
 ///
 /// # Errors
-/// Returns an error if the trace cannot be read or has no streams for a plan.
+/// Returns an error if the trace cannot be read or has no streams that a plan can use.
 pub fn plan(options: &TracePlan) -> Result<Answer, WorkloadError> {
     let composite = trace::composite(&files::characterised(&options.trace)?)
         .map_err(|source| WorkloadError::NoPlan { path: options.trace.clone(), source })?;

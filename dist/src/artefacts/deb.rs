@@ -1,7 +1,7 @@
 //! The package for Debian and its derivatives.
 //!
-//! A .deb is an `ar` archive of three members: the format version, a tar archive of package metadata, and one of the
-//! installed files.
+//! A .deb is an `ar` archive with three members: the format version, a tar archive of the package metadata,
+//! and a tar archive of the installed files.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ SNIA performance tests for solid-state drives
  Plateau runs the SNIA Solid State Storage Performance Test Specification
  (PTS) on SSDs, files and simulated SSDs: it purges the drive, preconditions
  it, measures rounds until the drive reaches steady state, and writes the
- report that the specification asks for.
+ report required by the specification.
  .
  It refuses targets that are in use, continues interrupted runs after the
  last completed measurement, and checks the host for settings that would
@@ -133,7 +133,7 @@ mod tests {
     use super::super::tests::with_parts;
     use super::*;
 
-    /// Returns name and content of each member, parsed as the format specifies.
+    /// Returns the name and content of each member, parsed as the format specifies.
     fn members(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
         let mut rest = archive.strip_prefix(b"!<arch>\n").expect("the mark of ar");
         let mut members = Vec::new();

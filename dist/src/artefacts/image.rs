@@ -23,7 +23,7 @@ fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     tar(&layout(parts.release, &root)?, "", seconds)
 }
 
-/// Returns the files of the layout for a root file system.
+/// Returns the files in the layout for a root file system.
 fn layout(release: &Release, root: &[u8]) -> anyhow::Result<Vec<Entry>> {
     let layer = gzip(root)?;
     let config = json(&config(release, root));

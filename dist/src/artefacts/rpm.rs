@@ -16,7 +16,7 @@ const DESCRIPTION: &str = "\
 Plateau runs the SNIA Solid State Storage Performance Test Specification (PTS)
 on SSDs, files and simulated SSDs: it purges the drive, preconditions it,
 measures rounds until the drive reaches steady state, and writes the report
-that the specification asks for.";
+required by the specification.";
 
 pub fn file(release: &Release) -> String {
     format!("{NAME}-{}-{REVISION}.x86_64.rpm", release.version)

@@ -14,7 +14,7 @@ pub struct Source {
     pub suite: String,
 }
 
-/// Returns the first source of a complete release, rather than of updates.
+/// Returns the first source for a complete release, rather than for updates.
 pub fn of_this_host() -> anyhow::Result<Source> {
     let mut files = vec![Path::new(LIST).to_owned()];
     if let Ok(entries) = std::fs::read_dir(FOLDER) {
@@ -59,7 +59,7 @@ fn of_stanzas(text: &str) -> Option<Source> {
     })
 }
 
-/// Accepts complete releases: those with the component `main`, and without a suffix for updates or backports.
+/// Accepts complete releases, which have the component `main` and no suffix for updates or backports.
 fn source<'a>(address: &str, suite: &str, mut components: impl Iterator<Item = &'a str>) -> Option<Source> {
     let is_whole = !suite.contains(['-', '/']) && components.any(|component| component == "main");
     // The only schemes that debootstrap supports.

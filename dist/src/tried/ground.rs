@@ -1,5 +1,5 @@
-//! The definition of a trial, and helpers that trials share: programs with a time limit, and using Plateau as a new
-//! user would.
+//! The definition of a trial, and helpers that trials share: running programs with a time limit, and using
+//! Plateau as a new user would.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

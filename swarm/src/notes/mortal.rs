@@ -1,4 +1,4 @@
-//! A file that belongs to a process which may be killed at any of its calls.
+//! A file that belongs to a process that may be killed at any of its calls.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

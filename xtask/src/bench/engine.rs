@@ -1,7 +1,7 @@
 //! CPU cost of the load engine, compared with fio and fio's `t/io_uring`.
 //!
-//! All figures are measured in alternating pairs, at least five of them, and medians are compared: the host is
-//! shared, so disturbances must affect both tools equally. The figure is the CPU time of the submitting thread per
+//! All figures are measured in at least five alternating pairs, and medians are compared: the host is shared,
+//! so disturbances must affect both tools equally. The figure is the CPU time of the submitting thread per
 //! I/O, because wall-clock rates depend more on other load on the host.
 
 mod cases;

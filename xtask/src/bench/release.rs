@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure};
-use stdx::units::SECOND_NS;
+use anyhow::ensure;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 
 use super::results::median;
 
@@ -48,35 +49,33 @@ pub fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<
 
 /// Runs a command to completion while sampling its memory and CPU time.
 pub fn watched(command: &mut Command) -> anyhow::Result<Costs> {
+    let before = cpu_of_children()?;
     let started = Instant::now();
     let mut child = command.stdout(Stdio::null()).spawn()?;
-    let mut costs = Costs { cpu_seconds: 0.0, elapsed_seconds: 0.0, resident_mib: 0.0 };
-    loop {
-        let folder = format!("/proc/{}", child.id());
-        if let Some(kib) = peak_kib(&folder) {
-            costs.resident_mib = kib / 1024.0;
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut resident_mib = 0.0;
+    let status = loop {
+        if let Some(kib) = peak_kib(&status_file) {
+            resident_mib = kib / 1024.0;
         }
-        if let Some(seconds) = cpu_seconds(&folder) {
-            costs.cpu_seconds = seconds;
-        }
-        costs.elapsed_seconds = started.elapsed().as_secs_f64();
         match child.try_wait()? {
             None => std::thread::sleep(LOOK_EVERY),
-            Some(status) if status.success() => return Ok(costs),
-            Some(status) => bail!("plateau ended with {status}"),
+            Some(status) => break status,
         }
-    }
+    };
+    let elapsed_seconds = started.elapsed().as_secs_f64();
+    ensure!(status.success(), "plateau ended with {status}");
+    Ok(Costs { cpu_seconds: cpu_of_children()? - before, elapsed_seconds, resident_mib })
 }
 
-fn peak_kib(folder: &str) -> Option<f64> {
-    let text = std::fs::read_to_string(format!("{folder}/status")).ok()?;
+fn peak_kib(status_file: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(status_file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// Reads the CPU time from `schedstat`, which is in ns; the ticks of `stat` are too coarse.
-fn cpu_seconds(folder: &str) -> Option<f64> {
-    let text = std::fs::read_to_string(format!("{folder}/schedstat")).ok()?;
-    let ns: f64 = text.split_whitespace().next()?.parse().ok()?;
-    (ns > 0.0).then_some(ns / SECOND_NS as f64)
+/// CPU time in s of all threads of all children that have ended.
+fn cpu_of_children() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok([usage.user_time(), usage.system_time()].iter().map(|time| time.num_microseconds() as f64 / 1e6).sum())
 }

@@ -16,7 +16,7 @@ pub struct Benchmark {
     pub name: &'static str,
     /// Whether the benchmark measures code that is linked into xtask itself, which must then be optimised.
     pub of_this_program: bool,
-    /// Adds the arguments of the benchmark to a command.
+    /// Adds the benchmark's arguments to a command.
     pub arguments: fn(clap::Command) -> clap::Command,
     /// Runs the benchmark. Arguments: the workspace root, a scratch directory, and the arguments after the
     /// name on the command line.
@@ -40,7 +40,7 @@ pub struct Results {
     pub how: String,
 }
 
-/// One line of the table.
+/// A line in the table.
 pub struct Row {
     /// The measured quantity.
     pub what: String,
@@ -51,8 +51,8 @@ pub struct Row {
     /// The result as a number, and its upper limit. Rates are inverted, so that smaller values are better.
     pub value: f64,
     pub limit: Option<f64>,
-    /// The value at the best quartile of the pairs. It is used for rates, which are sensitive to other load on the
-    /// host.
+    /// The value at the best quartile of the pairs. This is used for rates, which are sensitive to other load
+    /// on the host.
     pub best_quarter: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     part(values, 0.5)
 }
 
-/// Returns the quantile `part` (0 to 1), interpolated linearly; NaN without values.
+/// Returns the quantile `part` (0 to 1), interpolated linearly; NaN if there are no values.
 pub fn part(values: impl IntoIterator<Item = f64>, part: f64) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

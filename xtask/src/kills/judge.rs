@@ -125,7 +125,7 @@ pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     Ok(any)
 }
 
-/// Compares the results of a resumed run with those of an undisturbed run, unless they state a gap.
+/// Compares the results of a resumed run with the results of an undisturbed run, unless they state a gap.
 pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: bool) -> Result<(), Found> {
     let differing = |why: &str| Err((Fault::Differing, why.to_owned()));
     if document["verdict"] == "not complete" {

@@ -1,7 +1,7 @@
 //! `cargo xtask kills power`: cuts the power of the library's disk, in the virtual machine of `vm-test`.
 //!
-//! The library is on a file system over dm-flakey, which starts to drop every write at a random moment. The host side
-//! boots the machine; the same program runs the trials inside it (`inside.rs`).
+//! The library is on a file system over dm-flakey, which starts to drop every write at a random moment. The
+//! host side boots the machine; the same program runs the trials inside the machine (`inside.rs`).
 
 mod disk;
 mod inside;

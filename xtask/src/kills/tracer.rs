@@ -12,8 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// Frequent system calls of loads, threads and memory management. All others are more relevant, because they
-/// determine what a run leaves on disk.
+/// Frequent system calls made by loads, threads and memory management. All others are more relevant, because
+/// they determine what a run leaves on disk.
 const BUSY: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -159,7 +159,7 @@ impl Tracer {
         let done = self.hit.is_some();
         let result = if done { ptrace::cont(pid, signal) } else { ptrace::syscall(pid, signal) };
         match result {
-            // The thread was killed in the meantime.
+            // The thread has since been killed.
             Err(Errno::ESRCH) => Ok(()),
             other => Ok(other?),
         }

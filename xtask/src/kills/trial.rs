@@ -28,7 +28,8 @@ enum Act {
     Stop(Duration),
 }
 
-/// Returns the interruption of trial `index` of `times`. The points of each kind are distributed evenly over the run.
+/// Returns the interruption for trial `index` out of `times`. The points for each kind are distributed evenly
+/// over the run.
 fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act {
     let mut state = seed ^ (index << 32);
     let random = split_mix(&mut state);
@@ -94,7 +95,7 @@ impl<'a> Trials<'a> {
         trials.counts = traced.counts;
         trials.clear()?;
         println!(
-            "{}: a run takes {:.2} s and {} system calls, of which {} are relevant",
+            "{}: a run takes {:.2} s and {} system calls, {} of them relevant",
             kind.name(),
             trials.took.as_secs_f64(),
             trials.counts.all,

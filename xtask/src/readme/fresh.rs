@@ -20,10 +20,10 @@ impl Fresh {
     pub fn new(root: &Path, place: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(place)?;
         let lock = File::create(place.join("lock"))?;
-        lock.lock().context("cannot lock the folder of the clone")?;
+        lock.lock().context("cannot lock the folder with the clone")?;
         let (folder, new) = (place.join("plateau"), place.join("new"));
         remove(&new)?;
-        // The log of references would differ in each clone, and the build script watches it.
+        // The reflog would differ in each clone, and the build script watches it.
         let arguments = ["-c", "core.logAllRefUpdates=false", "clone", "--quiet"];
         let status = Command::new("git").args(arguments).arg(root).arg(&new).status();
         if !status.is_ok_and(|status| status.success()) {
@@ -67,7 +67,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
 /// Copies modification times from `old` to all files in `new` with the same content and all folders with the same
 /// entries. Everything else keeps its new time.
 fn keep_times(old: &Path, new: &Path) -> anyhow::Result<()> {
-    // The objects of a local clone are hard links to those of the repository, which must not be changed.
+    // The objects in a local clone are hard links to the repository's objects, which must not be changed.
     if new.ends_with(".git/objects") || !fs::symlink_metadata(old).is_ok_and(|old| old.is_dir()) {
         return Ok(());
     }

@@ -1,13 +1,13 @@
 //! Extracts the sentences of comments, documents and messages, with their positions.
 
-use crate::source::Source;
-use crate::tidy::tree::Tree;
+use tidy::source::Source;
+use tidy::tree::Tree;
 
 /// Minimum number of words in a sentence; shorter strings are names, units and headings.
 const FEWEST_WORDS: usize = 4;
 /// String literals of up to this length are rarely sentences.
 const SHORT_MESSAGE: usize = 30;
-/// Documents, identified by their path or its beginning.
+/// Documents, identified by their path or the beginning of their path.
 const DOCUMENTS: &[&str] = &[
     "docs/",
     "README.md",
@@ -20,7 +20,7 @@ const DOCUMENTS: &[&str] = &[
 /// Abbreviations whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "vs.", "cf.", "No.", "ca.", "etc."];
 
-/// A sentence, or a fragment such as an entry of a list.
+/// A sentence, or a fragment such as an entry in a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     pub path: String,
@@ -76,7 +76,7 @@ fn of_messages(path: &str, source: &Source) -> Vec<Sentence> {
     texts.map(|(place, text)| Sentence { path: path.into(), line: source.line_of(place), text }).collect()
 }
 
-/// Joins lines into paragraphs and splits these into sentences. Blocks of code are omitted; table cells and list
+/// Joins lines into paragraphs and splits paragraphs into sentences. Blocks of code are omitted; table cells and list
 /// entries are paragraphs.
 fn of_paragraphs(path: &str, lines: &[(usize, String)]) -> Vec<Sentence> {
     let mut all = Vec::new();

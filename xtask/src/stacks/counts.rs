@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
-/// Layers that a run in the virtual machine must cover; the names are those of
+/// Layers that a run in the virtual machine must cover; the names are the same as in
 /// `crates/device/tests/stacks/plan.rs`.
 const REQUIRED: &[&str] = &[
     "dm-crypt",
@@ -35,7 +35,7 @@ pub struct Counts {
 
 impl Counts {
     pub fn parse(json: &[u8]) -> anyhow::Result<Self> {
-        serde_json::from_slice(json).context("cannot parse the counts of the test")
+        serde_json::from_slice(json).context("cannot parse the test's counts")
     }
 
     pub fn add(&mut self, other: Self) {

@@ -1,12 +1,12 @@
 //! The stacks to build, and how they are distributed over processes.
 
-/// The stacks of a range of seeds.
+/// The stacks for a range of seeds.
 #[derive(clap::Args)]
 pub struct Drawn {
     /// Number of stacks to build
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub count: u64,
-    /// Seed of the first stack; the others follow it
+    /// Seed for the first stack; the others follow it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     /// Number of concurrent processes, each of which mostly waits for the kernel

@@ -1,4 +1,4 @@
-//! How QEMU executes the guest, and the firmware with which the guest starts.
+//! How QEMU executes the guest, and the firmware that starts the guest.
 
 use std::fs;
 use std::path::Path;

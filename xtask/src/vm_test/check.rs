@@ -20,5 +20,5 @@ pub struct Check {
     pub run: fn(&mut Lab) -> anyhow::Result<()>,
 }
 
-/// Options for a short test, without the cell length, which each check sets.
+/// Options for a short test; each check adds the cell length.
 pub const SHORT: &str = "--profile pts-e-1.0 --max-rounds 5 --tc 1 --qd 2";

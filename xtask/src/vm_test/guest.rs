@@ -19,7 +19,7 @@ const DISK_WITHIN: Duration = Duration::from_secs(20);
 /// Timeout for a background program to reach a state.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(120);
 
-/// A file as large as a disk, without zero bytes.
+/// A file as large as a disk, containing no zero bytes.
 pub const CONTENT: &str = "/tmp/content";
 
 pub struct Guest {

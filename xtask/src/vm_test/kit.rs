@@ -223,7 +223,7 @@ pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf>
     Ok(root)
 }
 
-/// Returns name and version from a package file's metadata.
+/// Returns the name and version from a package file's metadata.
 fn named(file: &Path) -> anyhow::Result<String> {
     let wrong = || format!("{} is not a Debian package for amd64", file.display());
     let show = ["--show", "--showformat", "${Package}_${Version}_${Architecture}"];

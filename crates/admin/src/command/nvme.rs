@@ -1,4 +1,4 @@
-//! NVMe admin commands that query and configure (NVM Express Base Specification 2.0c, section 5).
+//! NVMe admin commands for queries and settings (NVM Express Base Specification 2.0c, section 5).
 
 use std::time::Duration;
 

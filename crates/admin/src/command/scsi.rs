@@ -1,4 +1,4 @@
-//! SCSI commands that query and configure (SPC-4, section 6, and SBC-3, section 5).
+//! SCSI commands for queries and settings (SPC-4, section 6, and SBC-3, section 5).
 
 use std::time::Duration;
 

@@ -125,8 +125,8 @@ fn speed(generation: u32) -> Option<&'static str> {
     [None, Some("1.5 Gb/s"), Some("3 Gb/s"), Some("6 Gb/s")].get(generation as usize).copied().flatten()
 }
 
-/// Words 89 and 90: with bit 15 set, 15 bits in units of two minutes; otherwise eight bits, of which 255
-/// means "more than that".
+/// Words 89 and 90: if bit 15 is set, 15 bits in units of two minutes; otherwise eight bits, with 255 meaning
+/// "more than that".
 fn erase_time(word: u16) -> Option<Duration> {
     let units = if word & 0x8000 != 0 { word & 0x7fff } else { word & 0xff };
     (units != 0).then(|| MINUTE * 2 * u32::from(units))

@@ -1,4 +1,4 @@
-//! NVMe structures. Figures are those of NVM Express Base Specification 2.0c and NVM Command Set 1.0c.
+//! NVMe structures. Figure numbers refer to NVM Express Base Specification 2.0c and NVM Command Set 1.0c.
 
 use std::time::Duration;
 
@@ -226,7 +226,7 @@ pub(crate) struct SanitizeLog {
     /// SPROG, 0 to 1; valid only while a sanitize operation is running.
     pub(crate) share_done: f64,
     pub(crate) state: SanitizeState,
-    /// SCDW10: dword 10 of the sanitize command to which this status refers.
+    /// SCDW10: dword 10 of the sanitize command that this status refers to.
     pub(crate) command: u32,
     /// ETO, ETBE and ETCE: expected durations of an overwrite, a block erase and a crypto erase.
     pub(crate) expected: [Option<Duration>; 3],

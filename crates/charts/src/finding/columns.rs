@@ -4,7 +4,7 @@ use chartdata::exhibit::{Bars, Columns3d};
 
 use super::amounts::{FACTOR, amount, percent};
 
-/// None with fewer than two values.
+/// None if there are fewer than two values.
 pub(super) fn finding(columns: &Columns3d) -> Option<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for (depth, row) in columns.depth.iter().zip(&columns.heights) {
@@ -16,7 +16,7 @@ pub(super) fn finding(columns: &Columns3d) -> Option<String> {
     extremes(&columns.height_label, &all)
 }
 
-/// None with fewer than two values.
+/// None if there are fewer than two values.
 pub(super) fn of_bars(bars: &Bars) -> Option<String> {
     let known = bars.bars.iter().filter_map(|(name, value)| Some((*value.as_ref()?, name.clone())));
     let known: Vec<(f64, String)> = known.filter(|(value, _)| value.is_finite()).collect();

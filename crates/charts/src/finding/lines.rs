@@ -166,7 +166,7 @@ fn tail(lines: &Lines) -> Option<String> {
     ))
 }
 
-/// The mean of each series, or the highest and the lowest of many.
+/// The mean of each series, or the highest and the lowest mean if there are many.
 fn means(lines: &Lines) -> Option<String> {
     let mut names: Vec<&String> = Vec::new();
     for series in &lines.series {
@@ -193,7 +193,7 @@ fn means(lines: &Lines) -> Option<String> {
     }
 }
 
-/// The highest point, and the first point of its line that comes close to it.
+/// The highest point, and the first point on the same line that comes close to it.
 fn peak(lines: &Lines) -> Option<String> {
     let highest = |series: &Series| known(series).into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
     let tops = lines.series.iter().filter_map(|series| Some((series, highest(series)?)));

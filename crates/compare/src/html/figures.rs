@@ -117,7 +117,7 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
     )
 }
 
-/// Statistics over groups of runs; empty without groups.
+/// Statistics over groups of runs; empty if there are no groups.
 pub(super) fn statistics(comparison: &Comparison) -> String {
     if comparison.groups.is_empty() {
         return String::new();
@@ -150,7 +150,8 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
     out + &remark(statistics::READING)
 }
 
-/// Returns the class of a table with a column for each run, by how far it must shrink to fit on paper.
+/// Returns the class of a table with a column for each run; the class depends on how far the table must
+/// shrink to fit on paper.
 const fn crowd(runs: usize) -> &'static str {
     match runs {
         0..=5 => "",

@@ -1,7 +1,7 @@
 //! Displays one or more runs: rewrites lines on a terminal, and appends lines elsewhere.
 //!
-//! The thread that drives a load reports progress about once a second, and each report causes a redraw. For
-//! rows without reports, such as during a purge that takes minutes, a thread of the board redraws them. Redraws
+//! The thread that drives a load reports progress about once a second, and each report causes a redraw. A
+//! thread of the board redraws rows that receive no reports, as during a purge that takes minutes. Redraws
 //! are limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -32,7 +32,7 @@ pub struct Facts {
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
     window: Option<Window>,
-    /// Number of completed cells of this round that the host may have limited, and of all completed cells.
+    /// Number of completed cells in this round that the host may have limited, and number of all completed cells.
     limited: (u32, u32),
     temperature_celsius: Option<i16>,
     /// Duration of the latest cell, which is displayed until the next activity starts.
@@ -52,7 +52,7 @@ struct Part {
     /// Length of the activity, if fixed.
     length: Option<Duration>,
     expected: Option<Duration>,
-    /// The latest completed fraction, and the time at which it was reported.
+    /// The latest completed fraction, and the time when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
     /// Bytes written by a load that is not in the journal yet.

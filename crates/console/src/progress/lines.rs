@@ -61,7 +61,7 @@ impl Piece {
     }
 }
 
-/// Returns the lines of a run, prefixed with `name` if there are several.
+/// Returns the lines for a run, prefixed with `name` if there are several.
 pub fn lines(view: &View, name: &str, detail: Detail, shape: Shape) -> Vec<Line> {
     let name = (!name.is_empty()).then(|| piece(0, name).in_paint(Paint::Bold));
     match detail {

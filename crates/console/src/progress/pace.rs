@@ -1,4 +1,4 @@
-//! The position of a test in its rounds, and the wall-clock time of its cells.
+//! The position of a test in its rounds, and the wall-clock time of the cells.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use pts::{Context, Task, Unit};
 /// The position and pace of a test.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    /// Amount of work of each test of the run, by name.
+    /// Amount of work in each test of the run, by the test's name.
     lengths: BTreeMap<String, Length>,
     round: u32,
     cell: u32,

@@ -22,8 +22,8 @@ pub(crate) trait ArrayController: Send {
     /// Verifies that a block device is the array that was created.
     fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError>;
 
-    /// Starts the initial synchronisation of the members if it does not start by itself. Called before all
-    /// data on the array, which is open and verified at this point, is destroyed.
+    /// Starts the initial synchronisation of the members if it does not start automatically. Called when the
+    /// array is open and verified, before all data on it is destroyed.
     fn begin(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
@@ -59,7 +59,7 @@ pub(crate) struct Found {
 /// State of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
-    /// All members work, and no background operation is running.
+    /// All members are working, and no background operation is running.
     Whole,
     /// The members are being synchronised. Contains the name of the operation and the completed fraction.
     Syncing(String, f64),

@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn impossible_values_are_refused_with_the_valid_ones() {
         for (text, part) in [
-            ("level = 4\nmembers = [\"/a\", \"/b\"]", "supported are 0, 1, 5, 6 and 10"),
-            ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, but 2 are given"),
+            ("level = 4\nmembers = [\"/a\", \"/b\"]", "use 0, 1, 5, 6 or 10"),
+            ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, but the description lists 2"),
             ("level = 6\nmembers = [\"/a\", \"/b\", \"/c\"]", "at least 4"),
             ("level = 0\nmembers = [\"/a\"]", "at least 2"),
             ("level = 1\nchunk_kib = 64\nmembers = [\"/a\", \"/b\"]", "no chunks"),

@@ -58,7 +58,7 @@ pub(crate) enum Purge {
 }
 
 impl Hardware {
-    /// Returns the minimal settings with which the drives can be found again.
+    /// Returns the minimal settings that are needed to find the drives again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,
@@ -72,7 +72,7 @@ impl Hardware {
         }
     }
 
-    /// Describes the settings, as text that follows RAID level and members.
+    /// Describes the settings, as text that follows the RAID level and the members.
     pub(crate) fn words(&self) -> String {
         let write = match self.write {
             Write::Through => "write through",

@@ -102,7 +102,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         arguments.extend(plan.chunk_kib.map(|kib| format!("--chunk={kib}")));
         arguments.extend(plan.component_kib.map(|kib| format!("--size={kib}")));
         if plan.level == 5 {
-            // Without this, the array would start degraded, with its last member as a spare.
+            // Otherwise, the array would start degraded, with its last member as a spare.
             arguments.push("--force".into());
         }
         arguments.extend(plan.members.iter().map(|member| member.display().to_string()));
@@ -165,7 +165,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
     }
 
     fn begin(&mut self, _: &ArrayPlan) -> Result<(), DriveError> {
-        // The kernel starts the first resync by itself.
+        // The kernel starts the first resync automatically.
         Ok(())
     }
 
@@ -221,7 +221,7 @@ fn node_of(member: &NotedMember) -> Option<PathBuf> {
     })
 }
 
-/// Verifies that a member has no array metadata left.
+/// Verifies that no array metadata is left on a member.
 fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
     let drive = Inspected::open(&node.display().to_string(), &OpenOptions::default(), Roots::default())?;
     let is_left = |refusal: &Refusal| match refusal {

@@ -22,7 +22,7 @@ impl Ran {
     }
 }
 
-/// Access to programs and attributes of this host.
+/// Access to the programs and attributes of this host.
 pub(crate) trait Outside: Send {
     /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;

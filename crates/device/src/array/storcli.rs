@@ -77,8 +77,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if plan.level == 0 {
             return Ok(());
         }
-        // Otherwise, the controller would start it some minutes later, in the background during the test, or not at all
-        // if there are few members.
+        // Otherwise, the controller would start the initialisation some minutes later, in the background
+        // during the test, or not at all if there are few members.
         let volume = self.volume(plan)?.ok_or_else(|| failed(VolumeError::Gone(plan.name.clone())))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         self.demand(&[&path, "start", "init", "full"], ControllerStep::Initialise)?;

@@ -30,7 +30,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&io, &processor, scene.online().len())
 }
 
-/// Returns the folder of the group and all its ancestors; the limits of all of them apply.
+/// Returns the folders of the group and all its ancestors; all of their limits apply.
 fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     let hierarchies = if controllers.is_empty() {
         vec![base.to_path_buf(), base.join("unified")]

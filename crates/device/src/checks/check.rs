@@ -92,7 +92,7 @@ impl Scene<'_> {
         self.sys("devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_default()
     }
 
-    /// Returns the folders above the device, nearest first: those of its controller, bus and port.
+    /// Returns the folders above the device, nearest first: the folders of its controller, bus and port.
     pub(super) fn above(&self) -> Vec<PathBuf> {
         let Some(device) = &self.device else { return Vec::new() };
         let below = device.position().parent().map(controller_of).unwrap_or_default();
@@ -105,8 +105,8 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are located below their subsystem,
-/// which links to its controllers.
+/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are located below their
+/// subsystem, which links to the controllers.
 pub(super) fn controller_of(parent: &Path) -> PathBuf {
     let of_subsystem =
         parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));

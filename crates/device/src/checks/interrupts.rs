@@ -45,7 +45,7 @@ fn judge(irqs: &[Vec<u32>], near: Option<&(u32, Vec<u32>)>, online: &[u32]) -> F
         && !reached.iter().any(|cpu| cpus.contains(cpu))
     {
         return Finding::warn(
-            format!("no interrupt of the drive is handled by a CPU of its NUMA node {node}"),
+            format!("no interrupt of the drive is handled by a CPU on its NUMA node {node}"),
             format!("move them to node {node} with /proc/irq/NUMBER/smp_affinity_list"),
         );
     }

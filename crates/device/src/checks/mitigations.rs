@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&states)
 }
 
-/// Evaluates the vulnerabilities by name and mitigation, as reported by the kernel.
+/// Evaluates the vulnerabilities by their names and mitigations, as reported by the kernel.
 fn judge(states: &[(String, String)]) -> Finding {
     if states.is_empty() {
         return Finding::not_here("the kernel reports none");

@@ -1,4 +1,4 @@
-//! Other load: I/Os of other programs on the drive, and their CPU usage.
+//! Other load: other programs' I/Os on the drive, and their CPU usage.
 
 use super::check::{Check, Finding, Scene};
 
@@ -11,7 +11,7 @@ const BUSY_INVALID: f64 = 0.50;
 /// A snapshot of the counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
-    /// Completed I/Os and I/Os in flight; `None` if there is no device.
+    /// Numbers of completed I/Os and of I/Os in flight; `None` if there is no device.
     ios: Option<(u64, u64)>,
     /// CPU time of all CPUs in ticks: busy and total.
     ticks: Option<(u64, u64)>,

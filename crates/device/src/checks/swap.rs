@@ -10,7 +10,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&scene.proc("swaps").unwrap_or_default())
 }
 
-/// Parses `/proc/swaps`: a heading, then name, type, size and used KiB of each area.
+/// Parses `/proc/swaps`: a heading, then the name, type, size and used KiB of each area.
 fn judge(swaps: &str) -> Finding {
     let used = |line: &str| line.split_whitespace().nth(3).and_then(|field| field.parse::<u64>().ok());
     let areas: Vec<u64> = swaps.lines().skip(1).filter_map(used).collect();

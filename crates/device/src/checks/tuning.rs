@@ -31,7 +31,7 @@ impl Tuning {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets the value, and verifies that the kernel then reports it.
+    /// Sets the value, and verifies that the kernel reports the new value.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] if the kernel does not accept the value.

@@ -68,7 +68,7 @@ pub enum ArrayError {
     NoNumber,
     /// The record for dismantling an array cannot be written.
     #[error(
-        "{}: {}; without this record a crash would leave the array in place, so it is not created",
+        "{}: {}; without this record, a crash would leave the array in place, so it is not created",
         .path.display(), reason(.source)
     )]
     Note {

@@ -1,8 +1,8 @@
-//! Errors for loss of data that was not confirmed.
+//! Errors for a loss of data that was not confirmed.
 
 use std::path::PathBuf;
 
-/// Data would be lost, and the identities that confirm this were not all given.
+/// Data would be lost, and not all of the identities that confirm this were specified.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unconfirmed {
     /// Data of a single target.
@@ -15,7 +15,7 @@ pub enum Unconfirmed {
         /// The identity that was given.
         given: Option<String>,
     },
-    /// Several identities were given for a single drive.
+    /// Several identities were specified for a single drive.
     #[error("{target} is a single drive, which is confirmed by one identity")]
     OneDrive {
         /// Target as given on the command line.

@@ -7,10 +7,10 @@ pub enum DescriptionError {
     #[error("{0}")]
     Toml(String),
     /// The RAID level is not supported.
-    #[error("unsupported RAID level {0}; supported are 0, 1, 5, 6 and 10")]
+    #[error("unsupported RAID level {0}; use 0, 1, 5, 6 or 10")]
     Level(u8),
     /// Too few members.
-    #[error("RAID {level}{} needs at least {least} members, but {count} are given", on(*.on_controller))]
+    #[error("RAID {level}{} needs at least {least} members, but the description lists {count}", on(*.on_controller))]
     TooFew {
         /// RAID level.
         level: u8,
@@ -22,7 +22,9 @@ pub enum DescriptionError {
         count: usize,
     },
     /// The number of members is odd.
-    #[error("RAID {level} on a controller needs an even number of members, but {count} are given")]
+    #[error(
+        "RAID {level} on a controller needs an even number of members, but the description lists {count}"
+    )]
     Odd {
         /// RAID level.
         level: u8,

@@ -21,7 +21,7 @@ pub enum TargetError {
     /// The device does not exist.
     #[error("no such device")]
     NoDevice,
-    /// The file does not exist, and no size was given.
+    /// The file does not exist, and no size was specified.
     #[error("no such file")]
     NoFile,
     /// The file does not exist, and targets that are only read are not created.
@@ -80,13 +80,13 @@ pub enum TargetError {
         /// Capacity of the smallest target.
         least_bytes: u64,
     },
-    /// A size was given for a drive, which is always tested as a whole.
+    /// A size was specified for a drive, which is always tested as a whole.
     #[error("a size applies only to files; a drive is always tested as a whole")]
     SizeOfDrive,
-    /// A size was given for a simulated drive.
+    /// A size was specified for a simulated drive.
     #[error("a size applies only to files")]
     SizeOfSimulated,
-    /// A size was given for an array.
+    /// A size was specified for an array.
     #[error("the size of an array follows from its members")]
     SizeOfArray,
     /// A scale was given for a real target.

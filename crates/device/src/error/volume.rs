@@ -103,7 +103,7 @@ pub enum VolumeError {
         /// Its world-wide name.
         naa: String,
     },
-    /// The program of the controller names another block device for the volume.
+    /// The controller's program names another block device for the volume.
     #[error(
         "{node} has the name of the volume {name}, but the controller's program reports it as {reported}"
     )]

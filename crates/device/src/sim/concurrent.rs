@@ -71,7 +71,7 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // With a schedule, the rate determines the number of I/Os; a closed loop must not end after only a few.
+        // If there is a schedule, the rate determines the number of I/Os; a closed loop must not end after only a few.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_required =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
@@ -100,7 +100,7 @@ impl Party {
         self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
-    /// Returns the next time at which the workload acts without waiting for a completion.
+    /// Returns the next time when the workload acts without waiting for a completion.
     fn next_ns(&self, now_ns: u64) -> u64 {
         if now_ns >= self.deadline_ns || self.is_over(now_ns) {
             return u64::MAX;
@@ -313,7 +313,7 @@ impl Simulated {
     }
 }
 
-/// Combines the first failure with those of the other commands in flight.
+/// Combines the first failure with the failures of the other commands in flight.
 pub(super) fn all_failures(first: &Completion, queue: &mut Queue<'_>) -> DriveError {
     let mut failed: Option<Failed> = None;
     let mut note = |completion: &Completion| {

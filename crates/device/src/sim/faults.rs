@@ -5,7 +5,7 @@ use record::InjectedFault;
 
 use crate::open_options::SimFaults;
 
-/// Returns the faults to inject, with times of the full-size drive; `own` are the faults of the model.
+/// Returns the faults to inject, with times for the full-size drive; `own` are the model's faults.
 pub(super) fn chosen(
     faults: Option<&SimFaults>,
     own: &[String],
@@ -51,7 +51,7 @@ fn injected(recorded: &[InjectedFault]) -> Faults {
     faults
 }
 
-/// Returns the faults in the form in which a run stores them.
+/// Returns the faults in the form that a run stores.
 pub(super) fn recorded(faults: &Faults) -> Vec<InjectedFault> {
     let length = |range: &std::ops::Range<u64>| range.end - range.start;
     let media = faults.media.iter().map(|media| InjectedFault::Media {

@@ -9,7 +9,7 @@ use crate::error::{DriveError, PurgeError};
 
 /// A purge method.
 struct Method {
-    /// Name on the command line. Label and PTS acceptance are taken from the real method with this name.
+    /// Name on the command line. The label and PTS acceptance are taken from the real method with this name.
     name: &'static str,
     /// Label in reports, if it differs from the label of the real method.
     label: Option<&'static str>,

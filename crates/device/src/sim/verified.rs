@@ -1,5 +1,5 @@
-//! Workloads that verify their data, on a drive that stores none: the drive computes which reads its faults would
-//! have changed. As on a real target, all written data is read back at the end.
+//! Workloads that verify their data, on a drive that does not store data: the drive computes which reads its
+//! faults would have changed. As on a real target, all written data is read back at the end.
 
 use engine::{Flow, LoadOutcome, Tick, ended_by};
 use nandsim::{Cause, DataDefect};

@@ -1,4 +1,4 @@
-//! A regular file as a target, for trying everything without a drive.
+//! A regular file as a target, to try everything without a drive.
 
 use std::fs::{self, File};
 use std::io;
@@ -48,7 +48,7 @@ struct Identity {
     birth: Option<String>,
 }
 
-/// State of a file, which reveals whether it was changed by others since a run was interrupted.
+/// State of a file, which reveals whether others have changed it since a run was interrupted.
 #[derive(Debug, Clone)]
 pub struct FileState {
     /// Length of the file.
@@ -165,7 +165,7 @@ impl RegularFile {
         found
     }
 
-    /// Returns all other users of the file; this process must have no other descriptor than `file` for it.
+    /// Returns all other users of the file; this process must not have any descriptor for it except `file`.
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
         let Some(Identity { thing, .. }) = Identity::of(file) else {
@@ -207,7 +207,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Returns length, time of the last change and signatures of the file; `None` if it does not exist yet.
+    /// Returns the file's length, the time of its last change and its signatures; `None` if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(e.into()))?;
@@ -256,7 +256,7 @@ impl RegularFile {
         if Identity::of(&anchor).as_ref() != Some(identity) {
             return Err(DriveError::target(&self.facts.path, TargetError::Replaced));
         }
-        // Open the file through the descriptor, so that it cannot be replaced in the meantime.
+        // Open the file through the descriptor, so that it cannot be replaced between the check and the opening.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
         open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(e.into()))
     }
@@ -355,7 +355,7 @@ impl RegularFile {
     }
 }
 
-/// Checks the size of a file: the given size, or its length if no size is given. Returns the resulting capacity.
+/// Checks the size of a file: the specified size or, if there is none, the file's length. Returns the capacity.
 fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
     match given {
         Some(bytes) if bytes < SMALLEST_BYTES => {
@@ -401,7 +401,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     match descriptor::open_elsewhere(file) {
         Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // Without a lease, all users of files must be known.
+        // If there is no lease, all users of files must be known.
         Elsewhere::No | Elsewhere::Unknown => {
             unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
         }

@@ -13,7 +13,7 @@ use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
-/// Minimum size of a target. Smaller ones are mistakes: an empty card reader, or a loop device without a file.
+/// Minimum size of a target. Smaller ones are not usable: an empty card reader, or a loop device without a file.
 pub const SMALLEST_BYTES: u64 = 16 * MIB;
 
 /// An open target, either exclusively for writing or read-only.
@@ -24,7 +24,7 @@ pub(crate) struct Held {
     pub(crate) is_buffered: bool,
     /// The passthrough device, or why it is not available; `None` if it was not requested.
     pub(crate) generic: Option<Result<Generic, String>>,
-    /// The loop devices at or below a block device, in their state when it was opened.
+    /// The loop devices at or below a block device, with their state when the block device was opened.
     pub(crate) loops: Vec<Backing>,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
-/// Opens whatever is at `path` for reading. Does not follow a symbolic link that was placed there in the
-/// meantime, and does not block on a FIFO.
+/// Opens whatever is at `path` for reading. Does not follow a symbolic link that was placed there since the
+/// check, and does not block on a FIFO.
 pub(super) fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())

@@ -9,7 +9,7 @@ use crate::usage::{self, Thing};
 /// Alignment that is sufficient for direct I/O on every device.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// Returns whether a file or device starts like a file of a run, wherever it is stored.
+/// Returns whether a file or device starts like one of a run's files, wherever it is stored.
 pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
     let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);

@@ -337,7 +337,7 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
         };
         assert!(message.contains(reason), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
-        // Skip the comparison if the target was replaced, because it is then a different target.
+        // Skip the comparison if the target was replaced, because the replacement is a different target.
         assert!(is_exchanged || content(&wrong.path) == held, "{name}: its content changed");
         tried += 1;
     }

@@ -7,7 +7,7 @@ use super::facts::{By, Facts, Kind, Layer};
 use super::thing::{Thing, opened};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// A device below a target that may be claimed by a user outside the target's own stack.
+/// A device below a target that a user outside the target's own stack may have claimed.
 #[derive(Debug, PartialEq, Eq)]
 struct Claimable {
     device: DeviceNumber,

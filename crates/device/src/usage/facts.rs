@@ -54,7 +54,7 @@ pub(super) struct Node {
     pub(super) is_read_only: bool,
 }
 
-/// `upper` is built on `span` of `lower`; both are indices of nodes.
+/// `upper` is built on `span` of `lower`; `upper` and `lower` are indices of nodes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layer {
     pub(super) upper: usize,
@@ -63,8 +63,8 @@ pub(super) struct Layer {
     pub(super) kind: Kind,
 }
 
-/// The bytes of a lower device that belong to a device, and the upper node through which they are reached;
-/// `None` for the device itself.
+/// The bytes of a lower device that belong to a device, and the upper node that leads to them; `None` for the
+/// device itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) via: Option<usize>,
@@ -199,8 +199,8 @@ impl Facts {
         found
     }
 
-    /// Returns whether a lower node is reached in two ways. Different parts of the device may then be the same
-    /// bytes, as in an array of two loop devices over one file.
+    /// Returns whether a lower node is reached in two ways. If so, different parts of the device may be the
+    /// same bytes, as in an array of two loop devices over one file.
     pub(super) fn reaches_twice(&self, node: usize) -> bool {
         let meet = |ways: &[Way], way: &Way| {
             ways.iter().any(|other| other.via != way.via && other.span.overlaps(way.span))
@@ -209,8 +209,8 @@ impl Facts {
     }
 
     /// Returns whether the target, which reaches `own`, also reaches bytes of `node` on a path that does not
-    /// include `node`. Parts of `node` that the target does not reach directly may then still be its bytes, as with
-    /// a mapping of a disk and of a loop device over that disk.
+    /// include `node`. If so, parts of `node` that the target does not reach directly may still be the
+    /// target's bytes, as with a mapping of a disk and of a loop device over that disk.
     pub(super) fn is_bypassed(&self, node: usize, own: &BTreeMap<usize, Vec<Way>>) -> bool {
         let within = self.below(node);
         let bypasses = |way: &Way| way.via.is_none_or(|via| !within.contains_key(&via));

@@ -1,5 +1,5 @@
 //! Mount namespaces without processes, which exist because of a mount (`mount --bind /proc/PID/ns/mnt FILE`) or
-//! an open descriptor. A thread enters each of them, which makes their mounts appear in `/proc`.
+//! an open descriptor. A thread enters each of these namespaces, which makes the mounts appear in `/proc`.
 
 use std::fs;
 use std::io;
@@ -90,8 +90,8 @@ fn name_of(namespace: &Stat) -> PathBuf {
     format!("{PREFIX}{}]", namespace.st_ino).into()
 }
 
-/// Returns the namespaces that processes have opened: the names of mount namespaces, with links to them in
-/// `/proc`. The link itself shows a path if the namespace was opened through a mount.
+/// Returns the mount namespaces that processes have opened: their names, with links to them in `/proc`. The
+/// link itself shows a path if the namespace was opened through a mount.
 pub(super) fn by_descriptors(roots: &Roots) -> Vec<(PathBuf, PathBuf)> {
     let tasks = processes(roots).into_iter().flat_map(|(_, folder)| entries(&folder.join("task")));
     let links = tasks.flat_map(|task| entries(&task.join("fd")));

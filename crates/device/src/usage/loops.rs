@@ -1,7 +1,7 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. If there is no answer before
-//! a deadline, that is an error.
+//! The driver queries the file system of the backing file, and waits for its server. It is an error if there
+//! is no answer before a deadline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,7 +22,7 @@ use super::thing::{Thing, opened, thing_at};
 use crate::ioctl::{self, LoopStatus};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// Time for which a loop device that is being detached may be listed with its backing file.
+/// How long a loop device that is being detached may still be listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// Time that a query may take. If a file system has not answered by then, its server has probably stopped.
@@ -156,7 +156,7 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Pending queries. A thread is already waiting for each of them, so no second thread is started.
+/// Pending queries. A thread is already waiting for each of these answers, so no second thread is started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {
@@ -172,7 +172,7 @@ fn answered(
     if unanswered().get(&number).is_some_and(is_waiting) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    // A response that has arrived in the meantime may be out of date.
+    // A response that has arrived by now may be out of date.
     unanswered().remove(&number);
     let (answer, answers) = mpsc::channel();
     // After the deadline, the response is discarded.

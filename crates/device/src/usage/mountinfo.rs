@@ -36,9 +36,9 @@ impl Namespace {
 }
 
 /// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Other namespaces are
-/// included if the kernel shows them: those of processes and those that a mount keeps alive. `of_descriptors`, which
-/// takes longer, also includes those that a descriptor keeps alive. The mounts of a namespace that cannot be entered
-/// are not listed. `pause` passes the time until other threads have left the namespaces that they inspect.
+/// included if the kernel shows them: the namespaces of processes, and namespaces that a mount keeps alive.
+/// `of_descriptors`, which takes longer, also includes namespaces that a descriptor keeps alive. Namespaces that cannot
+/// be entered have no mounts in the list. `pause` waits for other threads to leave the namespaces that they inspect.
 pub(super) fn namespaces(
     roots: &Roots,
     of_descriptors: bool,
@@ -57,7 +57,7 @@ pub(super) fn namespaces(
     });
     let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root. It may also outlive its leader, whose links are then broken.
+        // A thread may have its own namespace or root. It may also outlive its leader, which breaks the leader's links.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));
@@ -99,9 +99,9 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a namespace with those of its mounts that have not been seen before.
+    /// Adds a namespace with its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as the mounting process saw them, and may refer to something else from other root folders.
+        // Sources are paths as the mounting process saw them, and may refer to something else under other root folders.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {

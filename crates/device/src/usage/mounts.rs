@@ -17,8 +17,8 @@ use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use sysfs::Roots;
 
-/// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps alive are included if a
-/// mounted file system appears in none of the others.
+/// Returns the mount namespaces; our own is the first. Namespaces that only a descriptor keeps alive are
+/// included if a mounted file system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
     let pause = &mut || std::thread::sleep(Duration::from_millis(50));
     let found = namespaces(roots, false, pause)?;
@@ -33,7 +33,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
             add(facts, namespace, overlays, &mount, kinds.source_of(&mount));
         }
     }
-    // Mounts may come and go during the reading, but a hidden mount stays hidden.
+    // Mounts may come and go while the tables are being read, but a hidden mount stays hidden.
     let again = || all_namespaces(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
     if has_unlisted_erofs(roots, read) && !again() {
         let what = "an EROFS that no mount table shows may have its data in any file; stop the processes that \
@@ -149,7 +149,7 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
 enum Source {
     /// The device or file that contains the file system.
     Device,
-    /// If it is a path at all, the path of that device or file, as used by FUSE servers of images.
+    /// The path of that device or file, if it is a path at all, as with FUSE servers for images.
     DeviceIfAny,
     /// Arbitrary text.
     Text,

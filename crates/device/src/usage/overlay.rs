@@ -96,7 +96,7 @@ impl<'a> Overlays<'a> {
         let layers =
             self.mount_of(file).and_then(|(namespace, line)| Some((namespace, Layers::of(line, path)?)));
         let Some((namespace, layers)) = layers else { return Stored::Unknown };
-        // Paths of layers are those of the mounting process, inside or outside of a container.
+        // Paths of layers are as seen by the mounting process, inside or outside a container.
         let candidate = |layer: &PathBuf, inside: bool| {
             let path = layers.path_in(layer);
             let path = if inside { namespace.within(&path) } else { path };
@@ -115,7 +115,7 @@ impl<'a> Overlays<'a> {
         }
     }
 
-    /// Returns the line of the mount table for the mount through which a file was opened.
+    /// Returns the mount table's line for the mount that a file was opened through.
     fn mount_of(&self, file: &OwnedFd) -> Option<(&Namespace, &str)> {
         let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
         let id =
@@ -137,14 +137,14 @@ pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
     open_nothing(path, OFlags::empty())
 }
 
-/// Opens a file for reading that was opened with `O_PATH`.
+/// Opens for reading a file that was opened with `O_PATH`.
 pub(super) fn reopened(file: impl AsFd) -> Option<OwnedFd> {
     let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(link, flags, Mode::empty()).ok()
 }
 
-/// Returns whether two names refer to the same file: overlayfs reports these attributes of the stored file.
+/// Returns whether two names refer to the same file: overlayfs reports the stored file's values for these attributes.
 fn have_same_content(one: &OwnedFd, other: &OwnedFd) -> bool {
     const FIELDS: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::BTIME);
     let attributes = |file: &OwnedFd| {

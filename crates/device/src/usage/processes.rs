@@ -27,7 +27,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
         let mut has_one_ended = false;
         for (pid, folder) in new {
             add(roots, facts, &relevant, pid, &folder);
-            // Before it was inspected, the process may have started another one and passed its files to it.
+            // Before it was inspected, the process may have started another process and passed its files on.
             if has_ended(&folder) {
                 has_one_ended = true;
                 // The kernel may reuse the ID after that. A zombie still has its ID.
@@ -64,7 +64,7 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
     let mut mapped = mappings(folder, relevant);
     for task in tasks_apart(roots, folder, pid) {
         found.extend(descriptors(&task, relevant));
-        // The threads of a process share an address space; the list of a leader that has exited is empty.
+        // The threads of a process share an address space; a leader that has exited has an empty list of mappings.
         if mapped.is_empty() {
             mapped = mappings(&task, relevant);
         }
@@ -144,7 +144,7 @@ impl Relevant<'_> {
 
 /// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`) or that outlive their leader.
 fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
-    // With the IDs of another PID namespace, threads cannot be compared.
+    // Threads cannot be compared by the IDs of another PID namespace.
     let are_ours = own_pid(roots) == std::process::id();
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =
@@ -204,7 +204,7 @@ fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // For a device node, the listed volume and inode are those of the node, which may be on any file system. Only
+        // For a device node, the volume and inode of the node itself are listed, which may be on any file system. Only
         // root may follow the link to the device. For a file on an overlay, some kernels list the stored file.
         let link = folder.join("map_files").join(mapping.range);
         let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };

@@ -1,4 +1,4 @@
-//! Files and folders of `/proc` and `/sys`.
+//! Files and directories in `/proc` and `/sys`.
 
 use std::fs;
 use std::io;

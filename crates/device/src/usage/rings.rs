@@ -37,8 +37,8 @@ fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
 }
 
-/// Returns the link in `/proc` to the descriptor that the process in `folder` has for the file registered as
-/// `path`; `None` if it has no such descriptor, or several for different files.
+/// Returns the link in `/proc` to the descriptor of the process in `folder` for the file registered as
+/// `path`; `None` if there is no such descriptor, or if there are several for different files.
 pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     let is_of_it = |link: &PathBuf| fs::read_link(link).is_ok_and(|at| at == path);
     let mut links = entries(&folder.join("fd")).into_iter().filter(is_of_it);
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn another_file_at_the_path_of_a_registered_one_is_noticed() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        // As far as can be determined, the file at this path is the registered file.
+        // `is_at` accepts the file at the path only if the file is known to be open.
         let is_known = is_open(&rustix::fs::open(file.path(), OFlags::PATH, Mode::empty()).expect("a file"));
         assert_eq!(is_at(file.path(), file.path()), is_known);
         let path = file.into_temp_path();

@@ -263,7 +263,8 @@ proptest! {
             put(&mut facts, things[upper], things[lower], span, kind);
         }
         facts.used(things[used], "", mounted());
-        // For each upper node, the bytes of each lower node that `of` reaches through it; a stacked layer reaches all bytes.
+        // For each upper node, the bytes in each lower node that `of` reaches through the upper node; a
+        // stacked layer reaches all bytes.
         const ITSELF: usize = 12;
         let reached = |of: usize| {
             let mut marks = vec![[[false; 64]; 13]; 12];

@@ -33,7 +33,7 @@ pub(crate) fn thing_at(path: &Path) -> Option<Thing> {
     thing(rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }
 
-/// Returns the object to which an open descriptor refers.
+/// Returns the object that an open descriptor refers to.
 pub(crate) fn thing_of_file(file: impl AsFd) -> Option<Thing> {
     thing(rustix::fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }

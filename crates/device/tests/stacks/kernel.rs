@@ -136,7 +136,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns device number and inode of the backing file.
+/// Returns the device number and inode of the backing file.
 fn status(device: &File) -> Option<(u64, u64)> {
     // SAFETY: a plain struct of integers, for which all zeros are a valid value.
     let mut info: LoopInfo = unsafe { std::mem::zeroed() };

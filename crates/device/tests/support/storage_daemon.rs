@@ -92,7 +92,7 @@ impl StorageDaemon {
         let _ = self.daemon.wait();
     }
 
-    /// Makes the device hang: no I/O completes until [`continue_process`](Self::go_on).
+    /// Makes the device hang: no I/O completes until [`go_on`](Self::go_on).
     pub fn pause(&mut self) {
         self.signal("-STOP");
     }

@@ -35,8 +35,8 @@ fn made(bytes: u64) -> Result<Zram, String> {
     let size = format!("/sys/block/zram{number}/disksize");
     let sized = fs::write(&size, bytes.to_string());
     if sized.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy) {
-        // In the meantime, another process that looked for a free device has set the size of this device. The
-        // device now belongs to that process, so do not remove it.
+        // Another process that looked for a free device has already set the size of this device. The device
+        // now belongs to that process, so do not remove it.
         return Err(format!("zram{number} was taken by another process"));
     }
     // From here on, the device is always removed.

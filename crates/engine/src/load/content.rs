@@ -122,7 +122,7 @@ impl Checks {
         }
     }
 
-    /// Verifies blocks of an earlier run; their stamps contain their length.
+    /// Verifies blocks written by an earlier run; the stamps contain the length of the blocks.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
@@ -137,7 +137,7 @@ impl Checks {
     }
 }
 
-/// Stamped blocks. A block has at most one I/O in flight, because the order of two would be undefined.
+/// Stamped blocks. A block has at most one I/O in flight, because the order of two I/Os would be undefined.
 pub(crate) struct Stamped {
     fill: Fill,
     checks: Checks,

@@ -2,7 +2,7 @@
 //!
 //! Each write gets new output of interleaved xoshiro256+ generators, one per lane of a vector register, so
 //! that generating data costs about as much as copying it. The lowest bits of this generator are its weakest,
-//! but they are as incompressible as the others. The data depends only on seed and thread, not on the CPU:
+//! but they are as incompressible as the others. The data depends only on the seed and the thread, not on the CPU:
 //! the code is compiled for several instruction sets, and the best one is selected at run time.
 //!
 //! Reducible data is made from the same output: part of each sector is zero, and some writes repeat the
@@ -15,7 +15,7 @@ use stdx::Rng;
 const LANES: usize = 16;
 /// Number of bytes per step of all lanes.
 const STEP_BYTES: usize = LANES * 8;
-/// Separates these random streams from those of the offsets, which are numbered by thread from 0.
+/// Separates these random streams from the streams for offsets, which are numbered by thread from 0.
 const DATA_STREAM: u64 = 1 << 32;
 
 /// State of all lanes; each of its four words is one vector.

@@ -1,7 +1,7 @@
 //! The loop of an open load: I/Os start when they are due, whether or not earlier I/Os have completed.
 //!
 //! When the queue is full, arrivals wait. This wait is part of the response time, which starts when the I/O
-//! was due, not when it was submitted. No arrival is omitted (no coordinated omission).
+//! was due, not when it was submitted. Arrivals are never omitted (no coordinated omission).
 
 use std::io;
 use std::sync::atomic::Ordering;

@@ -12,7 +12,7 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals for which memory is reserved if the length of a run is unknown. Unused memory takes
+/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes
 /// only address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
@@ -147,7 +147,7 @@ pub struct Recorder {
     interval_ns: u64,
     /// Start of the measurement, after the ramp.
     begin_ns: u64,
-    /// I/Os that complete before this time do not count; set to 0 once it has passed.
+    /// I/Os that complete before this time do not count; it is set to 0 once it has passed.
     counts_from_ns: u64,
     display: SyncSender<Message>,
 }

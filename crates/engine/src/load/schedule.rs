@@ -4,7 +4,7 @@ use record::{Arrivals, Process};
 use stdx::Rng;
 use stdx::units::SECOND_NS;
 
-/// Separates these random streams from those of offsets and data.
+/// Separates these random streams from the streams for offsets and data.
 const ARRIVAL_STREAM: u64 = 2 << 32;
 
 /// The unbounded sequence of due times of one thread.
@@ -21,7 +21,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates the part of the schedule for `thread` (from 0) of `threads`.
+    /// Creates the part of the schedule for thread `thread` (from 0) out of `threads`.
     #[must_use]
     pub fn new(arrivals: Arrivals, seed: u64, thread: u16, threads: u16, start_ns: u64) -> Self {
         let mut schedule = Self {
@@ -40,14 +40,14 @@ impl Schedule {
         schedule
     }
 
-    /// Returns the time at which the next I/O is due.
+    /// Returns the time when the next I/O is due.
     #[inline]
     #[must_use]
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Returns the time at which the next I/O is due, and advances to the I/O after it.
+    /// Returns the time when the next I/O is due, and advances to the I/O after it.
     #[inline]
     pub fn take(&mut self) -> u64 {
         let due_ns = self.due_ns;

@@ -63,7 +63,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns the descriptor for the kernel; -1 without a target.
+    /// Returns the descriptor for the kernel; -1 if there is no target.
     pub(crate) fn raw_fd(&self) -> RawFd {
         self.fd.map_or(-1, |fd| fd.as_raw_fd())
     }

@@ -12,7 +12,7 @@ pub enum Wrong {
     Corrupt,
     /// The block contains data written for another offset.
     Misdirected {
-        /// Offset for which the block was written.
+        /// Offset that the block was written for.
         of_bytes: u64,
     },
     /// The block contains data that was overwritten earlier.

@@ -1,4 +1,4 @@
-//! The paths into the kernel, and the selection of those that suit a load.
+//! The paths into the kernel, and the selection of the paths that suit a load.
 
 use record::IoEngine;
 

@@ -20,7 +20,7 @@ pub(super) fn spares(workload: &Workload) -> u16 {
     let depth = workload.queue_depth;
     // At QD 1 and in an open loop, the slot is free anyway.
     let is_deep = depth > 1 && workload.regime.arrivals.is_none();
-    // With mixed block sizes, a small write would get a buffer filled for a large write.
+    // If block sizes are mixed, a small write would get a buffer filled for a large write.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
     if !(is_deep && is_even && workload.writes()) {
         return 0;

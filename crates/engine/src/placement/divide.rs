@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::processor::Processor;
 
 /// Assigns cores to targets in turn, near the target if possible; all CPUs of a core go to the same target.
-/// With `leave_one` and more cores than targets, the first core is not used, because much of the kernel's own
-/// work runs there. All shares are empty if there are fewer cores than targets.
+/// If `leave_one` is set and there are more cores than targets, the first core is not used, because much of
+/// the kernel's own work runs there. All shares are empty if there are fewer cores than targets.
 pub(super) fn divided(processors: &[Processor], nodes: &[Option<u32>], leave_one: bool) -> Vec<Vec<u32>> {
     let mut shares = vec![Vec::new(); nodes.len()];
     let mut cores: BTreeMap<u32, (u32, Vec<u32>)> = BTreeMap::new();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A host with this number of cores of two CPUs each; the second half of the cores is on node 1.
+    /// A host with this number of cores, each with two CPUs; the second half of the cores is on node 1.
     fn host(cores: u32) -> Vec<Processor> {
         let of =
             |number| Processor { number, core: number % cores, node: u32::from(number % cores >= cores / 2) };

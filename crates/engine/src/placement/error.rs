@@ -19,7 +19,7 @@ pub enum PlacementError {
     List {
         /// Name of the setting.
         option: &'static str,
-        /// The list as given.
+        /// The list as specified.
         text: String,
         /// Description of the problem.
         source: CpuListError,
@@ -29,7 +29,7 @@ pub enum PlacementError {
     Unavailable {
         /// Name of the setting.
         option: &'static str,
-        /// The list as given.
+        /// The list as specified.
         text: String,
         /// Number of the CPU or node.
         number: u32,

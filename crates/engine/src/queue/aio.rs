@@ -148,7 +148,7 @@ impl Aio {
         self.in_flight - self.pushed.len() - (self.seen - self.taken)
     }
 
-    /// Turns the failure of the first request into its completion.
+    /// Turns the failure of the first request into that request's completion.
     #[cold]
     fn refuse_first(&mut self, error: &io::Error, now_ns: u64) {
         let data = u64::from(self.pushed.remove(0));
@@ -165,7 +165,7 @@ impl Queue for Aio {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(!self.busy[usize::from(slot)], "the kernel owns this buffer");
         // SAFETY: the slice is `block_bytes` long and initialised; the slot is idle, so the kernel does not
-        // use it, and the reference borrows `self`, so nothing can be pushed in the meantime.
+        // use it, and the reference borrows `self`, so nothing can be pushed while it exists.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 
@@ -242,7 +242,7 @@ impl Queue for Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // Requests that were not submitted are dropped; all others are waited for by the kernel. SAFETY: the
+        // Requests that were not submitted are dropped; the kernel waits for all others. SAFETY: the
         // context is our own and is not used afterwards. The call returns when no I/O is left in flight.
         let destroyed = check(unsafe { libc::syscall(libc::SYS_io_destroy, self.context) });
         if destroyed.is_ok() || self.running() == 0 {

@@ -1,7 +1,7 @@
 //! NVMe commands through io_uring (`io_uring_cmd`), which bypass the kernel's block layer.
 //!
 //! SQEs are twice as long as usual, because each contains a command. The kernel accepts them on the generic
-//! character device of a namespace; with registered buffers from Linux 6.1 on.
+//! character device of a namespace, and with registered buffers since Linux 6.1.
 
 use std::io;
 

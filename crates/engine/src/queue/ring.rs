@@ -96,11 +96,11 @@ const SUBMITTING_GRANTS: &[Setup] = &[
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER),
     Setup::SQPOLL,
 ];
-/// Time without new SQEs after which the submission thread of the kernel goes to sleep.
+/// Time without new SQEs after which the kernel's submission thread goes to sleep.
 const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
-    /// Creates a ring of at least this number of entries. Must be called by the thread that uses the ring.
+    /// Creates a ring with at least this number of entries. Must be called by the thread that uses the ring.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
         Self::of(file, &params, polling)
@@ -187,7 +187,7 @@ impl<S: Submission> Ring<S> {
     ///
     /// # Safety
     /// Everything that the SQE refers to must stay valid until its CQE is consumed, and the number of SQEs in
-    /// flight must not exceed the number of entries for which the ring was created.
+    /// flight must not exceed the number of entries that the ring was created with.
     #[inline]
     pub(crate) unsafe fn push(&mut self, entry: S) {
         let Submissions { entries, mask, next, .. } = &mut self.submissions;
@@ -365,7 +365,7 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Returns whether the submission thread of the kernel must be woken up.
+    /// Returns whether the kernel's submission thread must be woken up.
     fn submitter_sleeps(&self) -> bool {
         // The thread sets the flag and then checks the tail again, so the tail must be visible before the
         // flag is read.

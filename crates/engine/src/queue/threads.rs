@@ -139,7 +139,7 @@ impl Queue for Threads {
         assert!(!self.busy[usize::from(slot)], "a helper owns this buffer");
         let buffers = &self.shared.buffers;
         // SAFETY: as in `perform`; the slot is idle, so no request for it exists, and the reference borrows
-        // `self`, so none can be pushed in the meantime.
+        // `self`, so none can be pushed while it exists.
         unsafe { std::slice::from_raw_parts_mut(buffers.at(slot), buffers.block_bytes()) }
     }
 

@@ -131,8 +131,7 @@ impl<E: Operation> Queue for Uring<E> {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(self.slots[usize::from(slot)].length_bytes == 0, "the kernel owns this buffer");
         // SAFETY: the slice is `block_bytes` long and initialised (mmap returns zeros); the slot is idle, so
-        // the kernel does not use it, and the reference borrows `self`, so nothing can be pushed in the
-        // meantime.
+        // the kernel does not use it, and the reference borrows `self`, so nothing can be pushed while it exists.
         unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) }
     }
 

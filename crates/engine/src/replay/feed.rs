@@ -75,8 +75,8 @@ impl Feed {
     }
 }
 
-/// Sends all I/Os. Calls `goes_on` before each batch and, with `true`, while waiting for room; `goes_on` returns
-/// whether to continue.
+/// Sends all I/Os. Calls `goes_on` before each batch and, with `true` as its argument, while waiting for
+/// room; `goes_on` returns whether to continue.
 pub fn feed(source: &mut Source<'_>, outlet: Outlet, mut goes_on: impl FnMut(bool) -> bool) {
     loop {
         let mut batch = outlet.spare.try_recv().unwrap_or_default();

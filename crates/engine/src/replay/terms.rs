@@ -31,7 +31,7 @@ pub struct ReplayOptions {
     pub depth: u16,
     /// Length of the largest I/O.
     pub largest_bytes: u32,
-    /// Seed of the random data that is written.
+    /// Seed for the random data that is written.
     pub seed: u64,
 }
 

@@ -179,7 +179,7 @@ impl Observed {
                 coupling: known.coupling,
             };
         }
-        // Sizes between measured ones are removed, so that they are interpolated.
+        // Sizes between measured sizes are removed, so that they are interpolated.
         if let (Some(first), Some(last)) = (seen.keys().next(), seen.keys().next_back()) {
             assumed.random.retain(|block, _| block < first || block > last);
         }

@@ -32,9 +32,9 @@ pub struct Rates {
     pub write: f64,
     /// Bytes per second with reads only.
     pub read: f64,
-    /// Mutual interference of reads and writes: the time per byte of a 50/50 mix in excess of that predicted by the
-    /// harmonic law, as a fraction of the time per written byte. It is negative if reads and writes speed each other
-    /// up.
+    /// Mutual interference of reads and writes: the time per byte of a 50/50 mix in excess of the prediction
+    /// by the harmonic law, as a fraction of the time per written byte. It is negative if reads and writes
+    /// speed each other up.
     pub coupling: f64,
 }
 

@@ -27,7 +27,7 @@ const INTERFACES: [(&str, f64, f64); 5] = [
 const ANY: (&str, f64, f64) = ("any drive", 500.0, 500.0);
 
 impl Assumed {
-    /// Derives all speeds from those of sequential writes and reads, in bytes per second. Random writes of
+    /// Derives all speeds from the speeds of sequential writes and reads, in bytes per second. Random writes of
     /// published drives were between 0.1 and 2 times the derived rate.
     #[must_use]
     pub fn usual(write: f64, read: f64) -> Self {

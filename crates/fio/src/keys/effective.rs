@@ -41,7 +41,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "nrfiles",
         &["nr_files"],
         N,
-        "number of files of each clone without `filename` [1]; they share `size` and `iodepth` equally, with at least one \
+        "number of files for each clone without `filename` [1]; they share `size` and `iodepth` equally, with at least one \
          outstanding I/O each",
         |job, text| number(text, 1, 1024).map(|files| job.files.count = files),
     )
@@ -53,14 +53,14 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "filesize",
         &[],
         Form::Size,
-        "size of each file or part of the target, of which `size` is then only the amount [`size` divided by the number of files]",
+        "size of each file or part of the target; `size` is then only the amount of I/O [`size` divided by the number of files]",
         file_size,
     ),
     key(
         "filename_format",
         &[],
         Form::Word("FORMAT"),
-        "names of the files of a job without `filename` [`$jobname.$jobnum.$filenum`]",
+        "names of the files for a job without `filename` [`$jobname.$jobnum.$filenum`]",
         filename_format,
     ),
     key(
@@ -213,7 +213,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         |job, text| switch(text).map(|on| job.norandommap = on),
     )
     .differs(),
-    key("randseed", &[], N, "seed of offsets, mix and data [`--seed`]", |job, text| {
+    key("randseed", &[], N, "seed for offsets, mix and data [`--seed`]", |job, text| {
         number(text, 0, u64::MAX).map(|seed| job.seed = Some(seed))
     }),
     key(
@@ -308,7 +308,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "buffered",
         &[],
         BIT,
-        "use the page cache: never if the file system supports direct I/O, and with 1, a note says so",
+        "use the page cache: never if the file system supports direct I/O (with 1, a note says so)",
         |job, text| switch(text).map(|on| unbuffered(job, !on)),
     )
     .differs(),
@@ -322,7 +322,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "end_fsync",
         &["fsync_on_close"],
         BIT,
-        "flush the target when the job and those that run concurrently have ended; not part of the result [0]",
+        "flush the target when the job and its concurrent jobs have ended; not part of the result [0]",
         |job, text| switch(text).map(|on| job.end_fsync = on),
     ),
     key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {

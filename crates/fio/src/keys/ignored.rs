@@ -1,4 +1,5 @@
-//! The options that are accepted without effect, each with the reason. A note in the results lists those set by a job.
+//! The options that are accepted but have no effect, each with the reason. A note in the results lists the
+//! options that a job sets.
 
 use super::entry::{Form, Key, Standing};
 
@@ -25,8 +26,8 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("disable_clat", &[], "0|1", "every I/O is timed"),
     ignored("disable_slat", &[], "0|1", "submission latency is not measured separately"),
     ignored("disable_bw_measurement", &["disable_bw"], "0|1", "every interval is recorded"),
-    ignored("clat_percentiles", &[], "0|1", "percentiles are always those of the whole response time"),
-    ignored("lat_percentiles", &[], "0|1", "percentiles are always those of the whole response time"),
+    ignored("clat_percentiles", &[], "0|1", "percentiles always cover the whole response time"),
+    ignored("lat_percentiles", &[], "0|1", "percentiles always cover the whole response time"),
     ignored("slat_percentiles", &[], "0|1", "submission latency is not measured separately"),
     ignored(
         "percentile_list",

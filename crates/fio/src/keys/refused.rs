@@ -263,7 +263,7 @@ pub const REFUSED: &[Refused] = &[
     refused(&["force_async"], "io_uring itself decides which I/Os need a worker thread"),
     refused(&["nowait"], "a load waits for each I/O"),
     refused(&["uncached"], "direct I/O does not use the page cache"),
-    refused(&["atomic"], "a load writes without guarantees beyond those of the drive"),
+    refused(&["atomic"], "a load has no write guarantees other than the drive's own"),
     refused(&["device-names"], "fio's profiles are not supported"),
     refused(&["load"], "fio's profiles are not supported"),
     refused(&["test-duration"], "fio's profiles are not supported"),

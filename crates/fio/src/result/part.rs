@@ -1,4 +1,4 @@
-//! The figures of a job or group of jobs, and the remarks about them.
+//! The figures of a job or a group of jobs, and the remarks about them.
 
 use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
@@ -79,7 +79,7 @@ impl Part {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
 
-    /// Returns the smallest ratio of average to requested outstanding I/Os of all workloads.
+    /// Returns the smallest ratio of average to requested outstanding I/Os over all workloads.
     pub(super) fn depth_share(&self) -> Option<f64> {
         self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
     }

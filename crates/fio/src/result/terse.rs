@@ -15,7 +15,7 @@ pub const BOUNDS_US: &[u64] = &[
     2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2_000, 4_000, 10_000, 20_000, 50_000, 100_000, 250_000,
     500_000, 750_000, 1_000_000, 2_000_000,
 ];
-/// Upper bounds of the queue depths; the last field is for all larger depths.
+/// Upper bounds of the queue-depth bins; the last field counts all greater depths.
 const DEPTHS: &[u16] = &[1, 2, 4, 8, 16, 32];
 
 impl Part {
@@ -113,7 +113,7 @@ mod tests {
         (0..1000).for_each(|_| part.segments[0].read.latency.record(150_000));
         let line = part.terse();
         let fields: Vec<&str> = line.trim_end().split(';').collect();
-        // Without the disk fields, which fio prints only if it has measured them.
+        // Excludes the disk fields, which fio prints only if it has measured them.
         assert_eq!(fields.len(), 121, "{line}");
         assert_eq!(fields[..5], ["3", &format!("plateau-{}", env!("CARGO_PKG_VERSION")), "job", "0", "0"]);
         assert_eq!((fields[5], fields[6], fields[7], fields[8]), ("4000", "4000", "1000", "1000"), "{line}");

@@ -53,7 +53,7 @@ pub fn counted(latency: &Histogram, has_maxima: bool) -> Counted {
     Counted { bins, left_out }
 }
 
-/// Returns the standard deviation of the response times in ns, from the middles of the slots; 0 without I/O.
+/// Returns the standard deviation of the response times in ns, from the middles of the slots; 0 if there was no I/O.
 pub fn stddev(latency: &Histogram) -> f64 {
     let Some(mean) = latency.mean() else { return 0.0 };
     let squares =

@@ -30,7 +30,7 @@ pub fn of(workload: &Workload) -> String {
     words.join(", ")
 }
 
-/// Formats a kind of I/O, with its percentage of reads if it differs from that of the workload.
+/// Formats a kind of I/O, with its percentage of reads if it differs from the workload's.
 fn of_kind(kind: &IoKind, reads: u8) -> String {
     let size = block_size(kind.block_bytes.into());
     let way = match kind.read_percent {

@@ -66,7 +66,7 @@ pub fn github(verdict: &Verdict) -> String {
     verdict.violated().map(line).collect()
 }
 
-/// A Code Quality report of GitLab: an array with one entry per rule that is not met.
+/// A Code Quality report for GitLab: an array with one entry per rule that is not met.
 #[must_use]
 pub fn gitlab(verdict: &Verdict) -> String {
     let path = verdict.rules_file.strip_prefix("./").unwrap_or(&verdict.rules_file);

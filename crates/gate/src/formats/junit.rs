@@ -4,7 +4,7 @@ use charts::markup::escape;
 
 use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 
-/// The verdict as a JUnit document. It follows the schema of Jenkins (junit-10.xsd): a rule that is violated or cannot
+/// The verdict as a JUnit document. It follows Jenkins's schema (junit-10.xsd): a rule that is violated or cannot
 /// be checked is a failure. A rule whose spread is unknown is a failure too, unless the rules file says that it is
 /// skipped.
 #[must_use]

@@ -33,7 +33,7 @@ pub(super) fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
     content["tunings"].as_array().into_iter().flatten().filter_map(read)
 }
 
-/// Returns a setting in the form in which it is recorded.
+/// Returns a setting in its recorded form.
 pub(super) fn written(tuning: &Tuning) -> Value {
     json!({
         "setting": tuning.setting,

@@ -57,7 +57,7 @@ impl Shared {
         Ok(Self { folder, host, own, _alive: alive })
     }
 
-    /// Changes all settings or none. Returns all currently changed settings, including those of other runs.
+    /// Changes all settings or none. Returns all currently changed settings, including other runs' settings.
     pub fn apply(&self, tunings: &[Tuning]) -> Done<Vec<Tuning>> {
         let _locked = lock(&*self.folder)?;
         let before = originals(&*self.folder, &*self.host);
@@ -68,7 +68,7 @@ impl Shared {
         write(&*self.folder, &*self.host, &all)?;
         for (done, tuning) in tunings.iter().enumerate() {
             if let Err(error) = self.host.set(tuning, &tuning.to) {
-                // The setting that failed may have been changed; those before it have been.
+                // The setting that failed may have been changed; the settings before it have been.
                 drop(self.host.set(tuning, &tuning.was));
                 let mut undone = tunings[..done].iter().filter(is_new);
                 if undone.all(|tuning| self.host.set(tuning, &tuning.was).is_ok()) {
@@ -246,7 +246,7 @@ mod tests {
         let tuning = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
         first.apply(std::slice::from_ref(&tuning)).expect("set");
-        // The run read the setting before the first run changed it, or the user changed it in the meantime.
+        // The run read the setting before the first run changed it, or the user has changed it since then.
         let other = Tuning { was: "ondemand".into(), ..tuning.clone() };
         second.apply(&[other]).expect("set");
         second.leave().expect("left");

@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// The version of the layout that this build reads.
 const SCHEMA_VERSION: u32 = 2;
-/// Limit on the tests of a report.
+/// Limit on the number of tests in a report.
 const MOST_TESTS: usize = 1000;
 
 fn is(bytes: &[u8]) -> bool {
@@ -90,7 +90,8 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     })
 }
 
-/// The report, read after its version is known: in other versions, keys may be missing or have different meanings.
+/// The report, which is read only once its version is known: in other versions, keys may be missing or have
+/// different meanings.
 fn report(text: &str) -> Result<Report, String> {
     let failed = |error: serde_json::Error| error.to_string();
     let Versioned { schema_version: version } = serde_json::from_str(text).map_err(failed)?;

@@ -1,6 +1,7 @@
 //! fio output with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
 
 mod job;
+mod way;
 
 use record::{ImportedTest, Stated};
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use crate::imported::Imported;
 
-/// A format of foreign files.
+/// A file format that can be imported.
 #[derive(Debug)]
 pub struct Format {
     /// Name as typed, such as `tkperf`.

@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Limit on the samples of a file.
+/// Limit on the number of samples in a file.
 const MOST_SAMPLES: usize = 100_000;
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
@@ -42,7 +42,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     for sample in &samples {
         let stated = |key: &str| sample.label(key).map(str::to_owned);
         if run.run.is_some() && run.run != stated("run") {
-            return Err("it has samples of several runs; import them one at a time".into());
+            return Err("it has samples from several runs; import them one at a time".into());
         }
         (run.run, run.simulated) = (stated("run"), stated("simulated"));
         (model, tool) = (stated("model"), stated("imported").map(provenance::tool_of));
@@ -104,7 +104,7 @@ fn mark(sample: &Sample, marks: &mut Vec<StatedMark>) -> Result<(), String> {
     Ok(())
 }
 
-/// Records the information about its test that a sample contains.
+/// Adds what a sample says to its test.
 fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     let figure = sample.label("figure").unwrap_or_default().to_owned();
     match sample.name.as_str() {
@@ -138,8 +138,8 @@ fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the unit in which reports print a base unit, and the factor that converts to it. Response times and times to
-/// recover are both in seconds.
+/// Returns the unit that reports use instead of a base unit, and the factor that converts to it. Response
+/// times and times to recover are both in seconds.
 fn printed(base: &str, value: f64) -> Option<(&'static str, f64)> {
     Some(match base {
         "ios_per_second" => ("IOPS", 1.0),

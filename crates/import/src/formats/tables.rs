@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
 /// Adds a row to its test.
 type Enter = fn(&Row<'_>, &mut ImportedTest, &mut Exported) -> Result<(), String>;
 
-/// A table of results: a combination of columns that is unique to it, and the meaning of its rows.
+/// A table of results: a combination of columns that no other table has, and the meaning of its rows.
 const TABLES: &[(&[&str], Enter)] = &[
     (&["job", "phase", "access", "read_ios", "iops", "latency_mean_ns"], cells::cell),
     (&["figure", "unit", "value", "host_limited"], figure),
@@ -102,7 +102,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
 fn note(row: &Row<'_>, provenance: &mut Provenance) -> Result<(), String> {
     let run = row.text("run");
     if provenance.run.is_some() && provenance.run != run {
-        return Err("the file has rows of several runs; import them one at a time".into());
+        return Err("the file has rows from several runs; import them one at a time".into());
     }
     provenance.run = run;
     provenance.simulated = row.text("simulated");
@@ -166,7 +166,7 @@ fn value(row: &Row<'_>, _: &mut ImportedTest, exported: &mut Exported) -> Result
     }
     let Some(table) = exported.tables.last_mut() else { return Ok(()) };
     let (name, column) = (text("row"), text("column"));
-    // A new row starts at the first column, even if two rows have the same name.
+    // A value in the first column starts a new row, even if two rows have the same name.
     let continues = |last: &ExportedRow| last.name == name && table.columns.first() != Some(&column);
     if !table.rows.last().is_some_and(continues) {
         table.rows.push(ExportedRow { name, ..ExportedRow::default() });

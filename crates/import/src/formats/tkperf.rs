@@ -26,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Limit on the elements of a file; real files have fewer than a hundred.
+/// Limit on the number of elements in a file; real files have fewer than a hundred.
 const MOST_NODES: u32 = 10_000;
 const MOST_ROUNDS: usize = 10_000;
 
@@ -47,7 +47,7 @@ enum Writer {
 }
 
 type Cube = Vec<Vec<Vec<f64>>>;
-/// Minimum, maximum and mean; null if the writer did not measure one.
+/// Minimum, maximum and mean; a value that the writer did not measure is null.
 type Times = [Option<f64>; 3];
 
 /// A test element with its parameters.
@@ -299,7 +299,11 @@ fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<Import
     let (iops, times): (Vec<f64>, Vec<Times>) = matrix(element)?;
     rounds(iops.len())?;
     if !times.is_empty() && times.len() != iops.len() {
-        return Err(format!("it has {} rounds of IOPS, but {} of response times", iops.len(), times.len()));
+        return Err(format!(
+            "it has {} rounds of IOPS, but {} rounds of response times",
+            iops.len(),
+            times.len()
+        ));
     }
     let mut readings = Vec::with_capacity(iops.len());
     for (index, value) in iops.iter().enumerate() {
@@ -336,7 +340,7 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
     }
 }
 
-/// Stores minimum, maximum and mean in microseconds.
+/// Stores the minimum, maximum and mean in microseconds.
 fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), String> {
     let ns = |value: Option<f64>| value.map(|us| possible(us * 1000.0, "a response time")).transpose();
     ns(*least)?;

@@ -9,14 +9,30 @@ use super::account::token;
 use crate::app::Call;
 use crate::snapshot::Snapshot;
 
-/// The forms at the bottom of a run's page, with the equivalent command lines.
+/// The forms at the bottom of a run's page, with the equivalent command lines. An archived run cannot be resumed.
 pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
     let file = &snapshot.run.file;
     let id = file.id.as_str();
     let is_running = snapshot.standing == Standing::Running;
     let is_interrupted = snapshot.standing == Standing::Incomplete && file.origin.is_none();
+    if call.is_operator() && is_interrupted && snapshot.run.is_archived() {
+        return html! {
+            section.actions {
+                h2 { "Actions" }
+                p.soft { "This run is archived. To resume it, first restore its directory: "
+                    code { "plateau unarchive " (id) } }
+            }
+        };
+    }
     if !call.is_operator() || !(is_running || is_interrupted) {
         return html! {};
+    }
+    if !matches!(transfer::mark_of(&snapshot.run), Ok(None)) {
+        return html! {
+            section.actions {
+                p.soft { "This run is a copy. Stop or resume the run itself, on the host that it comes from." }
+            }
+        };
     }
     html! {
         section.actions {

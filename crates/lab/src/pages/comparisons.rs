@@ -17,7 +17,7 @@ const MOST_DRIVES: usize = 20;
 /// Runs that can be compared, one per drive.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What they have in common, such as `pts-e-2.0: iops, latency`.
+    /// What the drives have in common, such as `pts-e-2.0: iops, latency`.
     pub settings: String,
     pub runs: Vec<Arc<Row>>,
     /// Number of drives that were left out because there were too many.
@@ -57,7 +57,7 @@ const fn is_complete(row: &Row) -> bool {
     matches!(row.state, State::Known(Steady | Unsteady | Complete))
 }
 
-/// Simulated drives of different scales are not compared, because the scale changes the figures.
+/// Simulated drives with different scales are not compared, because the scale changes the figures.
 fn settings(row: &Row) -> String {
     let mut tests = row.file.tests.clone();
     tests.sort();

@@ -123,7 +123,7 @@ pub fn one(app: &App, call: &Call) -> Answer {
     let id = call.query("id").unwrap_or_default();
     let all = app.catalogue.rows().map(|rows| drives(&rows)).unwrap_or_default();
     let Some(drive) = all.iter().find(|drive| drive.id == id) else {
-        let text = "No run of the library tested this drive.";
+        let text = "No run in the library tested this drive.";
         return Answer { status: 404, ..Answer::html(problem("No such drive", text)) };
     };
     Answer::html(of_drive(drive, Edition::Server))

@@ -139,12 +139,12 @@ pub fn run_file(id: &str) -> String {
 
 /// Path of a run's report.
 pub fn report_file(id: &str) -> String {
-    format!("runs/{id}/report.html")
+    format!("{}/report.html", run_folder(id))
 }
 
 /// Path of the picture with a run's response times.
 pub fn heat_file(id: &str) -> String {
-    format!("runs/{id}/heat.svg")
+    format!("{}/heat.svg", run_folder(id))
 }
 
 /// Path of a run's export in the given format.
@@ -152,9 +152,14 @@ pub fn export_file(id: &str, format: &Format) -> String {
     if format.name == "html" {
         return report_file(id);
     }
-    // Several formats share an extension with others, such as JSON.
-    let extension = format.extensions.first().copied().unwrap_or(format.name);
-    format!("runs/{id}/{id}.{extension}")
+    format!("{}/{}", run_folder(id), format.output_name(id))
+}
+
+/// Path of the folder with a run's files. Its name differs from those of all pages: an id may end in `.html`, but none
+/// starts with a hyphen.
+fn run_folder(id: &str) -> String {
+    let hyphen = if id.ends_with(".html") { "-" } else { "" };
+    format!("runs/{hyphen}{id}")
 }
 
 /// Path of a drive's page. Identities may contain any character and have any length.
@@ -200,6 +205,16 @@ mod tests {
         assert!(files.len() > 4, "{files:?}");
         for (i, file) in files.iter().enumerate() {
             assert!(!files[..i].contains(file), "{file}");
+        }
+    }
+
+    #[test]
+    fn no_folder_of_a_run_has_the_name_of_a_page() {
+        let ids = ["a", "a.html", "a.html.html", "a_html"];
+        let pages: Vec<String> = ids.iter().map(|id| run_file(id)).collect();
+        let folders: Vec<String> = ids.iter().map(|id| run_folder(id)).collect();
+        for (i, folder) in folders.iter().enumerate() {
+            assert!(!pages.contains(folder) && !folders[..i].contains(folder), "{folder}");
         }
     }
 

@@ -27,7 +27,7 @@ pub fn svg(snapshot: &Snapshot) -> Option<String> {
 
 /// The part of a page that shows the picture.
 pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
-    // Files of other tools do not contain response times over time.
+    // Files from other tools do not contain response times over time.
     let measured = snapshot.run.file.origin.is_none()
         && snapshot.loaded.entries.iter().any(|entry| crate::live::segment(entry).is_some());
     html! {

@@ -98,7 +98,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
         }
         @if !warnings.is_empty() {
             div.mistakes {
-                p { b { "Folders that cannot be read as runs:" } }
+                p { b { "Folders and archives that cannot be read as runs:" } }
                 ul { @for warning in &warnings { li { (warning) } } }
             }
         }
@@ -187,7 +187,7 @@ pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
     (0..pages).map(of_page).collect()
 }
 
-/// Paths of the pages of the published list of this many runs.
+/// Paths of the pages that list this many published runs.
 pub fn published_files(runs: usize) -> impl Iterator<Item = String> {
     (0..runs.div_ceil(RUNS_PER_PAGE).max(1)).map(page_file)
 }

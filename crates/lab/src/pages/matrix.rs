@@ -1,4 +1,4 @@
-//! The matrix of the round being measured; cells without values show those of the previous round.
+//! The matrix of the round being measured; cells without values show the values from the previous round.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ fn change(value: f64, before: Option<f64>) -> Markup {
     }
 }
 
-/// The segments of the latest round and of the one before it.
+/// The segments of the latest round and of the round before it.
 fn rounds(entries: &[Entry]) -> (Vec<&Segment>, Vec<&Segment>) {
     let (mut current, mut previous) = (Vec::new(), Vec::new());
     for entry in entries {

@@ -110,6 +110,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
             }
             h1 { (file.labels.name.as_deref().unwrap_or(&file.id)) }
             p.target { (file.tests.join(", ")) " \u{b7} " (file.profile) " \u{b7} " (file.target_line()) }
+            @if let Some(origin) = origin(snapshot) { p.soft.origin { (origin) } }
             p.lead { (live.sentence) }
             @if is_running { (strip(&live)) }
             p.soft { (times(snapshot, &live)) }
@@ -123,6 +124,16 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
     }
+}
+
+/// Where a copy comes from, and how old its knowledge of the source is; None for a run that was made here.
+fn origin(snapshot: &Snapshot) -> Option<String> {
+    let mark = match transfer::mark_of(&snapshot.run) {
+        Ok(mark) => mark?,
+        Err(_) => return Some(format!("a copy, but {} cannot be read", transfer::COPIED)),
+    };
+    let received = age(mark.last, record::wall_now());
+    Some(format!("{} \u{b7} last received {received} ago", mark.words()))
 }
 
 const fn is_first_round(live: &Live<'_>) -> bool {

@@ -36,7 +36,7 @@ pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
             pre.command { (command(app, &entry)) }
         }
     };
-    // Without scripts, reloading shows the progress.
+    // If the browser runs no scripts, reloading shows the progress.
     let follows = waits.then_some("");
     Answer {
         status,

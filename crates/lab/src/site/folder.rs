@@ -9,15 +9,15 @@ use stdx::files::{Folder, Links, ReadError, WriteError, read_text, remove_in};
 
 use super::manifest::{MANIFEST_FORMAT, Manifest, TOP_FILES, TOP_FOLDERS, is_path_of_site};
 
-/// Name of the list of the files of a site, in its folder.
+/// Name of the file that lists a site's files.
 pub const MANIFEST: &str = "plateau-site.json";
-/// Size limit of that list: enough for 100,000 runs.
+/// Size limit of that file: enough for 100,000 runs.
 const MOST_BYTES: u64 = 128 << 20;
 
 /// Why a folder cannot be used for a site.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Files that a site would replace are not part of one.
+    /// Files that a site would replace, but that are not part of a site.
     #[error(
         "{} contains {name}, but no {MANIFEST}, so it is not a site that Plateau has published; choose an empty folder",
         dir.display()
@@ -59,8 +59,8 @@ pub enum FolderError {
     Write(#[from] WriteError),
 }
 
-/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that one would replace. Runs
-/// whose files are missing count as changed.
+/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that a site would
+/// replace. Runs whose files are missing count as changed.
 ///
 /// # Errors
 /// Returns an error if the folder contains something else, or its manifest is not usable.
@@ -101,7 +101,7 @@ fn is_there(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-/// Creates the folder of a file of a site; returns it with the name of the file.
+/// Creates the folder for a site's file; returns the folder and the file's name.
 ///
 /// # Errors
 /// Returns an error if a part of the path is a symbolic link or cannot be created.
@@ -116,7 +116,7 @@ pub fn folder_of<'p>(dir: &Path, path: &'p str) -> Result<(PathBuf, &'p str), Wr
     Ok((folder, name))
 }
 
-/// Removes the files that are no longer part of the site, and folders that are empty without them.
+/// Removes the files that are no longer part of the site, and folders that become empty.
 ///
 /// # Errors
 /// Returns an error if a file cannot be removed.
@@ -131,7 +131,7 @@ pub fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Resu
             }
             _ => {}
         }
-        // Fails for folders that contain something else, which remain.
+        // Fails for a folder that contains anything else, so that the folder remains.
         let _ = (folder != dir).then(|| std::fs::remove_dir(&folder));
     }
     Ok(())

@@ -24,7 +24,7 @@ pub struct Manifest {
     pub runs: BTreeMap<String, PublishedRun>,
 }
 
-/// Whether a path in a manifest, which anyone could have changed, can be that of a file of a site.
+/// Whether a path in a manifest can belong to a site; anyone could have changed the manifest.
 #[must_use]
 pub fn is_path_of_site(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
@@ -74,6 +74,7 @@ mod tests {
             "runs-2.html",
             "runs/20261125-a.html",
             "runs/20261125-a/report.html",
+            "runs/-a.html/report.html",
             "drives/x-1.html",
             "compare/y.html",
         ] {

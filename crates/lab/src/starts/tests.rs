@@ -5,6 +5,12 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use record::Library;
 use serde_json::json;
 
+use super::order::MOST_ENTRIES;
+
+fn launcher() -> Launcher {
+    Launcher { program: "/nonexistent".into(), library: "/nonexistent".into(), folder: "/nonexistent".into() }
+}
+
 struct Place {
     dir: tempfile::TempDir,
     starts: Arc<Starts>,
@@ -14,8 +20,26 @@ impl Place {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let catalogue = Arc::new(Catalogue::of(Library::at(dir.path().join("runs"))));
-        let starts = Starts::of(catalogue, "/nonexistent/program".into(), dir.path().join("lab"), None);
+        let queue = Queue::open(&dir.path().join("lab")).expect("a new folder");
+        let starts = Starts::of(catalogue, "/nonexistent/program".into(), queue, None);
         Self { dir, starts: starts.expect("no queue") }
+    }
+
+    /// A place whose runs are started by these means.
+    fn with(means: Means) -> Self {
+        let Self { dir, starts } = Self::new();
+        let starts = Arc::into_inner(starts).expect("no thread uses it");
+        Self { dir, starts: Arc::new(Starts { means, ..starts }) }
+    }
+
+    /// Waits for the end of a start.
+    fn failure(&self, name: &str) -> String {
+        loop {
+            if let Stage::Failed(why) = self.stage(name) {
+                return why;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Adds an entry that no thread watches.
@@ -34,7 +58,7 @@ impl Place {
         });
     }
 
-    /// Adds a plan for the drive S1 that was not confirmed yet.
+    /// Adds a plan for the drive S1 that has not been confirmed yet.
     fn planned(&self, name: &str) {
         self.waiting(name);
         let mut entries = self.starts.entries();
@@ -71,7 +95,7 @@ impl Place {
 
     /// The names of the entries that would wait if the server were restarted.
     fn stored(&self) -> Vec<String> {
-        let read = Queue::at(&self.dir.path().join("lab")).read().expect("readable");
+        let read = queue::read(&self.dir.path().join("lab")).expect("readable");
         read.into_iter().map(|entry| entry.name).collect()
     }
 }
@@ -82,11 +106,14 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     let place = Place::new();
     place.waiting("a");
     place.starts.queue.write(&place.starts.entries()).expect("written");
-    let file = place.dir.path().join("lab/queue.json");
+    let Place { dir, starts } = place;
+    drop(starts);
+    let file = dir.path().join("lab/queue.json");
     let whole = std::fs::read(&file).expect("readable");
     let start = || {
-        let catalogue = Arc::new(Catalogue::of(Library::at(place.dir.path().join("runs"))));
-        Starts::of(catalogue, "/nonexistent/program".into(), place.dir.path().join("lab"), None)
+        let catalogue = Arc::new(Catalogue::of(Library::at(dir.path().join("runs"))));
+        let queue = Queue::open(&dir.path().join("lab")).expect("no other server");
+        Starts::of(catalogue, "/nonexistent/program".into(), queue, None)
     };
     let refused = |what: &str| {
         let why = start().err().map(|error| with_causes(&error)).unwrap_or_default();
@@ -114,8 +141,66 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     let starts = start().expect("readable");
     assert_eq!(starts.all().len(), 1);
     starts.stop();
+    // Its thread ends, too.
+    while Arc::strong_count(&starts) > 1 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(starts);
     std::fs::remove_file(&file).expect("removed");
     assert_eq!(start().expect("no file is an empty queue").all().len(), 0);
+}
+
+/// Each would overwrite the queue of the other one, and a restarted one would start runs again.
+#[test]
+fn one_server_at_a_time_uses_a_queue() {
+    let place = Place::new();
+    let folder = place.dir.path().join("lab");
+    let second = || Queue::open(&folder).err();
+    assert!(matches!(second(), Some(ServeError::InUse { path }) if path.ends_with("lab/lock")));
+    place.waiting("a");
+    place.starts.queue.write(&place.starts.entries()).expect("written");
+    let beside = Queue::beside(place.starts.queue.folder());
+    assert!(beside.read().expect("empty").is_empty(), "it does not start the runs of the other server");
+    assert!(beside.write(&[]).is_err());
+    assert_eq!(place.stored(), ["a"]);
+    drop(place.starts);
+    assert!(second().is_none(), "the lock ends with the server");
+}
+
+#[test]
+fn a_start_without_a_thread_fails_and_leaves_the_queue() {
+    let spawn = |_: Box<dyn FnOnce() + Send>| Err(std::io::Error::from_raw_os_error(11));
+    let place = Place::with(Means { spawn, perform: Box::new(|_, _| panic!("there is no thread")) });
+    place.planned("p");
+    place.starts.confirm("bob", "p", "S1").expect("stored");
+    let why = place.failure("p");
+    assert!(why.contains("cannot start another thread") && why.contains("temporarily unavailable"), "{why}");
+    assert_eq!(place.stored(), Vec::<String>::new(), "it would start with the next server");
+    // The next run of the drive does not wait for it.
+    place.waiting("a");
+    assert!(place.starts.take_if_free("a"));
+    place.block(true);
+    place.waiting("b");
+    place.starts.fail("b", "no thread");
+    let why = place.failure("b");
+    assert!(why.contains("no thread; ") && why.contains("may start when the server is restarted"), "{why}");
+}
+
+#[test]
+fn a_start_that_panics_fails_and_leaves_the_queue() {
+    let place =
+        Place::with(Means { perform: Box::new(|_, _| panic!("a mistake")), ..Means::of(launcher(), None) });
+    place.waiting("a");
+    place.waiting("b");
+    place.starts.queue.write(&place.starts.entries()).expect("written");
+    place.starts.follow("a".into());
+    let why = place.failure("a");
+    assert!(why.contains("internal error: a mistake") && why.contains("start it again"), "{why}");
+    assert_eq!(place.stored(), ["b"]);
+    assert!(place.starts.take_if_free("b"), "it does not wait for the failed one");
+    place.starts.set("a", Stage::Begun("r".into()));
+    place.starts.fail("a", "late");
+    assert_eq!(place.stage("a"), Stage::Begun("r".into()), "a run that has begun is not given up");
 }
 
 #[test]

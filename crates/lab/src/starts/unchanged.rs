@@ -5,9 +5,9 @@
 pub enum Unchanged {
     /// The plan or the run does not exist.
     Unknown(String),
-    /// It is not in a state in which the change is possible.
+    /// It is not in a state that permits the change.
     Late(String),
-    /// The request contains a mistake.
+    /// The request is invalid.
     Mistaken(String),
     /// The change could not be stored.
     Unstored(String),

@@ -18,7 +18,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// Creates a random drive. Unless `ring` is set, the ring policy is replaced by collection in order of age.
+/// Creates a random drive. Unless `ring` is set, collection in order of age replaces the ring policy.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Ssd<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
@@ -254,8 +254,8 @@ fn a_history_is_reproducible_bit_for_bit() {
 fn every_planted_defect_is_caught() {
     for defect in DEFECTS {
         let caught = |seed: u64| {
-            // A drive with a defect may also fail one of its own assertions. With some defects, a ring policy would
-            // search forever for garbage that is hidden from it, which is correct but too slow here.
+            // A drive with a defect may also fail one of its own assertions. Some defects would make a ring
+            // policy search forever for garbage that is hidden from it, which is correct but too slow here.
             let ended = std::panic::catch_unwind(|| history(seed, Planted(defect), false));
             !matches!(ended, Ok(Ok(_)))
         };

@@ -40,7 +40,7 @@ impl<D: Defects> Ssd<D> {
         self.renew(self.ftl.erase_all_ns());
     }
 
-    /// Unmaps all data without erasing it, which is left to the collector.
+    /// Unmaps all data; erasing it is left to the collector.
     pub fn format(&mut self) {
         self.settle();
         self.trim(0, self.capacity_bytes());

@@ -30,8 +30,9 @@ struct Thread {
     stream: Stream,
     /// Number of bytes still to submit.
     left_bytes: u64,
-    /// A ring buffer of the next accesses. Half of it is generated at a time, so that the cache misses on the
-    /// mapping entries overlap; the data to which these entries point is prefetched when the half is due.
+    /// A ring buffer of the next accesses. Half of the buffer is generated at a time, so that the cache
+    /// misses on the mapping entries overlap; the data that these entries point to is prefetched when the
+    /// half is due.
     ahead: [Access; 2 * AHEAD],
     next: usize,
 }
@@ -68,8 +69,8 @@ impl<D: Defects> Ssd<D> {
     /// run; if it returns false, the run ends early.
     ///
     /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host
-    /// waits for them, so the clock may be later than the end of the tally. The rest of a write that still
-    /// waits for buffer space is dropped: on a scaled drive, writing it would take a much larger share of a
+    /// waits for them, so the clock may be later than the end of the tally. The rest of a write that is still
+    /// waiting for buffer space is dropped: on a scaled drive, writing it would take a much larger share of a
     /// cell than at scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics

@@ -28,8 +28,7 @@ impl<D: Defects> Ssd<D> {
         self.ftl.work_under_load();
     }
 
-    /// Records a command and applies faults and throttling to it. Returns the time at which it fails, if it
-    /// does.
+    /// Records a command and applies faults and throttling to it. Returns the time when the command fails, if it does.
     #[cold]
     fn inspect(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) -> Option<u64> {
         let now_ns = self.now_ns();

@@ -29,8 +29,8 @@ impl<D: Defects> Ssd<D> {
         self.faults.gone_ns().unwrap_or(NEVER)
     }
 
-    /// Advances time to the next completion, but not beyond `until_ns`, and not beyond `gone_ns`, at which
-    /// the drive disappears. The clock never moves backwards.
+    /// Advances time to the next completion, but not beyond `until_ns`, and not beyond `gone_ns`, when the
+    /// drive disappears. The clock never moves backwards.
     #[inline(always)]
     pub(super) fn advance(&mut self, until_ns: u64, gone_ns: u64) -> Advance {
         let dies = self.ftl.layout().dies() as usize;

@@ -1,5 +1,5 @@
-//! Fault injection as a layer over the drive: without faults, the drive behaves exactly as if this file did
-//! not exist.
+//! Fault injection as a layer over the drive: if there are no faults, the drive behaves exactly as if this
+//! file did not exist.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl FaultInjector {
         }
     }
 
-    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time at which the
+    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time when the
     /// host is informed of the failure.
     pub(super) fn strike(
         &mut self,

@@ -10,8 +10,8 @@ use stdx::histogram::coarse::Columns;
 pub enum Until {
     /// After this number of nanoseconds of virtual time.
     ForNs(u64),
-    /// After this number of bytes, rounded down to whole blocks. With several block sizes, each thread stops
-    /// after the block that completes its share.
+    /// After this number of bytes, rounded down to whole blocks. If there are several block sizes, each
+    /// thread stops after the block that completes its share.
     Bytes(u64),
 }
 
@@ -32,7 +32,7 @@ pub struct Load {
     pub span: Span,
     /// When to end.
     pub until: Until,
-    /// Seed of the access streams.
+    /// Seed for the access streams.
     pub seed: u64,
     /// A timed run continues beyond its end until this number of commands has completed; 0 for exactly the
     /// requested time.
@@ -41,7 +41,8 @@ pub struct Load {
     pub tick_ns: u64,
 }
 
-/// Requested length of a run, in ticks, from which on its ticks are never merged, because tests divide long runs.
+/// Requested length of a run, in ticks; in runs of at least this length, ticks are never merged, because
+/// tests divide long runs.
 const LONG_TICKS: u64 = 300;
 /// Maximum number of ticks of a shorter run, unless more were requested.
 const MOST_TICKS: u64 = 64;
@@ -102,7 +103,7 @@ impl Tick {
         }
     }
 
-    /// Returns the mean latency of both directions in ns; 0 without commands.
+    /// Returns the mean latency of both directions in ns; 0 if there were no commands.
     #[must_use]
     pub fn latency_mean_ns(&self) -> u64 {
         self.latency_sum_ns.checked_div(self.read_ios + self.write_ios).unwrap_or(0)
@@ -127,7 +128,7 @@ pub struct Tally {
     /// Whether the tick callback ended the run.
     pub stopped: bool,
     /// The failures, if a command failed. After the first failure, no further commands were submitted, and
-    /// those in flight completed.
+    /// the commands in flight completed.
     pub failed: Option<Failed>,
 }
 
@@ -136,13 +137,13 @@ pub struct Tally {
 pub struct Failed {
     /// The first failure.
     pub first: Failure,
-    /// Number of flash failures, including the first failure if it was one.
+    /// Number of flash failures, including the first failure if it was a flash failure.
     pub media: u64,
     /// Commands that timed out.
     pub timeouts: u64,
-    /// Number of commands in flight or submitted when the drive had been removed.
+    /// Number of commands that were in flight when the drive was removed, or submitted afterwards.
     pub removed: u64,
-    /// Number of commands in flight or submitted when the drive had lost power.
+    /// Number of commands that were in flight when the drive lost power, or submitted afterwards.
     pub unpowered: u64,
 }
 

@@ -65,7 +65,7 @@ impl<D: Defects> Ssd<D> {
         self.is_gone() && self.faults.gone_cause() == Cause::Power
     }
 
-    /// Returns whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, whose
+    /// Returns whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, where
     /// writes always complete from the buffer.
     #[must_use]
     pub fn write_cache(&self) -> Option<bool> {

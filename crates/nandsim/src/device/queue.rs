@@ -34,7 +34,8 @@ pub struct Completion {
 /// A command queue of a drive; see [`CommandQueue`].
 pub type Queue<'a> = CommandQueue<'a, Sound>;
 
-/// A drive's commands in flight. When the queue is dropped, they complete, as at the end of a timed run.
+/// A drive's commands in flight. When the queue is dropped, the commands in flight complete, as at the end of
+/// a timed run.
 ///
 /// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the
 /// same times and leaves the drive in the same state. The collector works ahead only in

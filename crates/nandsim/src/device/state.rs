@@ -12,8 +12,8 @@ use crate::ftl::{HostWrite, Translation};
 use crate::link::Link;
 use crate::{Defects, Model, Scale, Sound};
 
-/// A simulated drive with its own virtual clock. `D` determines the mistakes of its firmware; by default, there
-/// are none.
+/// A simulated drive with its own virtual clock. `D` determines the defects of its firmware; by default,
+/// there are none.
 pub struct Ssd<D = Sound> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,
@@ -25,7 +25,7 @@ pub struct Ssd<D = Sound> {
     pub(super) controller_free_ns: u64,
     pub(super) link_up: Link,
     pub(super) link_down: Link,
-    /// Writes that wait for room in the buffer, in order of arrival.
+    /// Writes that are waiting for room in the buffer, in order of arrival.
     pub(super) blocked: VecDeque<HostWrite>,
     /// Commands accepted and not yet completed.
     pub(super) in_flight: u32,

@@ -1,4 +1,4 @@
-//! Times of controller and host link, converted to the integers that the simulator uses.
+//! Times of the controller and the host link, converted to the integers that the simulator uses.
 
 use crate::timeline::ns;
 use crate::{Model, Scale};

@@ -103,7 +103,7 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
 }
 
 impl Faults {
-    /// Parses `texts` for a drive with `capacity_bytes`. Times are those of the full-size drive; see
+    /// Parses `texts` for a drive with `capacity_bytes`. Times refer to the full-size drive; see
     /// [`Faults::scaled`].
     ///
     /// # Errors

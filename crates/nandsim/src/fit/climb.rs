@@ -5,8 +5,8 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, and smaller errors count less, because there is little to gain in a cell that
-/// already fits well.
+/// An error of this size counts half, and smaller errors count less, because there is little to gain in a
+/// cell that already fits well.
 const CLOSE: f64 = 0.15;
 /// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima depend on chance, and
 /// times were read off a printed curve.
@@ -17,7 +17,7 @@ const SHARES: [(Kind, f64); 5] = [
     (Kind::Maximum, 0.03),
     (Kind::Time, 0.02),
 ];
-/// A trial whose result is worse by this factor at the first scale is not simulated at the others.
+/// A trial whose result is worse by this factor at the first scale is not simulated at the other scales.
 const HOPELESS: f64 = 1.1;
 
 /// Parameters of a fit.
@@ -30,7 +30,7 @@ pub struct Fit<'a> {
     pub rounds: u32,
     /// Number of trials.
     pub steps: u32,
-    /// Seed of the trials.
+    /// Seed for the trials.
     pub seed: u64,
     /// Keys with known values, which stay fixed; see [`movable_keys`].
     pub keep: &'a [String],

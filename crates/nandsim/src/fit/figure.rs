@@ -57,7 +57,7 @@ fn rounded(value: f64) -> f64 {
     (value * digits).round() / digits
 }
 
-/// The cells of an IOPS test with one block size.
+/// The cells of an IOPS test that have the same block size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {

@@ -51,9 +51,9 @@ pub struct Saturation {
     pub steady_iops: f64,
     /// Start and end of the simulated steady state, in drive fills.
     pub steady_fills: (f64, f64),
-    /// Time in minutes and in drive fills at which the rate first dropped.
+    /// Time in minutes and in drive fills when the rate first dropped.
     pub drop: (f64, f64),
-    /// Time in minutes and in drive fills at which the rate became steady.
+    /// Time in minutes and in drive fills when the rate became steady.
     pub steady: (f64, f64),
 }
 

@@ -18,7 +18,7 @@ const MIB: u64 = 1 << 20;
 /// Read percentages of the latency test, in the order of the PTS.
 const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
-/// Maximum number of rounds of the throughput and latency tests.
+/// Maximum number of rounds in the throughput and latency tests.
 const ROUNDS: u32 = 5;
 /// Number of minutes in which a drive is fresh. This constant and the following ones define the times of the write
 /// saturation test in the same way as reports do (docs/reference/tests.md), so that they can be compared with the
@@ -248,7 +248,7 @@ impl Bench<'_> {
         sums.iter().map(|sum| sum / f64::from(rounds.min(2))).collect()
     }
 
-    /// Runs the whole latency test, and adds the figures of those cells that were measured.
+    /// Runs the whole latency test, and adds the figures of the cells that were measured.
     fn respond(&mut self, figures: &mut Vec<Figure>) {
         self.precondition();
         let (span, demand) = (self.touched(), Demand { threads: 1, queue_depth: 1 });
@@ -283,8 +283,8 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the index of the first minute below the midpoint of the fresh and steady rates that is followed by a
-/// sufficient number of others below it; `None` if the rate hardly drops.
+/// Returns the index of the first minute below the midpoint of the fresh and steady rates that is followed by
+/// enough others below it; `None` if the rate hardly drops.
 fn first_drop(rates: &[f64], steady: f64) -> Option<usize> {
     let fresh = rates.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp)?;
     let middle = f64::midpoint(fresh, steady);

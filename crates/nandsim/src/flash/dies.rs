@@ -82,8 +82,8 @@ struct Die {
     read_ns: u64,
     /// Program unit that was read last, unless a program or erase operation has started since.
     last_unit: u32,
-    /// The channel; `None` if the die shares it with no other die, so that the schedule of the die is
-    /// sufficient.
+    /// The channel; `None` if the die does not share it with other dies, in which case the die's own schedule
+    /// is sufficient.
     channel: Option<usize>,
 }
 
@@ -267,7 +267,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Same as [`program`](Self::program), for host data for which the command on an event leaf waits.
+    /// Same as [`program`](Self::program), for host data that the command on an event leaf waits for.
     #[inline]
     pub(crate) fn program_for(
         &mut self,

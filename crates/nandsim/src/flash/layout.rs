@@ -3,8 +3,8 @@
 use super::divisor::Divisor;
 use crate::{Model, Scale};
 
-/// Number of superblocks that never contain data for long: the two open superblocks, and a pool that keeps the
-/// collector running. They are not part of the effective over-provisioning.
+/// Number of superblocks that never contain data for long: the two open superblocks, and a pool that keeps
+/// the collector running. They are not part of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
 /// Below this number of superblocks, write amplification depends on their number. Scaling down first reduces the
@@ -123,7 +123,7 @@ impl Layout {
         self.superblocks + self.cache_superblocks
     }
 
-    /// Returns the first slot of the cache; above all slots on a drive without a cache.
+    /// Returns the first slot of the cache; on a drive without a cache, a number above all slots.
     #[inline]
     pub(crate) fn cache_start(&self) -> u32 {
         self.cache_start

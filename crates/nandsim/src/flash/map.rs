@@ -32,10 +32,10 @@ pub(crate) struct Map {
 /// Memory hooks for the large mapping tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Called with the memory of each table before it is initialized, to advise the kernel of its use.
+    /// Called with the memory of each table before it is initialized, to advise the kernel how it will be used.
     pub advise: fn(Range<*const u8>),
-    /// Prefetches the cache line at an address without waiting. Without this hook, several entries at once are
-    /// prefetched, to the same effect.
+    /// Prefetches the cache line at an address without waiting. If there is no such hook, several entries are
+    /// prefetched at once, to the same effect.
     pub fetch: Option<fn(*const u8)>,
 }
 

@@ -26,13 +26,13 @@ pub(super) struct BlockManager<D> {
     pub(super) ring_credit: u32,
     /// Number of copies that the collector still owes for the host's writes.
     pub(super) owed: u32,
-    /// Pending bytes of the mapping table, and the die to which they will be written.
+    /// Pending bytes of the mapping table, and the die that they will be written to.
     pub(super) table: (u32, usize),
     pub(super) flash: Flash,
     pub(super) buffer_used: u32,
     /// Bytes programmed since the drive was created.
     pub(super) programmed_bytes: u64,
-    /// State of the writes that wait for flash; `None` while the write cache is on.
+    /// State of the writes that are waiting for flash; `None` while the write cache is on.
     pub(super) write_through: Option<WriteThrough>,
     pub(super) unprogrammed: Option<Box<UnprogrammedSlots>>,
     pub(super) defects: D,
@@ -117,8 +117,8 @@ impl<D: Defects> BlockManager<D> {
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);
-        // A full unit may have waited for the next slot, so it must not be sent at the earlier time at which
-        // its data was ready.
+        // A full unit may have waited for the next slot, so it must not be sent at the earlier time when its
+        // data was ready.
         let (ready_ns, frees) = (open.ready_ns.max(self.timeline.now_ns), open.filled);
         let leaf = self.write_through.as_mut().map_or(NOBODY, WriteThrough::begin_program);
         if let Some(unprogrammed) = &mut self.unprogrammed {

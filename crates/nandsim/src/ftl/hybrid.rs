@@ -85,7 +85,7 @@ impl Hybrid {
         Self { granules: Granules::new(model, hybrid, scale, layout), log: Log::default() }
     }
 
-    /// Returns the maximum number of superblocks of the log, given the current number of mapped map units.
+    /// Returns the maximum number of superblocks in the log, given the current number of mapped map units.
     fn log_limit<D>(&self, blocks: &BlockManager<D>) -> u32 {
         let slots = (u64::from(blocks.map.mapped()) * self.granules.kept_slots) >> 16;
         let kept = slots.div_ceil(u64::from(blocks.layout.superblock_slots())) as u32 + RESERVE;

@@ -37,7 +37,7 @@ pub(super) trait Ftl<D> {
     /// Resets the layer after the flash was erased.
     fn renew(&mut self, blocks: &BlockManager<D>);
 
-    /// Returns the superblock for small writes, if the layer has one in addition to that of the host.
+    /// Returns the superblock for small writes, if the layer has one in addition to the host's superblock.
     fn open_log(&self) -> OpenSuperblock {
         OpenSuperblock::default()
     }

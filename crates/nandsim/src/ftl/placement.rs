@@ -46,8 +46,8 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
     panic!("space is short although garbage is left");
 }
 
-/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first of
-/// them is available and at which all of them are.
+/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times when the first of
+/// them is available and when all of them are.
 #[inline]
 pub(super) fn read<D, L: Ftl<D>>(
     layer: &L,
@@ -62,8 +62,8 @@ pub(super) fn read<D, L: Ftl<D>>(
     }
 }
 
-/// Reads one map unit. Returns the time at which its data is available, twice, so that the result matches
-/// that of [`read_units`].
+/// Reads one map unit. Returns the time when the unit's data is available, twice, so that the result matches
+/// the result of [`read_units`].
 #[inline(always)]
 fn read_unit<D, L: Ftl<D>>(layer: &L, blocks: &mut BlockManager<D>, unit: u32, start_ns: u64) -> (u64, u64) {
     let slot = blocks.map.slot_of(unit);

@@ -7,7 +7,7 @@ use crate::{Firmware, Model, Scale, VictimPolicy};
 /// Times are in ns and sizes in map units, unless the name says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
-    /// Number of oldest superblocks from which the collector chooses; `None` for all.
+    /// Number of oldest superblocks that the collector chooses from; `None` for all.
     pub(super) victim_window: Option<u32>,
     /// Whether superblocks are emptied in turn, whether or not they contain garbage.
     pub(super) ring: bool,

@@ -97,8 +97,8 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
     }
 
-    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first
-    /// of them is available and at which all of them are.
+    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times when the first
+    /// of them is available and when all of them are.
     #[inline]
     pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
@@ -150,7 +150,7 @@ impl<D: Defects> Translation<D> {
     }
 
     /// Called when all data of a write-through command is in the buffer. Its last program unit is sent even
-    /// if it is partial, because the command that would fill it may never arrive. This costs small writes
+    /// if it is partial, because the command that would fill it may never arrive. Small writes therefore take
     /// extra program operations and space, as on real drives. Returns the completion time if there is no
     /// program operation left to wait for.
     pub(crate) fn complete_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {

@@ -1,5 +1,5 @@
-//! Slots of host data that exist only in the write buffer, and are lost with it in a power loss if the buffer is
-//! volatile.
+//! Slots with host data that exists only in the write buffer. If the buffer is volatile, this data is lost in
+//! a power loss.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -19,7 +19,7 @@ pub(super) struct Victim {
     sensed: u32,
     /// The die of that program unit.
     die: usize,
-    /// The slots before this one have their mapping entries prefetched.
+    /// The mapping entries of the slots before this one have been prefetched.
     pub(super) fetched: u32,
 }
 
@@ -38,7 +38,7 @@ impl Victim {
         Some(slot)
     }
 
-    /// Reads `slot`, and returns the time at which its data is available.
+    /// Reads `slot`, and returns the time when its data is available.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, flash: &mut Flash, layout: &Layout, now_ns: u64) -> u64 {
         let unit = slot >> layout.unit_shift();

@@ -1,4 +1,4 @@
-//! The program operations for which each write waits while the write cache is off.
+//! The program operations that each write waits for while the write cache is off.
 
 use crate::flash::NOBODY;
 
@@ -57,7 +57,7 @@ impl WriteThrough {
         None
     }
 
-    /// Called when a program operation for which the command on `leaf` waits completes. Returns the command's
+    /// Called when a program operation that the command on `leaf` waits for has completed. Returns the command's
     /// earliest completion time if it waits for no further operation.
     pub(super) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         let waiting = self.of(leaf);

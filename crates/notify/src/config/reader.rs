@@ -14,7 +14,7 @@ use super::values::{self, check_webhook};
 use crate::decide::Rules;
 use crate::notice::Event;
 
-/// More than any reasonable file contains.
+/// Limit on the number of channels: more than any reasonable file contains.
 const MOST_CHANNELS: usize = 50;
 const MOST_WORDS: usize = 100;
 const MOST_ATTEMPTS: u32 = 100;
@@ -32,11 +32,11 @@ const GENERAL: [&str; 8] = [
 ];
 const COMMON: [&str; 3] = ["name", "events", "timeout"];
 const PROGRAM: [&str; 1] = ["run"];
-const WEBHOOK: [&str; 4] = ["url", "url-file", "token-file", "ca-file"];
+const WEBHOOK: [&str; 5] = ["url", "url-file", "token-file", "ca-file", "proxy"];
 const MAIL: [&str; 7] = ["server", "tls", "from", "to", "user", "password-file", "ca-file"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
-/// The entries of a table by their names.
+/// The entries in a table by name.
 type Keys<'a, 'b> = BTreeMap<&'b str, &'b Value<'a>>;
 
 /// Reads how a channel delivers notices.
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         Self { file, text, mistakes: Vec::new() }
     }
 
-    /// The errors in the order of the text.
+    /// The errors, in the order of their positions in the text.
     pub fn mistakes(mut self) -> Vec<Mistake> {
         self.mistakes.sort();
         self.mistakes
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries of a table; unknown names are errors.
+    /// The entries in a table; unknown names are errors.
     fn keys<'b, 't>(&mut self, table: &'b DeTable<'t>, known: &[&str]) -> Keys<'t, 'b> {
         let mut keys = Keys::new();
         for (name, value) in table.iter() {
@@ -239,16 +239,17 @@ impl<'a> Reader<'a> {
     }
 
     fn webhook(&mut self, keys: &Keys<'_, '_>, at: usize) -> Option<Means> {
-        let token_file = self.path(keys, "token-file");
+        let token_file = self.secret(keys, "token-file");
         let ca_file = self.path(keys, "ca-file");
+        let proxy = keys.get("proxy").and_then(|value| self.checked(value, values::proxy_url));
         let url = match (keys.get("url"), keys.get("url-file")) {
             (Some(value), None) => {
-                let has_token = keys.contains_key("token-file");
-                Source::Value(self.checked(value, |url| check_webhook(url, has_token))?)
+                let (has_token, has_proxy) = (keys.contains_key("token-file"), keys.contains_key("proxy"));
+                Source::Value(self.checked(value, |url| check_webhook(url, has_token, has_proxy))?)
             }
-            (None, Some(_)) => Source::File(self.path(keys, "url-file")?),
+            (None, Some(_)) => Source::File(self.secret(keys, "url-file")?),
             (Some(_), Some(value)) => {
-                self.mistake(value.span().start, "`url` and `url-file` exclude each other");
+                self.mistake(value.span().start, "`url` and `url-file` cannot be combined");
                 return None;
             }
             (None, None) => {
@@ -256,7 +257,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        Some(Means::Webhook { url, token_file, ca_file })
+        Some(Means::Webhook { url, token_file, ca_file, proxy })
     }
 
     fn mail(&mut self, keys: &Keys<'_, '_>, at: usize) -> Option<Means> {
@@ -270,10 +271,10 @@ impl<'a> Reader<'a> {
         let to = keys.get("to").and_then(|value| self.list(value, values::mail_address));
         let is_user = |text: &str| {
             values::line(text)?;
-            if text.contains(':') { Err("the name of a user cannot contain ':'".into()) } else { Ok(()) }
+            if text.contains(':') { Err("a user name cannot contain ':'".into()) } else { Ok(()) }
         };
         let user = keys.get("user").and_then(|value| self.checked(value, is_user));
-        let password_file = self.path(keys, "password-file");
+        let password_file = self.secret(keys, "password-file");
         if keys.contains_key("user") != keys.contains_key("password-file") {
             self.mistake(at, "`user` and `password-file` belong together");
         }
@@ -300,6 +301,11 @@ impl<'a> Reader<'a> {
         keys.get(key).and_then(|value| self.checked(value, values::absolute_path)).map(Into::into)
     }
 
+    /// The path of a file with a secret.
+    fn secret(&mut self, keys: &Keys<'_, '_>, key: &str) -> Option<std::path::PathBuf> {
+        keys.get(key).and_then(|value| self.checked(value, values::secret_path)).map(Into::into)
+    }
+
     fn time(&mut self, value: &Value<'_>, least: Duration) -> Option<Duration> {
         let text = value.get_ref().as_str().unwrap_or_default();
         let found = values::duration_within(text, least, DAY);
@@ -315,7 +321,7 @@ impl<'a> Reader<'a> {
         Some(text.to_owned())
     }
 
-    /// A list of at least one string.
+    /// A non-empty list of strings.
     fn list(
         &mut self,
         value: &Value<'_>,

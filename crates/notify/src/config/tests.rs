@@ -98,7 +98,7 @@ user = "u"
         "n.toml:10:27: an event is one of: finished, failed",
         "n.toml:13:7: the address must begin with https://",
         "n.toml:16:7: the token would be sent unencrypted",
-        "n.toml:17:14: 'token' is not an absolute path",
+        "n.toml:17:14: this is not the absolute path of a file; write the secret into a file",
         "n.toml:18:1: `user` and `password-file` belong together",
         "n.toml:18:1: this [[mail]] has no `to`",
         "n.toml:20:10: the server must begin with smtps://",
@@ -127,6 +127,39 @@ fn secrets_are_not_sent_unencrypted_and_names_are_unique() {
     assert!(Config::read("n.toml", &mail("smtp://localhost:25")).is_ok());
     let twice = "[[program]]\nname = \"p\"\nrun = [\"/a\"]\n".repeat(2);
     assert_eq!(mistakes(&twice), ["n.toml:5:8: another channel has the name 'p'"]);
+}
+
+/// A secret may be typed in place of the path of its file.
+#[test]
+fn values_of_secret_options_are_not_printed() {
+    let hook = "[[webhook]]\nname = \"w\"\n";
+    let mail =
+        "[[mail]]\nname = \"m\"\nserver = \"smtps://h\"\nfrom = \"a@b\"\nto = [\"c@d\"]\nuser = \"u\"\n";
+    for text in [
+        format!("{hook}url = \"https://h/\"\ntoken-file = \"s3kr3t\"\n"),
+        format!("{hook}url-file = \"https://h/s3kr3t\"\n"),
+        format!("{hook}url = \"h/s3kr3t\"\n"),
+        format!("{hook}url = \"https://u:s3kr3t@h/\"\n"),
+        format!("{hook}url = \"https://h/\"\nproxy = \"http://u:s3kr3t@h\"\n"),
+        format!("{mail}password-file = \"s3kr3t\"\n"),
+        format!("{mail}password-file = \"s3\\nkr3t\"\n"),
+    ] {
+        let found = mistakes(&text);
+        assert!(!found.is_empty() && found.iter().all(|line| !line.contains("kr3t")), "{found:?}");
+    }
+}
+
+#[test]
+fn a_token_is_not_sent_unencrypted_to_a_proxy() {
+    let hook = |url: &str| {
+        format!(
+            "[[webhook]]\nname = \"w\"\nurl = \"{url}\"\ntoken-file = \"/t\"\nproxy = \"http://proxy.example:3128\"\n"
+        )
+    };
+    assert!(mistakes(&hook("http://localhost/"))[0].contains("unencrypted"));
+    let config = Config::read("n.toml", &hook("https://chat.example/")).expect("valid");
+    let Means::Webhook { proxy, .. } = &config.channels[0].means else { panic!("a webhook") };
+    assert_eq!(proxy.as_deref(), Some("http://proxy.example:3128"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::notice::Event;
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Interval between two looks at the library.
+    /// Interval between two checks of the library.
     pub look_every: Duration,
     /// Limits of time.
     pub rules: Rules,
@@ -17,16 +17,16 @@ pub struct Config {
     pub attempts: u32,
     /// Time before the second attempt. It doubles with each further attempt.
     pub first_retry: Duration,
-    /// The channels, in the order of the file.
+    /// The channels, in the order of the configuration file.
     pub channels: Vec<Entry>,
 }
 
-/// A channel of a configuration.
+/// A configured channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Name of the channel, which is unique.
     pub name: String,
-    /// The events that it is for.
+    /// The events to report through the channel.
     pub events: Vec<Event>,
     /// Time limit of an attempt.
     pub timeout: Duration,
@@ -48,8 +48,10 @@ pub enum Means {
         url: Source,
         /// File that contains a bearer token.
         token_file: Option<PathBuf>,
-        /// Certificates to trust instead of those of the system.
+        /// Certificates to trust instead of the system's certificates.
         ca_file: Option<PathBuf>,
+        /// URL of the proxy for the request.
+        proxy: Option<String>,
     },
     /// Sends mail.
     Mail(Mail),
@@ -79,6 +81,6 @@ pub struct Mail {
     pub user: Option<String>,
     /// File that contains the user's password.
     pub password_file: Option<PathBuf>,
-    /// Certificates to trust instead of those of the system.
+    /// Certificates to trust instead of the system's certificates.
     pub ca_file: Option<PathBuf>,
 }

@@ -74,6 +74,18 @@ pub fn absolute_path(text: &str) -> Result<(), String> {
     }
 }
 
+/// Checks the absolute path of a file with a secret. The text may be the secret itself, so the problem does not contain
+/// it.
+pub fn secret_path(text: &str) -> Result<(), String> {
+    line(text)?;
+    if text.starts_with('/') {
+        Ok(())
+    } else {
+        Err("this is not the absolute path of a file; write the secret into a file, and its path here, beginning with /"
+            .into())
+    }
+}
+
 /// Checks the address of a webhook.
 pub fn webhook_url(text: &str) -> Result<(), String> {
     line(text)?;
@@ -86,12 +98,28 @@ pub fn webhook_url(text: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Returns the problem, without the address.
-pub fn check_webhook(url: &str, has_token: bool) -> Result<(), String> {
+pub fn check_webhook(url: &str, has_token: bool, has_proxy: bool) -> Result<(), String> {
     webhook_url(url)?;
-    if has_token && url.starts_with("http:") && !is_loopback(url) {
+    if has_token && url.starts_with("http:") && (has_proxy || !is_loopback(url)) {
         return Err("the token would be sent unencrypted; use https://".into());
     }
     Ok(())
+}
+
+/// Checks the address of a proxy.
+pub fn proxy_url(text: &str) -> Result<(), String> {
+    line(text)?;
+    let schemes = ["http://", "https://", "socks5h://"];
+    let Some(rest) = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)) else {
+        return Err(
+            "the proxy must begin with http://, https:// or socks5h://, such as http://proxy.example:3128"
+                .into(),
+        );
+    };
+    if rest.trim_end_matches('/').contains(['/', '?', '#']) {
+        return Err("the proxy consists of a host and a port only, such as http://proxy.example:3128".into());
+    }
+    check_host(rest)
 }
 
 /// Checks the address of a mail server.
@@ -183,6 +211,12 @@ mod tests {
             "gopher://h",
         ] {
             assert!(webhook_url(url).is_err(), "{url}");
+        }
+        for url in ["http://proxy.example:3128", "https://[::1]:8443/", "socks5h://10.0.0.1:1080"] {
+            assert_eq!(proxy_url(url), Ok(()), "{url}");
+        }
+        for url in ["proxy.example:3128", "socks4://h", "http://u:p@h:1", "http://h:1/path", "http://"] {
+            assert!(proxy_url(url).is_err(), "{url}");
         }
         assert_eq!(mail_url("smtps://mail.example:465/"), Ok(()));
         for url in ["https://h", "smtp://h/client", "smtp://u@h", "smtp://"] {

@@ -91,7 +91,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "rw",
-        about: "I/O patterns, named as in fio: read, write, rw, randread, randwrite, randrw; one or an array",
+        about: "I/O pattern or an array of them, named as in fio: read, write, rw, randread, randwrite, randrw",
         set: |draft, value| value.each(|item| item.word(RW)).map(|rw| draft.rw = rw),
     },
     Key {
@@ -103,7 +103,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "bs",
-        about: "block sizes, such as \"4KiB\"; one or an array",
+        about: "block size, such as \"4KiB\", or an array of them",
         set: |draft, value| value.each(Value::block_bytes).map(|blocks| draft.blocks = blocks),
     },
     Key {
@@ -116,12 +116,12 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "tc",
-        about: "threads (TC), one or an array; default: those of the settings",
+        about: "threads (TC): a number or an array; default: from the settings",
         set: |draft, value| value.each(|item| item.whole(&limits::TC)).map(|tc| draft.tc = tc),
     },
     Key {
         name: "qd",
-        about: "outstanding I/Os per thread (QD), one or an array; default: that of the settings",
+        about: "outstanding I/Os per thread (QD): a number or an array; default: from the settings",
         set: |draft, value| value.each(|item| item.whole(&limits::QD)).map(|qd| draft.qd = qd),
     },
     Key {
@@ -181,7 +181,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "average",
-        about: "number of rounds over which results are averaged; default: five at steady state, otherwise all",
+        about: "number of rounds that are averaged for results; default: five at steady state, otherwise all",
         set: |draft, value| value.whole(&limits::FIXED_ROUNDS).map(|n| draft.average = Some(n)),
     },
     Key {
@@ -235,7 +235,7 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
     Key {
         name: "qd",
-        about: "outstanding I/Os per thread; default: that of the settings",
+        about: "outstanding I/Os per thread; default: from the settings",
         set: |draft, value| value.whole(&limits::QD).map(|qd| draft.queue_depth = Some(qd)),
     },
     Key {

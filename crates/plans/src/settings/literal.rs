@@ -11,7 +11,7 @@ use crate::limits::Limit;
 /// A value as written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// An argument of the command line, in which numbers are text, too.
+    /// An argument on the command line, where numbers are text, too.
     Typed(String),
     /// `true` or `false`.
     Flag(bool),

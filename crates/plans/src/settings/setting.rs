@@ -1,6 +1,6 @@
-//! The definition of a run setting, and the application of settings to a run. Settings in the plan are applied
-//! first, then those on the command line, which therefore take precedence. The value of a [`Given`] is always
-//! valid, because it was checked when it was read.
+//! The definition of a run setting, and the application of settings to a run. Settings in the plan are
+//! applied first, then settings on the command line, which therefore take precedence. The value of a
+//! [`Given`] is always valid, because it was checked when it was read.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub struct Setting {
     pub scope: Scope,
     /// Settings that cannot be combined with it.
     pub excludes: &'static [&'static str],
-    /// Why the option is refused for a simulated drive; `None` if it is not.
+    /// Why the option is refused for a simulated drive; `None` if it is accepted.
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
@@ -58,15 +58,14 @@ pub enum Scope {
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plan keys, and options of `resume`, which override the values with which the run was
-    /// started.
+    /// Options of `run`, plan keys, and options of `resume`, which override the values that the run was started with.
     Resume,
     /// Options of `run` and `resume` only, because the author of a plan must not set them.
     Operator,
 }
 
 impl Setting {
-    /// A flag of plans and the command line, on which the entries of the table are based.
+    /// A flag in plans and on the command line; entries in the table are built from it.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],
@@ -153,7 +152,7 @@ impl Given {
     }
 }
 
-/// The settings of a run, applied to those of its profile.
+/// The settings of a run, applied to the profile's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// Settings of the tests.
@@ -174,7 +173,7 @@ pub struct RunSettings {
     pub stated: Stated,
     /// Power source, as written.
     pub power: Option<String>,
-    /// Number of seconds for which idle power is measured.
+    /// Duration of the idle power measurement in seconds.
     pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,

@@ -1,4 +1,4 @@
-//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a
+//! The settings of a run, one entry each, in the order that the help lists them. Everything about a
 //! setting is derived from its entry: its option, its key in plans, limits, help, manual pages, shell
 //! completion, and the page in docs.
 
@@ -31,14 +31,14 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "scale",
         form: Form::Text("1/N"),
-        about: "Simulated drives: scale of capacity and durations, such as 1/16",
+        about: "Simulated drives: scale for capacity and durations, such as 1/16",
         set: |run, value| value.text().map(|text| run.scale = Some(text)),
         ..Setting::BASE
     },
     Setting {
         name: "seed",
         form: Form::Number("SEED"),
-        about: "Seed of every offset, mix and buffer, and of a simulated drive [default: 1]",
+        about: "Seed for every offset, mix and buffer, and for a simulated drive [default: 1]",
         set: |run, value| value.seed().map(|seed| run.settings.seed = seed),
         ..Setting::BASE
     },
@@ -455,7 +455,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "power-idle",
         form: Form::Number("S"),
-        about: "Seconds for which idle power is measured before the first test, {limits} [default: 30]",
+        about: "Duration of the idle power measurement before the first test in seconds, {limits} [default: 30]",
         limits: Some(|| words_of(&limits::IDLE_SECONDS)),
         scope: Scope::Operator,
         no_meaning_simulated: Some(NO_POWER),

@@ -73,7 +73,7 @@ pub enum Fleet {
 
 #[derive(Debug, Args)]
 pub struct FleetInventory {
-    /// Output of `plateau list --json` on a host, with the name of its node; repeatable [default: this host]
+    /// Output of `plateau list --json` on a host, with the name of the node; repeatable [default: this host]
     #[arg(long, value_name = "HOST=FILE")]
     pub from: Vec<String>,
     /// Further parameters of a node for nodes.conf, such as 'n1=CPUs=32 RealMemory=64000'; repeatable
@@ -98,7 +98,7 @@ pub struct FleetSubmit {
     /// Confirm the loss of all data on the drives listed in this file, one identity per line
     #[arg(long, value_name = "FILE")]
     pub erase_list: Option<PathBuf>,
-    /// Show time, endurance use and data loss without submitting anything
+    /// Show the time, the endurance used and the data that would be lost, without submitting anything
     #[arg(long)]
     pub dry_run: bool,
     /// Write the scripts for `sbatch` to this folder instead of submitting them

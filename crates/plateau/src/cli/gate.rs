@@ -9,13 +9,13 @@ use crate::cli::completion;
 
 #[derive(Debug, Args)]
 pub struct Gate {
-    /// The run to judge
+    /// The run to evaluate
     #[arg(add = completion::run())]
     pub run: String,
     /// Rules: a TOML file with the lists `require` and `fail-if`
     #[arg(long, value_name = "FILE")]
     pub rules: PathBuf,
-    /// Run with which `fail-if` compares [default: that of the rules file]
+    /// Run to compare with for `fail-if` [default: from the rules file]
     #[arg(long, value_name = "RUN", add = completion::run())]
     pub baseline: Option<String>,
     /// Write the verdict as JUnit XML, with one test case per rule

@@ -1,5 +1,6 @@
-//! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who typed one
-//! expects an effect. Settings in a plan may be meant for other targets and are not refused.
+//! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who
+//! types such an option expects an effect. Settings in a plan may be meant for other targets and are not
+//! refused.
 
 use plans::settings::Given;
 
@@ -34,7 +35,7 @@ fn first<'a>(
         let setting = given.setting();
         setting.no_meaning_simulated.map(|why| (setting.name, why))
     });
-    let erased = || ("erase", "it is created anew for each run, so it contains no data");
+    let erased = || ("erase", "it is created for each run, so it contains no data");
     setting.or_else(|| (!erase.is_empty()).then(erased))
 }
 

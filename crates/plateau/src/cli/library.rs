@@ -25,7 +25,7 @@ pub struct Labelling {
 }
 
 impl Labelling {
-    /// Returns the labels in the form in which they are stored with the run.
+    /// Returns the labels in the form that is stored with the run.
     pub fn labels(&self) -> Labels {
         let mut tags = self.tag.clone();
         tags.sort();
@@ -124,7 +124,7 @@ pub struct IndexOptions {
 
 #[derive(Debug, Args)]
 pub struct TrendOptions {
-    /// Identity, serial number or model of drives, or a part of one
+    /// Identity, serial number or model of the drives, or a part of one of these
     #[arg(value_name = "DRIVE|MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub subject: String,
     /// Key of the figure, such as iops.rnd4k.w

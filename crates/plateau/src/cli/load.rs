@@ -1,4 +1,4 @@
-//! The options of `plateau load`. Options of the load itself are those of jobs, with the same names.
+//! The options of `plateau load`. The load itself takes the same options as jobs.
 
 use clap::{Args, ValueEnum};
 
@@ -31,7 +31,7 @@ pub struct Load {
     /// Simulated drives: divide capacity and seconds by this, such as 1/16
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of every offset, mix and buffer, and of a simulated drive
+    /// Seed for every offset, mix and buffer, and for a simulated drive
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub struct Load {
 /// Text after the options in `plateau load --help` and in its man page.
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
-sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs of the \
+sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs in the \
 file that do not set them. Each --name starts another job; options before the first one apply to all jobs. \
-Options of fio that have no effect here are accepted, \
-and a note in the result lists them; all others are rejected by name, with the reason.";
+fio options that have no effect here are accepted, and a note in the result lists them; all others are rejected \
+by name, with the reason.";

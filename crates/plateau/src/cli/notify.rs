@@ -10,7 +10,7 @@ pub struct Notify {
     /// $XDG_CONFIG_HOME/plateau/notify.toml]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Look at the library once, attempt each delivery once, and exit; for cron
+    /// Check the library once, attempt each delivery once, and exit; for cron
     #[arg(long)]
     pub once: bool,
     /// Send a sample notice through this channel, and exit

@@ -14,7 +14,7 @@ pub struct PlanCommand {
     /// List the presets: plans that ship with Plateau
     #[arg(long, conflicts_with_all = ["words", "check"])]
     pub list: bool,
-    /// Report every mistake in a plan file with line, column and key
+    /// Report every error in a plan file, with its line, column and key
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub check: Option<PathBuf>,
     #[command(flatten)]
@@ -33,8 +33,8 @@ pub struct PlanCommand {
     pub tbw: Option<f64>,
 }
 
-/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated drive's model, or
-/// from what is typical of the interface.
+/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated
+/// drive's model, or from typical values for the interface.
 #[derive(Debug, Clone, Args, Default, PartialEq)]
 pub struct Assumptions {
     /// Sequential writes, such as 500MB/s

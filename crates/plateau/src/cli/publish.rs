@@ -8,7 +8,7 @@ use super::library::Filter;
 
 #[derive(Debug, Args)]
 pub struct Publish {
-    /// Folder of the site; created if missing, updated if it contains a site
+    /// Folder for the site; created if missing, updated if it contains a site
     #[arg(value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
     #[command(flatten)]

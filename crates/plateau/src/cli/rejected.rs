@@ -168,7 +168,7 @@ fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "{argument} is a fio option, which `plateau load` takes; the workloads of a test are those of the PTS.{own}"
+        "{argument} is a fio option, which `plateau load` takes; the PTS defines the workloads of a test.{own}"
     ))
 }
 

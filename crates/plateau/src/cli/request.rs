@@ -24,7 +24,7 @@ pub struct RequestOptions {
     /// Run a plan: a TOML file with tests and settings; the command line overrides it
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// Version of the specification [default: that of the plan, else pts-e-2.0]
+    /// Version of the specification [default: from the plan, or pts-e-2.0]
     #[arg(long, ignore_case = true, value_parser = profiles())]
     pub profile: Option<String>,
     #[command(flatten)]

@@ -8,20 +8,31 @@ use lab::Role;
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Address and port to listen on; port 0 for any free port
+    /// Address and port to listen on; port 0 for any free port; an address that other hosts can reach requires TLS
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     pub listen: SocketAddr,
     /// Allow browsers to reach the server by this name, such as lab.example or lab.example:443; repeatable
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
-    /// A proxy in front of the server provides TLS; required for addresses reachable from other hosts
+    /// A proxy in front of the server provides TLS
     #[arg(long)]
     pub behind_proxy: bool,
+    /// Encrypt connections with a certificate that the server generates, keeps, and renews before it expires; browsers warn
+    /// until its fingerprint, which is printed, has been compared and accepted
+    #[arg(long, conflicts_with_all = ["tls_cert", "tls_key"])]
+    pub tls_self_signed: bool,
+    /// Encrypt connections with this certificate (PEM, followed by those of the authorities that issued it); read again
+    /// when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM); not a link, and readable by nobody else
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// Change nothing: runs cannot be started or stopped, even by operators
     #[arg(long)]
     pub read_only: bool,
-    /// Start runs through the launcher that listens on this socket, which may have more rights than the server [default:
-    /// as processes of the server's own user]
+    /// Start runs through the launcher that listens on this socket, which may have more privileges than the
+    /// server [default: as processes of the server's own user]
     #[arg(long, value_name = "SOCKET", conflicts_with = "read_only")]
     pub launcher: Option<PathBuf>,
 }

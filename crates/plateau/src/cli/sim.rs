@@ -40,7 +40,7 @@ pub struct SimFit {
     /// Scale of the simulated drive [default: one that leaves about 2.5 GB]
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
-    /// Seed of the trials
+    /// Seed for the trials
     #[arg(long, default_value_t = 1, value_parser = numbers::whole::<u64>)]
     pub seed: u64,
     /// Key of the model to leave unchanged because its value is known, such as geometry.effective_op_percent; repeatable

@@ -7,7 +7,7 @@ use pts::TESTS;
 
 use crate::cli::positional::{ALIASES, ALL};
 
-/// Accepts any text, because with a plan, the first word is the target.
+/// Accepts any text, because if there is a plan, the first word is the target.
 #[derive(Debug, Clone, Copy)]
 pub struct TestNames;
 

@@ -125,7 +125,7 @@ fn sentence(about: &str) -> String {
     first.chain(chars).filter(|letter| *letter != '`').collect()
 }
 
-/// On Plateau's command lines, KiB is 1024 bytes, which fio writes as k, and 0.5 is 500 ms, because fio has no
+/// On Plateau's command lines, KiB is 1024 bytes, which fio writes as k, and 0.5 is 500 ms; fio has no
 /// fractions of a second.
 fn in_fios_words(form: Form, text: &str) -> String {
     match (form, text.parse::<f64>()) {

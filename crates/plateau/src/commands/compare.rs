@@ -103,7 +103,8 @@ fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Don
     Ok(())
 }
 
-/// Address of an existing report relative to the file that refers to it; None without one, and on standard output.
+/// Address of an existing report relative to the file that refers to it; None if there is no report, and on
+/// standard output.
 fn link(from: &Path, report: &Path) -> Option<String> {
     if file::is_stdout(from) || !report.is_file() {
         return None;
@@ -115,14 +116,14 @@ fn link(from: &Path, report: &Path) -> Option<String> {
     Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
-/// The comparison, and the path at which the report of each run is expected.
+/// The comparison, and the path where the report of each run is expected.
 fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
     if names.len() < MINIMUM_RUNS {
         let text = format!(
             "a comparison needs at least {MINIMUM_RUNS} runs, including those after --against, such as \
-             `plateau compare latest latest~1`; {} given",
+             `plateau compare latest latest~1`; {} specified",
             names.len()
         );
         return Err(Failure::text(Exit::Usage, text));

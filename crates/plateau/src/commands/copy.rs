@@ -30,11 +30,13 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
     let mut copied = Vec::new();
     for run in runs {
         let id = run.file.id.clone();
-        let sent = copy(run, Library::at(&dest)).map_err(|error| {
+        let there = Library::at(&dest);
+        let sent = copy(run, there.clone()).map_err(|error| {
             Failure::from(error).of_run(&id).with_document(json!({ "copied": copied.clone() }))
         })?;
         if !cli.json {
-            printer::print(&text(&id, sent))?;
+            let is_archived = there.open(&id).is_ok_and(|run| run.is_archived());
+            printer::print(&text(&id, sent, is_archived))?;
         }
         copied.push(document(&id, sent));
     }
@@ -61,11 +63,12 @@ fn copy(run: Run, dest: Library) -> Result<Sent, TransferError> {
     send(&mut Source::of(run), &mut Receiver::of(dest, from), &mut |_| ControlFlow::Continue(()))
 }
 
-/// Describes a transfer on one line.
-pub fn text(id: &str, sent: Sent) -> String {
+/// Describes a transfer on one line; `is_archived` states whether the run is archived at the destination.
+pub fn text(id: &str, sent: Sent, is_archived: bool) -> String {
     let amount = amount_base10(sent.new_bytes);
     let so_far = if sent.was_in_progress { " so far; it is in progress" } else { "" };
     match sent.new_bytes {
+        0 if is_archived => format!("{id}  nothing new; the destination has the whole run, archived"),
         0 => format!("{id}  nothing new{so_far}"),
         new if new == sent.bytes => format!("{id}  {amount}{so_far}"),
         _ => format!("{id}  {amount}, continued{so_far}"),

@@ -1,4 +1,4 @@
-//! `plateau doctor`: reports the problems of a library and the next steps.
+//! `plateau doctor`: reports problems in a library, and the next steps.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::output::printer;
 use crate::output::run_files::IMPORTED;
 use host::restore;
 
-/// With less space, a run may end early: journals of long runs take hundreds of megabytes.
+/// If there is less space, a run may end early: journals of long runs take hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;
 
 pub fn run(cli: &Cli) -> Done {
@@ -44,10 +44,10 @@ pub fn run(cli: &Cli) -> Done {
     }
 }
 
-/// Finds problems of the index, the restore records and the disk.
+/// Finds problems with the index, the restore records and the disk.
 fn around(library: &Library, runs: usize) -> Done<Vec<Finding>> {
     let mut found = Vec::new();
-    let mut add = |path: &Path, problem| found.push(Finding { run: None, path: path.into(), problem });
+    let mut add = |path: &Path, problem| found.push(Finding::elsewhere(path, problem));
     // Without the library's journal there can be no index, so removing the index would not help.
     if runs > 0 && library.annotations().is_ok() {
         match catalogue::stale(library) {

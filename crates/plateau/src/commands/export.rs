@@ -5,7 +5,7 @@ pub mod parquet;
 use std::path::PathBuf;
 
 use record::{Library, Run};
-use report::formats::{Format, Make};
+use report::formats::Format;
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};
@@ -43,7 +43,8 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     let runs = chosen(&library, options)?;
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
-        let text = format!("--{} of several runs writes several files; specify a directory", format.name);
+        let text =
+            format!("--{} writes several files if there are several runs; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
     if !is_one {
@@ -80,13 +81,7 @@ fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
 /// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
     // The name of the directory is unique in the library, and is always a valid file name.
-    let id = run.name().to_string_lossy();
-    let name = match (&format.make, format.extensions.first()) {
-        (Make::File(_), Some(extension)) => format!("{id}.{extension}"),
-        (Make::File(_), None) => format!("{id}.{}", format.name),
-        (Make::Folder(_), _) => id.into_owned(),
-    };
-    (format, folder.join(name))
+    (format, folder.join(format.output_name(&run.name().to_string_lossy())))
 }
 
 fn document(run: &Run, files: &[(&'static str, PathBuf)]) -> Value {

@@ -1,4 +1,4 @@
-//! `plateau fleet`: tests the drives of many hosts with Slurm jobs.
+//! `plateau fleet`: tests drives in many hosts with Slurm jobs.
 
 mod files;
 mod inventory;

@@ -78,7 +78,7 @@ fn verdict(cli: &Cli, options: &Gate) -> Done<Verdict> {
     judge(&rules, mistakes, run, baseline).map_err(refused)
 }
 
-/// Finds the library's baseline with this name, or else the run that it identifies.
+/// Finds the library's baseline with this name or, if there is none, the run with this name.
 fn named_baseline(library: &Library, name: &str) -> Result<Run, LibraryError> {
     let annotations = library.annotations()?;
     library.find(annotations.baseline(name).map_or(name, |baseline| baseline.run.as_str()))
@@ -89,7 +89,7 @@ fn subject(found: Result<Run, LibraryError>) -> Done<Subject> {
     let id = &run.file.id;
     if run.is_in_progress().unwrap_or(false) {
         let text = format!(
-            "run {id} is in progress, so it is not judged; wait until `plateau status` no longer lists it"
+            "run {id} is in progress, so it cannot be evaluated yet; wait until `plateau status` no longer lists it"
         );
         return Err(Failure::text(Exit::InProgress, text).of_run(id));
     }

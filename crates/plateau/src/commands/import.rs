@@ -1,4 +1,4 @@
-//! `plateau import FILE`: imports results of another tool as a run in the library.
+//! `plateau import FILE`: imports results from another tool as a run in the library.
 
 use std::path::Path;
 

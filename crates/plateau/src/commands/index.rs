@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use stdx::units::{amount_base10, count_of};
-use store::{InProgress, Updated};
+use store::{InProgress, Index, Updated};
 
 use crate::cli::{Cli, IndexOptions};
 use crate::failure::Done;
@@ -12,10 +12,17 @@ use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &IndexOptions) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let (_, updated) = catalogue::update(&library, |index| match options.rebuild {
-        true => index.rebuild(),
-        false => index.update(InProgress::Included),
-    })?;
+    // A library is created with its first run.
+    let updated = match library.root().try_exists() {
+        Ok(false) => Updated::default(),
+        _ => {
+            let update = |index: &mut Index| match options.rebuild {
+                true => index.rebuild(),
+                false => index.update(InProgress::Included),
+            };
+            catalogue::update(&library, update)?.1
+        }
+    };
     for (folder, problem) in &updated.unreadable {
         printer::print_line(&format!("plateau: {folder} is not indexed: {problem}"));
     }

@@ -99,6 +99,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     };
     let loaded = stored.load()?;
     if !lifecycle::is_complete(&loaded) {
+        stored.check_changeable()?;
         may_continue(&stored, &loaded)?;
         printer::notice(&format!("run {} exists; continuing it", options.id));
     }
@@ -112,7 +113,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     resume::proceed(cli, library, stored, &resume, may_continue)
 }
 
-/// Refuses a job whose request differs from that of the run with this id.
+/// Refuses a job whose request differs from the request of the run with this id.
 fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     let file = &stored.file;
     let differs = [

@@ -47,7 +47,7 @@ fn text(device: &Listed) -> String {
     let verdict = match reasons(device).as_slice() {
         [] => format!(
             "can be tested; everything on it is lost with {}",
-            // A line break would begin another line of the list.
+            // A line break would start another line in the list.
             on_one_line(&erase(&device.identity))
         ),
         [first, rest @ ..] => {

@@ -1,7 +1,7 @@
 //! `plateau load`: runs a job, or a fio job file, on a target.
 //!
-//! Targets that are only read are opened read-only and need no confirmation. Every target that is written is armed
-//! exactly as by `plateau run`, and all targets are armed before the first I/O.
+//! Targets that are only read are opened read-only and need no confirmation. Every target that is written to
+//! is armed exactly as by `plateau run`, and all targets are armed before the first I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -336,7 +336,7 @@ struct Watch {
 /// Progress shared with the board.
 struct Streams {
     what: String,
-    /// Latest tick of each stream, and the time at which the last tick arrived.
+    /// Latest tick of each stream, and the time when the last tick arrived.
     ticks: Mutex<(Vec<Option<Tick>>, Duration)>,
     /// Whether maximum response times are meaningful.
     has_maxima: bool,

@@ -62,7 +62,7 @@ fn config(path: &Path) -> Done<Config> {
     })
 }
 
-/// Returns the folder of what was observed in a library.
+/// Returns the folder for what was observed in a library.
 fn folder(library: &Path) -> Done<PathBuf> {
     let text = places::text_of(library);
     let digest = Digest::of(text.as_bytes()).to_string();
@@ -131,8 +131,9 @@ fn delivery(notice: &Notice, channel: &str) -> Value {
 fn failure(error: ServiceError) -> Failure {
     let exit = match &error {
         ServiceError::Memory(MemoryError::Busy { .. }) => Exit::Busy,
-        ServiceError::Memory(_) => Exit::Internal,
+        ServiceError::Memory(_) | ServiceError::Thread(_) | ServiceError::Panicked(_) => Exit::Internal,
         ServiceError::Observe(_) => Exit::Run,
+        ServiceError::Stopped => Exit::Interrupted,
     };
     Failure::new(exit, error)
 }

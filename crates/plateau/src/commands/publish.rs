@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use lab::{FolderError, Publication, PublishError};
-use serde_json::json;
+use serde_json::{Value, json};
 use stdx::units::count_of;
 
 use crate::cli::{Cli, Publish};
@@ -40,36 +40,45 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
         })?;
     lab::remove_stale(&dir, &publication.planned, &publication.manifest)?;
     write(&dir, lab::MANIFEST, publication.manifest.text())?;
-    report(cli, &dir, &publication)?;
     let failures = unreadable.into_iter().map(Failure::from);
     let failed = publication
         .left_out
         .iter()
         .find(|left| left.is_failure)
         .map(|left| Failure::text(Exit::Run, format!("{} was not published: {}", left.what, left.why)));
-    failures.chain(failed).next().map_or(Ok(()), Err)
+    let failure = failures.chain(failed).next();
+    if cli.json {
+        let document = document(&dir, &publication);
+        return match failure {
+            Some(failure) => Err(failure.with_document(document)),
+            None => printer::print_json(&document),
+        };
+    }
+    print(&dir, &publication)?;
+    failure.map_or(Ok(()), Err)
 }
 
-fn report(cli: &Cli, dir: &Path, publication: &Publication) -> Done {
+fn document(dir: &Path, publication: &Publication) -> Value {
     let Publication { manifest, unchanged, comparisons, left_out, .. } = publication;
-    let runs = manifest.runs.len();
-    if cli.json {
-        let left_out: Vec<_> =
-            left_out.iter().map(|left| json!({ "what": left.what, "why": left.why })).collect();
-        return printer::print_json(&json!({
-            "folder": places::text_of(dir),
-            "runs": runs,
-            "unchanged": unchanged,
-            "comparisons": comparisons,
-            "files": manifest.all().count(),
-            "left_out": left_out,
-        }));
-    }
+    let left_out: Vec<_> =
+        left_out.iter().map(|left| json!({ "what": left.what, "why": left.why })).collect();
+    json!({
+        "folder": places::text_of(dir),
+        "runs": manifest.runs.len(),
+        "unchanged": unchanged,
+        "comparisons": comparisons,
+        "files": manifest.all().count(),
+        "left_out": left_out,
+    })
+}
+
+fn print(dir: &Path, publication: &Publication) -> Done {
+    let Publication { manifest, unchanged, comparisons, left_out, .. } = publication;
     for left in left_out.iter().filter(|left| !left.is_failure) {
         printer::notice(&format!("{} was left out: {}", left.what, left.why));
     }
     let unchanged = if *unchanged > 0 { format!(" ({unchanged} unchanged)") } else { String::new() };
-    let (runs, comparisons) = (count_of(runs, "run"), count_of(*comparisons, "comparison"));
+    let (runs, comparisons) = (count_of(manifest.runs.len(), "run"), count_of(*comparisons, "comparison"));
     printer::print(&format!("{runs}{unchanged} and {comparisons}: {}", dir.join("index.html").display()))
 }
 

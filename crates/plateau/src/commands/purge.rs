@@ -65,8 +65,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
 }
 
-/// Qualifies the elapsed time, and adds a remark that a simulated drive exists only for the duration of the
-/// command.
+/// Qualifies the elapsed time, and adds the remark that a simulated drive exists only for the duration of the command.
 fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     let time = match simulated.scale_divisor {
         1 => " of simulated time".to_owned(),

@@ -38,7 +38,6 @@ pub fn proceed(
     options: &Resume,
     may_continue: impl FnOnce(&Run, &Loaded) -> Done,
 ) -> Done {
-    stored.check_changeable()?;
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can
@@ -58,6 +57,7 @@ pub fn proceed(
     if lifecycle::is_complete(&stored.load()?) {
         return already_complete(cli, stored);
     }
+    stored.check_changeable()?;
     let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
     let Some((mut journal, loaded)) = reopen(&stored, may_continue)? else {
         return already_complete(cli, stored);
@@ -70,7 +70,7 @@ pub fn proceed(
     run.handling = stored.file.handling.clone();
     run.apply(options.handling.given()).map_err(|text| Failure::text(Exit::Usage, text))?;
     if run.handling.lba_format != stored.file.handling.lba_format {
-        let text = "a run continues in the LBA format in which it started; omit --lba-format";
+        let text = "a run continues in the LBA format that it started in; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
     let source = power::of_resumed(&stored.file, &run, is_own)?;
@@ -118,8 +118,8 @@ fn already_complete(cli: &Cli, stored: Run) -> Done {
     lifecycle::finish(cli, stored)?.done()
 }
 
-/// Locks the journal of a run to continue it; returns `None` if the run is complete. Another process may continue the
-/// run until the lock is held, so only content read under the lock counts.
+/// Locks the journal of a run to continue it; returns `None` if the run is complete. Until the lock is held,
+/// another process may continue the run, so only content read under the lock counts.
 fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Done<Option<(Journal, Loaded)>> {
     let (journal, loaded) = stored.reopen()?;
     if lifecycle::is_complete(&loaded) {
@@ -164,7 +164,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         return Err(Failure::text(
             Exit::Unusable,
             format!(
-                "{}: the file on which run {} started no longer exists; start a new run",
+                "{}: the file that run {} started on no longer exists; start a new run",
                 file.target.path, file.id
             ),
         ));
@@ -191,7 +191,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     Err(Failure::text(
         Exit::Refused,
         format!(
-            "{} is not the device on which run {} started: it was {} ({} B, {} B sectors), but this is {} ({} B, {} \
+            "{} is not the device that run {} started on: it was {} ({} B, {} B sectors), but this is {} ({} B, {} \
              B sectors); nothing was written",
             was.path,
             file.id,
@@ -232,8 +232,8 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
 }
 
 /// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
-/// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
-/// also remains valid for a file that was neither recreated nor copied.
+/// device that can be recognized with certainty: by its serial number, or because it has not been detached
+/// since. It also remains valid for a file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {
@@ -247,7 +247,7 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
         ),
         TargetKind::File => (
             attached,
-            "may not be the file on which the run started: it was recreated or copied, or its file system \
+            "may not be the file that the run started on: it was recreated or copied, or its file system \
              records no creation time",
         ),
         TargetKind::Simulated | TargetKind::Imported => (true, ""),
@@ -270,7 +270,7 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
         [] => Err(Failure::text(
             Exit::Refused,
             format!(
-                "{} {doubt}; if it is the right one, confirm with --erase {}",
+                "{} {doubt}; if it is the right target, confirm with --erase {}",
                 was.path,
                 in_quotes(&was.identity)
             ),

@@ -99,8 +99,8 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_selected(&run.run, &only)) {
         return Ok(());
     }
-    // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
-    // resemble everything.
+    // A part of a name is compared with prefixes of the same length, but only if it is not too short, because
+    // a few letters resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {
@@ -198,7 +198,7 @@ fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> Stri
     format!("{id}  {state}\n  {started}  {tests}  {profile}  {target}\n")
 }
 
-/// Returns the word by which `--state` selects the run, with details if it is in progress or unreadable.
+/// Returns the word that selects the run with `--state`, with details if it is in progress or unreadable.
 fn state_text(run: &Listed) -> String {
     match run.state {
         State::Running | State::Unreadable => run.text.clone(),

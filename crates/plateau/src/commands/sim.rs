@@ -110,7 +110,7 @@ fn points(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  * {line}\n")).collect()
 }
 
-/// Formats the measurements with which the model was compared, the accuracy targets, and whether these are met.
+/// Formats the measurements that the model was compared with, the accuracy targets, and whether these are met.
 fn calibration(known: &Calibration) -> String {
     let mut out = String::new();
     if !known.source.is_empty() {

@@ -4,7 +4,7 @@ use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Verify};
+use crate::cli::{Cli, Publisher, Verify};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
@@ -20,7 +20,7 @@ pub struct Checked {
     tests: Vec<Verified>,
 }
 
-/// Checks that the files of a run are intact and that this version can evaluate it. Different conclusions are not an
+/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not an
 /// error here.
 pub fn check(run: &Run) -> Done<Checked> {
     // Loading verifies every link of the chain.
@@ -30,9 +30,8 @@ pub fn check(run: &Run) -> Done<Checked> {
         check_imported(run, origin)?;
         return Ok(Checked { loaded, tests: Vec::new() });
     }
-    if run.file.plan.as_ref().is_some_and(|plan| plan.logo.is_some()) {
-        publication::kept_logo(run)?;
-    }
+    // The logo is not covered by the chain.
+    publication::of(run, &Publisher::default())?;
     let tests = pts::verify::verify(&run.file, &loaded.entries)
         .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     Ok(Checked { loaded, tests })
@@ -74,14 +73,15 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     let problem = format!(
-        "run {} is judged differently by this version ({}) in {places}; its report shows the judgement of this version",
+        "run {} is evaluated differently by this version ({}) in {places}; its report shows the \
+         evaluation by this version",
         run.file.id,
         crate::output::version::NUMBER
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order in which no run writes them, because a valid hash chain does not exclude this.
+/// Refuses records in an order that no run writes, because a valid hash chain does not exclude this.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(

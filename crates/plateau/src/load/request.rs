@@ -28,7 +28,7 @@ pub fn request(options: &Load) -> Done<LoadRequest> {
     let (jobs, file) = match &options.target {
         Some(path) if is_job_file(path) => (of_file(path, given)?, Some(path.clone())),
         Some(_) if has(&["filename"]) => {
-            return Err(usage("both a target and --filename given; use one of them".into()));
+            return Err(usage("both a target and --filename are specified; use one of them".into()));
         }
         None if !has(&["filename", "name", "directory"]) => {
             return Err(usage(

@@ -1,4 +1,4 @@
-//! Annotates runs, with records in the journal of the library rather than in the run's own files.
+//! Annotates runs, with records in the library's journal rather than in the runs' own files.
 
 use record::{Annotations, Change, Labels, Library, LibraryJournalError, Run};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The runs of the library, read from its index if that is up to date, otherwise from their files.
+//! The runs in the library, read from its index if that is up to date, and otherwise from the runs' files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
             Some(path) => path.clone(),
             None => library.path_of(&folder),
         };
-        // Only its lock shows whether a process is working on an incomplete run.
+        // Only the journal's lock shows whether a process is working on an incomplete run.
         if state == Standing::Incomplete
             && library.open(&folder).and_then(|run| run.is_in_progress()).unwrap_or(true)
         {

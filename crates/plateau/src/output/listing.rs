@@ -18,7 +18,7 @@ pub struct Listed {
     pub run: ListedRun,
     pub dir: PathBuf,
     pub state: State,
-    /// Its current activity, the reason why it cannot be read, or its state, as text.
+    /// The run's current activity, its state, or the reason why it cannot be read, as text.
     pub text: String,
 }
 
@@ -42,7 +42,7 @@ pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
         && requested.since.is_none_or(|since| run.created >= since)
 }
 
-/// Returns whether the searchable text of a run has all of these.
+/// Returns whether the searchable text of a run contains all of these words.
 fn has_words(run: &ListedRun, wanted: &[String]) -> bool {
     let tests = run.tests.join(" ");
     let own = [&run.id, &run.target, &tests, &run.profile];

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use record::{Digest, Run};
+use record::Run;
 use report::{Logo, Publication};
 use stdx::files::Links;
 
@@ -12,7 +12,7 @@ use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::run_files::LOGO;
 
-/// Size limit for reading, above the limit for logos, so that the check of the logo can report a larger one.
+/// Size limit for reading, above the limit for logos, so that the check of the logo can report an oversized logo.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// Reads the image at `path` and checks it.
@@ -25,41 +25,20 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the values given on the command line and, for all others, those in the run's plan.
+/// Returns the values specified on the command line and, for all others, the values in the run's plan.
 ///
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
-    let plan = run.file.plan.clone().unwrap_or_default();
-    let logo = match (&typed.logo, &plan.logo) {
-        (Some(path), _) => Some(logo_of(read(path)?, path)?),
-        (None, Some(_)) => Some(logo_of(kept_logo(run)?, &run.dir.join(LOGO))?),
-        (None, None) => None,
-    };
+    let logo = typed.logo.as_deref().map(|path| logo_of(read(path)?, path)).transpose()?;
+    let plan = Publication::of_run(&run.file, logo, |limit_bytes| run.read_file(LOGO, limit_bytes))
+        .map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?;
     Ok(Publication {
         sponsor: typed.sponsor.clone().or(plan.sponsor),
         auditor: typed.auditor.clone().or(plan.auditor),
         notes: if typed.note.is_empty() { plan.notes } else { typed.note.clone() },
-        logo,
+        logo: plan.logo,
     })
-}
-
-/// Returns the logo with which the run was started; refuses a replacement.
-///
-/// # Errors
-/// Returns an error if it cannot be read, or was replaced.
-pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
-    let changed = |why: String| {
-        let text =
-            format!("{why}: `logo` in {} is not the image with which the run started", run.dir.display());
-        Failure::text(Exit::Run, text).of_run(&run.file.id)
-    };
-    let bytes = run
-        .read_file(LOGO, MOST_BYTES)
-        .map_err(|error| changed(format!("cannot read {}: {error}", run.dir.join(LOGO).display())))?;
-    let recorded = run.file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
-    let found = Digest::of(&bytes).to_string();
-    if recorded == Some(found.as_str()) { Ok(bytes) } else { Err(changed(format!("its SHA-256 is {found}"))) }
 }
 
 fn read(path: &Path) -> Done<Vec<u8>> {

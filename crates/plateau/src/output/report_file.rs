@@ -56,14 +56,8 @@ pub fn once_each(
     Ok(outputs)
 }
 
-/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set
-/// if standard output is used for a JSON document.
-pub fn write_all(
-    run: &Run,
-    requested: &[(&'static Format, PathBuf)],
-    publication: Publication,
-    json: bool,
-) -> Done<Vec<(&'static str, PathBuf)>> {
+/// Refuses outputs that cannot be written.
+fn check(requested: &[(&'static Format, PathBuf)], json: bool) -> Done {
     for (format, path) in requested {
         if matches!(format.make, Make::Folder(_)) && file::is_stdout(path) {
             let text = format!("--{} writes several files; specify a directory", format.name);
@@ -75,8 +69,21 @@ pub fn write_all(
     let folders = requested.iter().filter(|(format, _)| matches!(format.make, Make::Folder(_)));
     folders.map(|(_, path)| path.as_path()).try_for_each(file::check_folder_of_output)?;
     let fit = requested.iter().try_for_each(|(format, path)| options::check(format, path));
-    fit.map_err(|text| Failure::text(Exit::Usage, text))?;
-    let loaded = run.load()?;
+    fit.map_err(|text| Failure::text(Exit::Usage, text))
+}
+
+/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set
+/// if standard output is used for a JSON document.
+pub fn write_all(
+    run: &Run,
+    requested: &[(&'static Format, PathBuf)],
+    publication: Publication,
+    json: bool,
+) -> Done<Vec<(&'static str, PathBuf)>> {
+    // The check inspects all processes of the host, which may take longer than reading the journal.
+    let (checked, loaded) = stdx::parallel::both(|| check(requested, json), || run.load());
+    checked?;
+    let loaded = loaded?;
     let document = report::fold(&run.file, &loaded)
         .map_err(|text| Failure::text(Exit::Run, text))?
         .published(publication);

@@ -20,7 +20,7 @@ fn only(devices: &[Listed], identity: &str) -> Done<String> {
         (Some(device), None) => Ok(device.path.clone()),
         (None, _) => {
             let text = format!(
-                "no drive of this host has the identity '{identity}'; `plateau list` lists the drives"
+                "no drive in this host has the identity '{identity}'; `plateau list` lists the drives"
             );
             Err(Failure::text(Exit::Unusable, text))
         }

@@ -84,8 +84,8 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses targets that cannot be tested at the same time; returns the remarks that each run must report about
-/// the others.
+/// Refuses targets that cannot be tested at the same time; returns the remarks about the other runs that each
+/// run must report.
 fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
@@ -118,7 +118,7 @@ fn resolved(path: &str) -> Option<PathBuf> {
     std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()
 }
 
-/// Returns the processor time per I/O at the greatest depth that was measured.
+/// Returns the processor time per I/O at the greatest measured depth.
 fn cpu_ns_per_io() -> Done<f64> {
     let ceiling = engine::quick_ceiling()?;
     let costs = if ceiling.no_op_ring.is_empty() { &ceiling.null } else { &ceiling.no_op_ring };

@@ -1,8 +1,8 @@
 //! Executes a run independently of the command line: on any storage, for any audience, at any time.
 //!
 //! `run` and `resume` consist of the same functions. All inputs are passed in: the disk with its wall clock, the id
-//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive, there are no other inputs, so
-//! the same inputs yield the same journal.
+//! of the run, the host, the audience, and the Ctrl-C flag. A simulated drive has no other inputs, so the
+//! same inputs yield the same journal.
 
 use std::sync::atomic::AtomicBool;
 
@@ -58,14 +58,14 @@ pub enum Resumption {
     ContinueTimeline,
 }
 
-/// A run on a simulated drive that is being resumed.
+/// A run that is being resumed, on a simulated drive.
 #[derive(Debug)]
 pub struct Reopened {
     /// The run.
     pub stored: StoredRun,
     /// Journal of the run, open for appending.
     pub journal: Journal,
-    /// The records of the journal.
+    /// The records in the journal.
     pub loaded: Loaded,
 }
 

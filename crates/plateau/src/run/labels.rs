@@ -36,7 +36,7 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks a tag, by which runs can be found.
+/// Checks a tag, which can be used to find runs.
 pub fn tag(text: &str) -> Result<String, String> {
     let text = note(text)?;
     if text.contains(|c: char| c.is_whitespace() || c == ',') {

@@ -240,8 +240,8 @@ pub struct Work<'a> {
     pub metering: Option<Metering>,
 }
 
-/// Executes the rest of a run. Applies the changes to drive and host before the run, and restores them
-/// afterwards.
+/// Executes the rest of a run. Applies the changes to the drive and the host before the run, and restores
+/// them afterwards.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
@@ -265,7 +265,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
-    // The report is read from the journal's path, at which the written file must still exist.
+    // The report is read from the journal's path, where the written file must still exist.
     Ok(journal.check_in_place()?)
 }
 
@@ -367,18 +367,18 @@ impl Accepted {
     }
 }
 
-/// Writes the report; returns the result as a document and as text, and whether the drive is accepted.
+/// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
+/// is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
-    let report = report_file::write(&run)?;
+    // Whoever repeats a command of an archived run does not expect a file in the working directory.
+    let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();
-    document["report"] = serde_json::json!(places::text_of(&report));
-    let text = format!(
-        "{}\nrun       {}\nreport    {}\n",
-        summary.text(),
-        summary.run.dir.display(),
-        report.display()
-    );
+    document["report"] = serde_json::json!(report.as_deref().map(places::text_of));
+    let mut text = format!("{}\nrun       {}\n", summary.text(), summary.run.dir.display());
+    if let Some(report) = report {
+        text.push_str(&format!("report    {}\n", report.display()));
+    }
     Ok((document, text, Accepted(!summary.is_rejected())))
 }
 

@@ -18,7 +18,7 @@ use crate::output::printer;
 
 /// Capacity of the simulated drive, if the model can be scaled down to it.
 const CAPACITY_BYTES: u64 = 1_000_000_000;
-/// Capacity difference between model and target above which a note is printed.
+/// Capacity difference between the model and the target above which a note is printed.
 const OTHER_CAPACITY: f64 = 0.1;
 
 /// The results of a rehearsal, and its model.
@@ -32,7 +32,7 @@ pub struct Rehearsal {
     pub capacity_bytes: u64,
     /// Capacity of the planned drive at full size.
     pub target_bytes: u64,
-    /// Wall-clock time on this host of a run on the target; only for a simulated target.
+    /// Wall-clock time that a run on the target takes on this host; only for a simulated target.
     pub wall_seconds: Option<f64>,
     pub tests: Vec<Rehearsed>,
 }
@@ -51,7 +51,7 @@ pub struct Rehearsed {
     pub figures: Vec<KeyFigure>,
 }
 
-/// The results of a test by round or by time.
+/// The results of a test, by round or by time.
 #[derive(Debug)]
 pub struct Curve {
     /// The displayed variable, such as `RND 4KiB W`.
@@ -117,8 +117,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the target's scale if it is similarly small, so that the rehearsal equals the run. The shorter the cells are,
-/// the more often they end after a number of I/Os instead of after a time.
+/// Uses the target's scale if it is similarly small, so that the rehearsal equals the run. The shorter the
+/// cells are, the more often they end after a number of I/Os instead of after a period of time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
@@ -223,8 +223,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Converts a segment to the target's clock. A duration counts as requested. An amount counts with the time
-    /// that results from its rate, up to the limit.
+    /// Converts a segment to the target's clock. A duration counts as requested. For an amount, the time that
+    /// results from its rate counts, up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (request, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

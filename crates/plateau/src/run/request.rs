@@ -16,7 +16,7 @@ use crate::run::driving;
 
 /// Default version of the specification.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-/// Default seed of a run and of its simulated drive.
+/// Default seed for a run and for its simulated drive.
 pub const USUAL_SEED: u64 = 1;
 
 /// A requested run.
@@ -37,7 +37,7 @@ pub struct RunRequest {
     pub labels: Labels,
 }
 
-/// A plan, and the folder to which its paths are relative.
+/// A plan, and the folder that its paths are relative to.
 struct Chosen {
     plan: Plan,
     folder: PathBuf,
@@ -169,7 +169,7 @@ fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> 
         (false, false) => {
             let target = meaning.targets.join(" ");
             Err(format!(
-                "{target}: no tests given; specify some, such as `plateau {command} iops {target}`, or a preset, such \
+                "{target}: no tests specified; add some, such as `plateau {command} iops {target}`, or a preset, such \
                  as `plateau {command} quick {target}`"
             ))
         }
@@ -301,7 +301,7 @@ mod tests {
         let missing = |options: &RequestOptions| request(options).unwrap_err().message();
         assert!(missing(&options("", None)).contains("needs tests and a target"));
         assert!(missing(&options("iops", None)).contains("iops needs a target"));
-        assert!(missing(&options("./x", None)).contains("no tests given"));
+        assert!(missing(&options("./x", None)).contains("no tests specified"));
         assert!(missing(&options("iops ./x ./y", None)).contains("one target, not 2"));
         assert!(missing(&options("./x", Some("quik"))).contains("available presets: quick"));
         assert!(missing(&options("iops,iops ./x", None)).contains("duplicate test"));

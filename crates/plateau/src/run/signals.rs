@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process while settings are
 /// changed.
 pub fn prepare() -> Done {
-    // Any handler is sufficient: without one, the signal ends the process; with one, the write fails with EFBIG.
+    // Any handler is sufficient: if there is none, the signal ends the process; otherwise, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
@@ -47,7 +47,8 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Returns whether the process was started with this signal ignored, as with `nohup`; it then stays ignored.
+/// Returns whether the process was started with this signal ignored, as with `nohup`; in that case, the
+/// signal stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

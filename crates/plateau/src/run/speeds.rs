@@ -97,7 +97,7 @@ fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)
     Ok(earlier(file, library))
 }
 
-/// Returns results of other runs on the same drive, from the oldest to the newest.
+/// Returns the results of other runs on the same drive, from the oldest to the newest.
 fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     // The run being estimated may already exist.
     let same = |run: &&Run| run.file.id != file.id && is_same_drive(&run.file, file);

@@ -173,7 +173,7 @@ impl Drop for Mails {
     }
 }
 
-/// A Python with the library of the mail server: Debian's package is for the system's own.
+/// A Python interpreter that has the mail server's library: Debian's package is only for the system's own interpreter.
 fn python() -> Option<&'static str> {
     let has_library = |python: &&str| {
         let mut command = Command::new(python);

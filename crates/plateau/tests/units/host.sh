@@ -1,19 +1,8 @@
-# A host with the units, in namespaces of its own: host.sh DIR PROGRAM UNITS. DIR/lib is its /var/lib, and user and group
-# plateau have the number 64711.
+# The server and its launcher on a host with the units: host.sh DIR PROGRAM UNITS.
 set -e
 DIR=$1 PROGRAM=$2 UNITS=$3
 export UNITS
-mount -t tmpfs -o mode=755 tmpfs /run
-touch /run/program
-mount --bind "$PROGRAM" /run/program
-cp /etc/passwd /etc/group "$DIR"
-echo 'plateau:x:64711:64711::/:/usr/sbin/nologin' >>"$DIR/passwd"
-echo 'plateau:x:64711:' >>"$DIR/group"
-chmod 644 "$DIR/passwd" "$DIR/group"
-mount --bind "$DIR/passwd" /etc/passwd
-mount --bind "$DIR/group" /etc/group
-mkdir -m 755 "$DIR/lib"
-mount --bind "$DIR/lib" /var/lib
+. "$(dirname "$0")/common.sh"
 # plateau-launcher.socket and plateau-launcher@.service.
 mkdir -m 755 /run/plateau
 launcher=$(sed -n 's#^ExecStart=/usr/bin/plateau#/run/program#p' "$UNITS/plateau-launcher@.service")
@@ -26,5 +15,6 @@ chmod 660 /run/plateau/launcher.sock
 install -d -o plateau -g plateau -m 750 /var/lib/plateau-serve
 sed -n 's/^ExecStartPre=+//p' "$UNITS/plateau-serve.service" >/run/before
 sh -e /run/before
-unshare --mount --propagation private sh -e "$(dirname "$0")/service.sh" &
+unshare --mount --propagation private \
+  sh -e "$(dirname "$0")/service.sh" plateau-serve /var/lib/plateau-serve --listen 127.0.0.1:0 &
 wait $!

@@ -174,7 +174,7 @@ impl Rules {
         steps
     }
 
-    /// Returns one load per minute, for the actual number of minutes.
+    /// Returns one load per minute, for as many minutes as the test ran.
     fn saturation(&self, steps: usize) -> Vec<Step> {
         let writes = |seconds| Step::Load(self.random(4 * KIB, 0, self.demand, seconds));
         let end = usize::from(self.histograms);

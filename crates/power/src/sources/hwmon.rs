@@ -1,7 +1,7 @@
 //! A power sensor of the kernel's hardware monitoring, selected by the name of its chip or its folder.
 //!
-//! Only a sensor of the drive's own device measures the drive. All others, such as those of power supplies, measure
-//! part of the host.
+//! Only a sensor of the drive's own device measures the drive. All others, such as sensors of power supplies,
+//! measure a part of the host.
 
 use record::{PowerFacts, PowerSubject};
 
@@ -12,7 +12,7 @@ use crate::sysfs::{Sensor, sensors};
 pub(super) const KIND: Kind = Kind {
     name: "hwmon",
     argument: Some("NAME"),
-    about: "a power sensor in /sys/class/hwmon: the drive's own, or one of the host",
+    about: "a power sensor in /sys/class/hwmon: the drive's own, or a sensor of the host",
     is_per_drive: true,
     needs_trust: false,
     open,

@@ -61,7 +61,7 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     let mut lines = Lines::of_port(what, fd);
     lines.wait_for_value()?;
     if lines.stated == Stated::default() {
-        // The port may have been opened after the comment of a meter that repeats it before each value.
+        // The port may have been opened after the meter's comment, which the meter repeats before each value.
         lines.wait_for_value()?;
     }
     let facts = lines.stated.facts(format!("meter on serial port {port}"));

@@ -102,7 +102,7 @@ impl Reason {
         }
     }
 
-    /// Returns its location on the drive; None if it has none.
+    /// Returns the reason's location on the drive; None if it has none.
     #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         match self {

@@ -22,7 +22,7 @@ pub enum Deviation {
         /// Value of the setting in the profile.
         standard: String,
     },
-    /// The workload of a test differs from that of the profile.
+    /// The workload of a test differs from the profile's.
     Workload {
         /// Title of the test.
         title: &'static str,
@@ -52,7 +52,7 @@ pub enum Deviation {
     },
     /// A simulated drive is scaled down.
     Scale {
-        /// Divisor of capacity and cell time.
+        /// Factor by which capacity and cell time are divided.
         divisor: u32,
     },
     /// A simulated drive extended cells beyond their length.
@@ -245,7 +245,7 @@ impl fmt::Display for Deviation {
                 block_size(u64::from(*smallest_bytes))
             ),
             Self::BeyondTheStandard { title } => {
-                write!(f, "{title} is a test beyond the standard: no version of the PTS has it")
+                write!(f, "{title} is not a PTS test: no version of the PTS contains it")
             }
             Self::ForHardDisks => {
                 f.write_str("no purge, preconditioning or steady state: a test for hard disks")

@@ -1,6 +1,6 @@
 //! How a test with several end conditions ends; at most one of the conditions is steady state.
 
-/// The end conditions of a test, and the one that was met.
+/// The end conditions of a test, and the condition that was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// The conditions, such as `4 x capacity written, or 24 h, whichever comes first`.

@@ -16,7 +16,7 @@ pub struct Failures {
     pub count: u64,
 }
 
-/// Returns the failed I/Os of `test`; after a restart, only those since the restart.
+/// Returns the failed I/Os of `test`; after a restart, only the I/Os since the restart.
 #[must_use]
 pub fn failures(test: &str, entries: &[Entry]) -> Vec<Failures> {
     let mut all = Vec::new();

@@ -51,7 +51,7 @@ pub struct TestHeader {
     pub convergence: Convergence,
     /// Rounds of the measurement window, such as `1-5`.
     pub rounds: String,
-    /// Duration and amount written, for a test that ends by them: `24 h 1.9 TB`.
+    /// Duration and amount written, for a test whose end they determine: `24 h 1.9 TB`.
     pub length: Option<String>,
     /// Active range of preconditioning, such as `100%`.
     pub pc_ar: String,
@@ -115,6 +115,12 @@ impl TestHeader {
             ar_segments,
             phases: Phases::default(),
         }
+    }
+
+    /// PC AR, Test AR, AR Amount and AR Segments.
+    #[must_use]
+    pub fn active_range(&self) -> [String; 4] {
+        [&self.pc_ar, &self.test_ar, &self.ar_amount, &self.ar_segments].map(Clone::clone)
     }
 
     /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.

@@ -5,7 +5,7 @@ use crate::method::steady::WindowStats;
 /// A loop of rounds whose steady state is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedLoop {
-    /// The purpose of its rounds in a test with several loops, such as `preconditioning`; empty otherwise.
+    /// The purpose of the rounds in a test with several loops, such as `preconditioning`; empty otherwise.
     pub name: &'static str,
     /// Number of completed rounds.
     pub rounds: u32,

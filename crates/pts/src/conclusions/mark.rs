@@ -8,7 +8,7 @@ use crate::exhibits::unit::Unit;
 /// A mark on a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Name with which the tester sets the mark, such as `peak-drop`.
+    /// Name that the tester uses to set the mark, such as `peak-drop`.
     pub key: String,
     /// Name as printed, such as `Peak drop`.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Mark {
     pub computed: Option<f64>,
     /// The value set by the tester.
     pub set: Option<f64>,
-    /// For a time within the test: number of bytes written until then.
+    /// For a time within the test: number of bytes written up to that time.
     pub written_bytes: Option<u64>,
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<De
     }
 }
 
-/// Reports a test that this version of the specification does not contain, or that no version contains.
+/// Reports a test that this version, or every version, of the specification lacks.
 pub(crate) fn by_family(family: &str, title: &str, profile: &Profile, all: &mut Vec<Deviation>) {
     if PROFILES.iter().all(|profile| profile.listed(family).is_none()) {
         all.push(Deviation::BeyondTheStandard { title: title.to_owned() });

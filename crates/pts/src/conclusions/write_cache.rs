@@ -5,8 +5,8 @@ use record::{Entry, Event};
 use crate::{Deviation, Profile, WriteCache};
 
 /// Returns the states while `test` used the drive, in order of their first occurrence; after a restart, only
-/// those since the restart. Before the first use, the last known state applies. The result is empty if the state was
-/// neither set nor queried.
+/// the states since the restart. Before the first use, the last known state applies. The result is empty if
+/// the state was neither set nor queried.
 #[must_use]
 pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
     let (mut states, mut inside, mut is_on) = (Vec::new(), false, None);

@@ -35,11 +35,11 @@ pub struct Mean {
     /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// Whether too few I/Os completed in one of its segments to draw conclusions.
+    /// Whether too few I/Os completed in one of the cell's segments to draw conclusions.
     pub coarse: bool,
 }
 
-/// Value of the tracked figure in a segment; None without I/O.
+/// Value of the tracked figure in a segment; None if there was no I/O.
 pub fn value(figure: CustomFigure, segment: &Segment) -> Option<f64> {
     match figure {
         CustomFigure::Iops => Some(segment.iops()),

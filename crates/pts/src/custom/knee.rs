@@ -1,8 +1,9 @@
 //! The knee of the demand curve, beyond which more outstanding I/Os increase response times, not IOPS.
 //!
-//! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding I/Os
-//! multiplies the IOPS by more than 1.41; above it, by less. Among points within 3 % of the best point, the knee is the
-//! point with the fewest outstanding I/Os and then the fewest threads, because it puts the least load on the host.
+//! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding
+//! I/Os multiplies the IOPS by more than 1.41; above the knee, by less. Among points within 3 % of the best point,
+//! the knee is the point with the fewest outstanding I/Os and then the fewest threads, because it puts the least
+//! load on the host.
 
 use crate::method::profile::Demand;
 

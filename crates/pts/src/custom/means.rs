@@ -1,4 +1,4 @@
-//! The cells of a custom test, averaged over the rounds on which results are based.
+//! The cells of a custom test, averaged over the rounds that results are based on.
 
 use record::{CustomCell, Segment};
 

@@ -277,8 +277,8 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
     pages
 }
 
-/// Response times by IOPS, one line for each workload, if the demand varies. Cells with the same number of outstanding
-/// I/Os are averaged.
+/// Response times over IOPS, one line for each workload, if the demand varies. Cells with the same number of
+/// outstanding I/Os are averaged.
 fn times_by_rate(means: &[Mean]) -> Option<Page> {
     let of = |load: (Load, u32)| {
         let mut by_outstanding: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
@@ -349,7 +349,7 @@ fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
     same.map(point).collect()
 }
 
-/// Shows IOPS or MB/s of each workload over its outstanding I/Os.
+/// Shows the IOPS or MB/s of each workload over its number of outstanding I/Os.
 fn sweeps(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<DemandSweep> {
     let figure = match answers.test.figure {
         CustomFigure::MegabytesPerSecond => Figure::Megabytes,
@@ -373,7 +373,8 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // `max_by` returns the last of equal elements; with `rev`, that is the first knee of equal demand.
+    // `max_by` returns the last of equal elements; because of `rev`, that is the first knee among those with
+    // equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }

@@ -1,5 +1,5 @@
-//! Response times: percentiles with enough I/Os, and the histogram with confidence levels (the page of PTS 2.0 shared
-//! by WSAT, LAT, CBW and DIRTH).
+//! Response times: percentiles that have enough I/Os, and the histogram with confidence levels (a page in PTS
+//! 2.0 that WSAT, LAT, CBW and DIRTH share).
 
 use record::Segment;
 use stdx::Histogram;
@@ -69,7 +69,8 @@ impl Percentile {
     }
 
     /// Returns whether a sufficient number of `ios` I/Os is beyond the percentile.
-    pub(crate) fn is_known_from(self, ios: u64) -> bool {
+    #[must_use]
+    pub fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
 
@@ -79,7 +80,7 @@ impl Percentile {
     }
 }
 
-/// The highest percentile that is based on a sufficient number of I/Os. It replaces maxima on the pages of a
+/// The highest percentile that is based on enough I/Os. It replaces maxima on the pages of a
 /// scaled drive, where maxima are not meaningful; title, axis and remark name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);
@@ -115,7 +116,7 @@ impl Tail {
         self.0.map_or_else(|| "n/a (ms)".into(), |percentile| format!("{} % latency (ms)", percentile.name))
     }
 
-    /// Returns a remark that explains why the page does not show maxima; None if it does.
+    /// Returns a remark that explains why the page does not show maxima; None if it shows them.
     pub fn remark(self, context: &Context<'_>) -> Option<String> {
         let why = context.maxima_note()?;
         Some(match self.0 {

@@ -1,4 +1,4 @@
-//! Rates by number of outstanding I/Os, which comparisons draw with one line per drive.
+//! Rates by number of outstanding I/Os; comparisons draw one line per drive.
 
 use std::collections::BTreeMap;
 

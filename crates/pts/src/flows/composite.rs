@@ -29,7 +29,7 @@ pub const PAGE_BYTES: u32 = 4096;
 /// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// Block sizes of a run. The block sizes are those of the table, except that the operator may replace those
+/// Block sizes of a run. The block sizes are taken from the table, except that the operator may replace sizes
 /// smaller than the device's sectors by the smallest possible size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
@@ -54,7 +54,7 @@ impl Composite {
         Self { sizes, enlarged_percent }
     }
 
-    /// Returns the sizes of the table, with those below 4 KiB raised to 4 KiB.
+    /// Returns the sizes in the table, with sizes below 4 KiB raised to 4 KiB.
     pub fn in_pages() -> Self {
         let is_smaller = |size: &&(u32, u8)| size.0 < PAGE_BYTES;
         let enlarged_percent = SIZES.iter().filter(is_smaller).map(|size| size.1).sum();

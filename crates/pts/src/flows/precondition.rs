@@ -29,7 +29,7 @@ impl Precondition {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }
 
-    /// Returns the loop as evaluated; `name` distinguishes it from other loops of the test.
+    /// Returns the loop as evaluated; `name` distinguishes it from other loops in the test.
     pub fn judged(&self, name: &'static str) -> JudgedLoop {
         JudgedLoop {
             name,

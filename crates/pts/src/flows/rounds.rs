@@ -149,7 +149,7 @@ impl Rounds {
         }
     }
 
-    /// Returns the rounds on which results are based: the five rounds of the window, or the last available rounds.
+    /// Returns the rounds that results are based on: the five rounds of the window, or the last available rounds.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]

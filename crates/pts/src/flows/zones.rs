@@ -1,6 +1,6 @@
 //! Zone tests for hard disks, following TKperf. The range is divided into 128 equal zones, each measured
-//! separately, from the first (the outer edge of nearly every disk) to the last. Without purge, preconditioning and
-//! steady state, the result is never a PTS result.
+//! separately, from the first (the outer edge of nearly every disk) to the last. Because there is no purge,
+//! preconditioning or steady state, the result is never a PTS result.
 
 mod answers;
 mod pages;

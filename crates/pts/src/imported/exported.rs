@@ -19,7 +19,7 @@ use crate::{KeyFigure, Mark};
 
 use super::absent::ABSENT;
 
-/// The kind for tests of exported files. Its name is never compared: the test has the name that the file states.
+/// The kind for tests of exported files. This name is never compared: the test has the name that the file states.
 pub(super) const KIND: Kind = Kind {
     name: "exported",
     title: "Exported",

@@ -33,7 +33,7 @@ pub(super) const IOPS: Kind = Kind {
     },
 };
 
-/// Sequential throughput of several block sizes.
+/// Sequential throughput at several block sizes.
 pub(super) const THROUGHPUT: Kind = Kind {
     name: "tp",
     title: "Throughput",

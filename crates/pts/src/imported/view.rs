@@ -103,7 +103,7 @@ impl View<'_> {
         match (self.test.window, self.rounds()) {
             (Some((first, last)), 0) => {
                 format!(
-                    "Means of rounds {first}-{last} as given by the source, which does not give the rounds."
+                    "Means of rounds {first}-{last} as stated by the source, which does not contain the rounds."
                 )
             }
             (None, 0) => "Means as given by the source.".into(),

@@ -178,7 +178,7 @@ impl<'a> Context<'a> {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
-    /// Formats `minutes` minutes of the specification with their actual length, if cells have a different length.
+    /// Formats `minutes` minutes of the specification, with their actual length if cells have a different length.
     #[must_use]
     pub fn minutes_in_words(&self, minutes: u32) -> String {
         if self.settings.cell_ns == CELL_NS {
@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
         (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
     }
 
-    /// Returns the seed of one step.
+    /// Returns the seed for one step.
     pub(crate) fn seed(&self, round: u32, step: u32) -> u64 {
         seed_of(self.settings.seed, round, step)
     }

@@ -1,4 +1,4 @@
-//! Finds the point at which the throughput of continuous writes falls, for example because a cache is full.
+//! Finds the point where the throughput of continuous writes falls, for example because a cache is full.
 //!
 //! The series is divided into two parts of constant throughput by least squares. A division counts as a fall only
 //! if it explains most of the variance and the second part is clearly slower, so noise around a constant throughput
@@ -13,7 +13,8 @@ const EXPLAINED_SHARE: f64 = 0.50;
 /// Minimum number of intervals after a fall, so that a single slow interval does not count.
 const INTERVALS_AFTER: usize = 3;
 
-/// Slow intervals that are skipped at the start: maximum number, and fraction of the highest throughput.
+/// Slow intervals that are skipped at the start: their maximum number, and the fraction of the highest
+/// throughput below which an interval is slow.
 const INTERVALS_SKIPPED: usize = 10;
 const SLOW_SHARE: f64 = 0.50;
 

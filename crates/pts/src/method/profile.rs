@@ -24,7 +24,7 @@ pub struct Profile {
     pub throughput_blocks: &'static [u32],
     /// Whether the Throughput test preconditions with the block size under test (1.1 and later).
     pub throughput_preconditions_its_block: bool,
-    /// Threads and queue depth that the Throughput test recommends (2.0).
+    /// Threads and queue depth recommended for the Throughput test (2.0).
     pub throughput_demand: Option<Demand>,
     /// End conditions of the WSAT test.
     pub saturation_end: SaturationEnd,

@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub mean_ms: Option<f64>,
     /// None without I/O.
     pub max_ms: Option<f64>,
-    /// Whether the host may have limited the workload to which the sample belongs.
+    /// Whether the host may have limited the workload that the sample belongs to.
     pub host_limited: bool,
 }
 
@@ -44,7 +44,7 @@ impl Sample {
 }
 
 /// Splits a segment, which takes `minutes` and starts at `start`, into at most `most` samples of about equal
-/// length. Returns fewer if the segment was recorded in fewer intervals.
+/// length. Returns fewer samples if the segment was recorded in fewer intervals.
 pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
     let series = &segment.series;
     let intervals = series.read_ios.len().min(series.write_ios.len());

@@ -1,4 +1,4 @@
-//! Cells in which fewer I/Os were outstanding than the test requests.
+//! Cells in which fewer I/Os were outstanding than the test requested.
 
 use record::{DEPTH_KEPT_SHARE, Segment};
 

@@ -1,5 +1,6 @@
-//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides the length of a cell, which
-//! may then be over before any I/O completes, so the simulator extends it until enough I/Os have completed.
+//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides the length of a cell,
+//! so a cell could be over before any I/O completes. The simulator therefore extends it until enough I/Os
+//! have completed.
 
 use record::Segment;
 

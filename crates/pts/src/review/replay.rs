@@ -16,8 +16,8 @@ use crate::{Bench, Context, Outcome, Stop, Task};
 
 /// Serves a test from its recorded events, then returns [`Stop::EndOfJournal`].
 ///
-/// The results are borrowed, because a run of several days has hundreds of megabytes of them; each is copied when it is
-/// returned.
+/// The results are borrowed, because a run that takes several days has hundreds of megabytes of them; each is
+/// copied when it is returned.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     answers: VecDeque<Cow<'a, Event>>,
@@ -181,7 +181,7 @@ pub struct Replayed {
 /// Replays and evaluates every started test of a run with this build.
 ///
 /// # Errors
-/// Returns an error if the profile or a test is unknown, or if the recorded workloads differ from those of this build.
+/// Returns an error if the profile or a test is unknown, or if the recorded workloads differ from this build's.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         let outcomes = imported::replay(run, origin, entries)?;

@@ -1,4 +1,4 @@
-//! Compares the recorded notes and verdicts of a journal with those of a replay by this build.
+//! Compares the notes and verdicts recorded in a journal with the results of a replay by this build.
 
 use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
 
@@ -89,7 +89,9 @@ fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => Some(format!("it judges round {}, but this build judges no round here", then.round)),
+            None => {
+                Some(format!("it evaluates round {}, but this build evaluates no round here", then.round))
+            }
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
@@ -98,7 +100,7 @@ fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -
     let lost = usize::from(recorded.ended.is_none() && now.replay.is_exhausted());
     for today in now.judged.iter().skip(recorded.judged.len() + lost) {
         let text = format!(
-            "this build judges round {} {}, but the journal does not contain this judgement",
+            "this build finds round {} {}, but the journal contains no verdict on it",
             today.round,
             word(today)
         );
@@ -140,7 +142,10 @@ fn word(judgement: &Judgement) -> &'static str {
 /// Describes how two evaluations of a round differ; None if they agree.
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
-        return Some(format!("it judges round {}, but this build judges round {}", then.round, today.round));
+        return Some(format!(
+            "it evaluates round {}, but this build evaluates round {}",
+            then.round, today.round
+        ));
     }
     let round = then.round;
     if then.steady != today.steady {

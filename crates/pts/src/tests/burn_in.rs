@@ -1,4 +1,4 @@
-//! Burn-in (no clause of the PTS; beyond the standard): hours of load whose data is verified, followed by a verdict on
+//! Burn-in (not part of the PTS): hours of load whose data is verified, followed by a verdict on
 //! the drive based on its data, I/Os and health.
 
 mod answers;
@@ -18,7 +18,7 @@ pub const TEST: Test = Test {
     family: "burn-in",
     title: "Burn-In",
     subject: "Burn-In",
-    about: "beyond the PTS: hours of verified load with health limits, and one verdict, PASS or FAIL",
+    about: "not part of the PTS: hours of verified load with health limits, and one verdict, PASS or FAIL",
     run,
     cells_per_round: CELLS_PER_HOUR,
     timeline: false,

@@ -1,4 +1,4 @@
-//! Sustained client write (no clause of the PTS; beyond the standard): a purged drive is written sequentially until its
+//! Sustained client write (not part of the PTS): a purged drive is written sequentially until its
 //! SLC cache is full and the throughput has settled. Then it is written again after idle times of increasing length,
 //! which shows how much of the cache the drive has freed.
 
@@ -19,7 +19,7 @@ pub const TEST: Test = Test {
     family: "client-write",
     title: "Sustained Client Write",
     subject: "Sustained Client Write",
-    about: "beyond the PTS: size of the SLC cache, sequential writes in and after it, recovery in 1 to 60 min of idle time",
+    about: "not part of the PTS: size of the SLC cache, sequential writes in and after it, recovery in 1 to 60 min idle",
     run,
     cells_per_round: CHUNKS,
     timeline: true,

@@ -1,4 +1,4 @@
-//! IOPS by zone, following TKperf's test of hard disks: random I/O with three mixes and three block sizes in each
+//! IOPS by zone, following TKperf's test for hard disks: random I/O with three mixes and three block sizes in each
 //! of 128 zones. It is not part of any version of the PTS.
 
 use stdx::units::KIB;

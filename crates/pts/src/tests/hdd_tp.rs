@@ -1,6 +1,6 @@
-//! Throughput by zone, following TKperf's test of hard disks: all 128 zones are measured with 1024 KiB blocks, then all
-//! zones with 4 KiB blocks. In each zone, sequential reads are followed by sequential writes. It is not part of any
-//! version of the PTS.
+//! Throughput by zone, following TKperf's test for hard disks: all 128 zones are measured with 1024 KiB blocks,
+//! then all zones with 4 KiB blocks. In each zone, sequential reads are followed by sequential writes. It is not
+//! part of any version of the PTS.
 
 use stdx::units::KIB;
 

@@ -1,4 +1,4 @@
-//! The enterprise workload of JESD219 (no clause of the PTS; beyond the standard): twelve block sizes in three LBA groups,
+//! The enterprise workload of JESD219 (not part of the PTS): twelve block sizes in three LBA groups,
 //! 40 % reads, in rounds of a minute until the IOPS are steady.
 
 mod answers;
@@ -19,7 +19,7 @@ pub const TEST: Test = Test {
     family: "jesd219",
     title: "JESD219 Enterprise",
     subject: "JESD219 Enterprise",
-    about: "beyond the PTS: enterprise workload of JESD219, 40 % reads, 0.5 to 64 KiB, rounds to steady state",
+    about: "not part of the PTS: enterprise workload of JESD219, 40 % reads, 0.5 to 64 KiB, rounds to steady state",
     run,
     cells_per_round: 1,
     timeline: false,

@@ -20,7 +20,7 @@ pub const TEST: Test = Test {
     family: "xsr",
     title: "Cross Stimulus Recovery",
     subject: "Cross Stimulus Recovery",
-    about: "sequential writes for 8 h, random ones for 6 h, sequential ones for 8 h",
+    about: "sequential writes for 8 h, random writes for 6 h, sequential writes for 8 h",
     run,
     cells_per_round: GROUPS.len() as u32,
     timeline: true,

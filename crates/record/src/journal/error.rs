@@ -1,10 +1,10 @@
-//! Errors of a journal.
+//! Errors in a journal.
 
 use std::path::PathBuf;
 
 use super::line::{MAGIC, VERSION};
 
-/// Errors of a journal.
+/// Errors in a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// An I/O operation failed.

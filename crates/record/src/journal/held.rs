@@ -1,4 +1,4 @@
-//! A writer's copy of its journal, to detect changes by other processes and to rescue the records.
+//! A writer's copy of its journal, to detect changes by other processes and to save the records.
 //!
 //! The lock on a journal is advisory: a command such as `: > journal` ignores it.
 
@@ -16,7 +16,7 @@ pub const MOST_BYTES: u64 = 1 << 30;
 /// Limit on the copy in memory: several times the journal of a week-long run. Only the beginning of a longer
 /// journal is kept.
 const MOST_HELD_BYTES: usize = 256 << 20;
-/// Name of a rescue copy of a lost journal; further copies have a number at the end.
+/// Name of the copy of a lost journal; further copies have a number at the end.
 pub const RESCUED: &str = "journal.rescued";
 /// Number of names to try in each folder, such as `journal.rescued` and `journal.rescued-2`.
 const MOST_NAMES: u32 = 99;

@@ -1,4 +1,4 @@
-//! One record of a journal, and its limits.
+//! A record in a journal, and its limits.
 
 use super::plain_json;
 use crate::chain::json_in;
@@ -11,7 +11,8 @@ pub const VERSION: u32 = 1;
 pub(super) const OLDEST_VERSION: u32 = 1;
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
-/// Limit on one record: 100 times the longest known record, that of XSR's eight-hour write with one row per second.
+/// Limit on one record: 100 times the longest known record, which is for XSR's eight-hour write with one row
+/// per second.
 pub(super) const MOST_RECORD_BYTES: usize = 64 << 20;
 /// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
 /// reach this limit.
@@ -53,6 +54,10 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
 
 /// Parses one record and checks its number and its hash, given the link before it.
 pub(super) fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
+    if line.len() > MOST_LINE_BYTES {
+        // Its end may not have been read, so its hash means nothing.
+        return Err(format!("it is too long; no run writes a record of more than {MOST_RECORD_BYTES} B"));
+    }
     let (json, digest) = json_in(line, chain)?;
     check_size(json)?;
     let entry = entry_of(json).map_err(|e| e.to_string())?;

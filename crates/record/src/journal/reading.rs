@@ -1,14 +1,16 @@
 //! Reads a journal in batches of lines, several of which are parsed at the same time.
 //!
-//! The hash of a record covers the digits of the line before it, not the result of checking that line. A batch is
-//! therefore checked against the digits that its predecessor states, and the chain is whole if every batch is.
+//! The hash of a record covers the digits of the line before it, not the result of checking that line. A
+//! batch is therefore checked against the digits in the line before it, and the chain is intact if every
+//! batch is.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead};
+use std::io::{BufRead, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use super::batches::{BATCH_BYTES, Batch, Batches};
 use super::error::JournalError;
 use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use super::loaded::{Loaded, TornTail};
@@ -16,10 +18,12 @@ use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};
 use crate::{Digest, Entry};
 
-/// A batch ends with the line that reaches this length: long enough to be worth a thread.
-const BATCH_BYTES: usize = 1 << 20;
 /// Limit on threads, and thereby on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
+/// A longer batch contains a record of extraordinary length, and is parsed while no other one is.
+const LONG_BATCH_BYTES: usize = 8 << 20;
+/// Limit on the first line.
+const MOST_HEADER_BYTES: u64 = 100;
 
 /// Parses a journal in batches: its text may take more memory than all of its records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
@@ -35,11 +39,11 @@ fn parse_in_batches(
 ) -> Result<Loaded, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.into(), source };
     let mut loaded = begun(input, path)?;
-    let batches = Batches { input, batch_bytes, next_seq: 0, stated: loaded.digest, is_over: false };
+    let mut batches = Batches::of(input, batch_bytes, loaded.digest);
     thread::scope(|scope| {
         let mut pending = VecDeque::new();
         let mut failure = None;
-        for batch in batches {
+        while let Some(batch) = batches.next() {
             let batch = match batch {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -48,13 +52,17 @@ fn parse_in_batches(
                 }
             };
             // Most journals fit in one batch.
-            if threads == 1 || (batch.is_last && pending.is_empty()) {
-                loaded.take(batch.parsed(), path)?;
+            let is_only = batch.is_last && pending.is_empty();
+            if threads == 1 || is_only || batch.bytes() > LONG_BATCH_BYTES {
+                loaded.take_each(pending.drain(..).map(joined), path)?;
+                batches.reuse(loaded.take(batch.parsed(), path)?);
                 continue;
             }
             // One more batch than threads is under way, so that none waits for the next one to be read.
-            if pending.len() > threads {
-                pending.pop_front().map_or(Ok(()), |oldest| loaded.take_if_any(joined(oldest), path))?;
+            if pending.len() > threads
+                && let Some(parsed) = pending.pop_front().and_then(joined)
+            {
+                batches.reuse(loaded.take(parsed, path)?);
             }
             let shared = Arc::new(Mutex::new(Some(batch)));
             let its = Arc::clone(&shared);
@@ -62,13 +70,13 @@ fn parse_in_batches(
                 Ok(thread) => pending.push_back(thread),
                 // This process may have no more threads.
                 Err(_) => {
-                    pending.drain(..).try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
-                    loaded.take_if_any(taken(&shared).map(Batch::parsed), path)?;
+                    let before = pending.drain(..).map(joined);
+                    loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;
                 }
             }
         }
         // A damaged record is reported rather than a failure to read the records after it.
-        pending.into_iter().try_for_each(|oldest| loaded.take_if_any(joined(oldest), path))?;
+        loaded.take_each(pending.into_iter().map(joined), path)?;
         failure.map_or(Ok(loaded), Err)
     })
 }
@@ -84,7 +92,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 /// Reads the first line.
 fn begun(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let mut line = Vec::new();
-    input.read_until(b'\n', &mut line).map_err(|source| JournalError::Io {
+    input.take(MOST_HEADER_BYTES).read_until(b'\n', &mut line).map_err(|source| JournalError::Io {
         action: "read",
         path: path.into(),
         source,
@@ -106,19 +114,6 @@ fn begun(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     })
 }
 
-/// Consecutive lines.
-struct Batch {
-    text: Vec<u8>,
-    /// The end of each line in `text`.
-    ends: Vec<usize>,
-    /// Number of the first record.
-    seq: u64,
-    /// The link before the first record, as stated by the previous line.
-    before: Digest,
-    /// Whether the journal ends with this batch.
-    is_last: bool,
-}
-
 /// The records of a batch up to the first damaged record.
 struct Parsed {
     batch: Batch,
@@ -130,10 +125,6 @@ struct Parsed {
 }
 
 impl Batch {
-    fn line(&self, index: usize) -> &[u8] {
-        &self.text[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]
-    }
-
     fn parsed(self) -> Parsed {
         let (mut entries, mut digest, mut problem) = (Vec::new(), self.before, None);
         for (index, seq) in (0..self.ends.len()).zip(self.seq..) {
@@ -152,54 +143,18 @@ impl Batch {
     }
 }
 
-/// The batches of a journal, without its first line.
-struct Batches<'a> {
-    input: &'a mut dyn BufRead,
-    batch_bytes: usize,
-    next_seq: u64,
-    stated: Digest,
-    is_over: bool,
-}
-
-impl Iterator for Batches<'_> {
-    type Item = io::Result<Batch>;
-
-    fn next(&mut self) -> Option<io::Result<Batch>> {
-        if self.is_over {
-            return None;
-        }
-        let batch = self.read();
-        self.is_over = batch.as_ref().map_or(true, |batch| batch.is_last);
-        // A journal without records has no batch.
-        Some(batch).filter(|batch| batch.as_ref().map_or(true, |batch| !batch.ends.is_empty()))
-    }
-}
-
-impl Batches<'_> {
-    fn read(&mut self) -> io::Result<Batch> {
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
-        while text.len() < self.batch_bytes && self.input.read_until(b'\n', &mut text)? > 0 {
-            ends.push(text.len());
-        }
-        let is_last = self.input.fill_buf()?.is_empty();
-        let batch = Batch { text, ends, seq: self.next_seq, before: self.stated, is_last };
-        self.next_seq += batch.ends.len() as u64;
-        if let Some(last) = batch.ends.len().checked_sub(1) {
-            // A line that states no link is itself invalid, and so are all lines after it.
-            self.stated = Digest::stated_in(batch.line(last)).unwrap_or(self.stated);
-        }
-        Ok(batch)
-    }
-}
-
 impl Loaded {
-    /// Adds the next batch, unless it was parsed elsewhere.
-    fn take_if_any(&mut self, parsed: Option<Parsed>, path: &Path) -> Result<(), JournalError> {
-        parsed.map_or(Ok(()), |parsed| self.take(parsed, path))
+    /// Adds the next batches, unless they were parsed elsewhere.
+    fn take_each(
+        &mut self,
+        mut all: impl Iterator<Item = Option<Parsed>>,
+        path: &Path,
+    ) -> Result<(), JournalError> {
+        all.try_for_each(|parsed| parsed.map_or(Ok(()), |parsed| self.take(parsed, path).map(drop)))
     }
 
-    /// Adds the next batch.
-    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<(), JournalError> {
+    /// Adds the next batch, and returns the memory of its text.
+    fn take(&mut self, parsed: Parsed, path: &Path) -> Result<Vec<u8>, JournalError> {
         let Parsed { batch, entries, digest, problem } = parsed;
         let damaged = |seq, problem| JournalError::Damaged { path: path.into(), seq, problem };
         let whole = entries.len();
@@ -213,19 +168,24 @@ impl Loaded {
             self.last_line = batch.line(last).to_vec();
         }
         if let Some(problem) = problem {
-            let line = batch.line(whole);
-            if !is_unfinished(line, batch.is_last && whole + 1 == batch.ends.len()) {
+            let (line, rest) = (batch.line(whole), batch.rest_of(whole));
+            let bytes = line.len() as u64 + rest.bytes;
+            let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64 + rest.zero_bytes;
+            let is_complete = rest.is_ended && zero_bytes == 0;
+            if is_complete || !is_unfinished(line, batch.is_last && whole + 1 == batch.ends.len()) {
                 return Err(damaged(batch.seq + whole as u64, problem));
             }
-            let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64;
-            self.torn = Some(TornTail { bytes: line.len() as u64, zero_bytes });
+            self.torn = Some(TornTail { bytes, zero_bytes });
         }
-        Ok(())
+        Ok(batch.into_text())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use super::super::line::MOST_LINE_BYTES;
     use super::*;
     use crate::chain::line_of;
     use crate::{Event, Note};
@@ -265,14 +225,66 @@ mod tests {
 
     #[test]
     fn a_damaged_record_is_reported_rather_than_a_failure_to_read_those_after_it() {
-        let mut bytes = journal(9);
-        let read = |bytes: &[u8]| {
-            let mut input = io::BufReader::with_capacity(64, Failing(bytes));
-            parse_in_batches(&mut input, Path::new("journal"), 100, 3).unwrap_err()
-        };
-        assert!(matches!(read(&bytes), JournalError::Io { .. }));
-        bytes[100] ^= 1;
-        assert!(matches!(read(&bytes), JournalError::Damaged { seq: 0, .. }));
+        let whole = journal(9);
+        // The failure is in a later batch, in the same batch after a complete line, or within a line.
+        for batch_bytes in [100, 1 << 20] {
+            for cut in [0, 1, 50] {
+                let bytes = &whole[..whole.len() - cut];
+                let read = |bytes: &[u8]| {
+                    let mut input = io::BufReader::with_capacity(64, Failing(bytes));
+                    parse_in_batches(&mut input, Path::new("journal"), batch_bytes, 3).unwrap_err()
+                };
+                assert!(matches!(read(bytes), JournalError::Io { .. }), "{batch_bytes} {cut}");
+                for (at, record) in [(100, 0), (900, 5)] {
+                    let mut changed = bytes.to_vec();
+                    changed[at] ^= 1;
+                    let error = read(&changed);
+                    assert!(
+                        matches!(error, JournalError::Damaged { seq, .. } if seq == record),
+                        "{batch_bytes} {cut} {at}: {error:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A reader that returns `length` characters without a newline and counts those that were taken from it.
+    struct Endless {
+        begin: Vec<u8>,
+        length: u64,
+    }
+
+    impl io::Read for Endless {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if !self.begin.is_empty() {
+                let read = self.begin.as_slice().read(into)?;
+                self.begin.drain(..read);
+                return Ok(read);
+            }
+            let read = into.len().min(usize::try_from(self.length).unwrap_or(usize::MAX));
+            into[..read].fill(b'x');
+            self.length -= read as u64;
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_takes_bounded_memory() {
+        let length = 4 * MOST_LINE_BYTES as u64;
+        let reader = || io::BufReader::new(Endless { begin: journal(3), length });
+        let mut input = reader();
+        assert!(begun(&mut input, Path::new("journal")).is_ok());
+        let batches: Vec<Batch> =
+            Batches::of(&mut input, BATCH_BYTES, Digest::of(b"")).collect::<io::Result<_>>().unwrap();
+        assert!(batches.iter().all(|batch| batch.bytes() < 2 * MOST_LINE_BYTES));
+        assert!(batches.iter().map(Batch::bytes).sum::<usize>() < 2 * MOST_LINE_BYTES);
+        let loaded = parse(&mut reader(), Path::new("journal")).unwrap();
+        assert_eq!((loaded.entries.len(), loaded.torn.unwrap().bytes), (3, length));
+        let mut header = io::BufReader::new(Endless { begin: Vec::new(), length });
+        let error = parse(&mut header, Path::new("journal")).unwrap_err();
+        assert!(matches!(error, JournalError::NotAJournal { .. }), "{error}");
+        let read = length - header.into_inner().length;
+        assert!(read < 1 << 20, "{read}");
     }
 
     proptest! {

@@ -115,8 +115,8 @@ fn a_journal_changed_by_another_process_is_closed_and_copied() {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
-            // The new modification time differs from that of the writer by more than the timestamp resolution
-            // of any file system.
+            // The new modification time differs from the writer's by more than the timestamp resolution of
+            // any file system.
             set_modified(path);
         }),
     ];
@@ -184,7 +184,7 @@ fn an_earlier_rescue_is_kept() {
     assert_eq!(std::fs::read_to_string(dir.path().join("journal.rescued")).unwrap(), "of an earlier run");
 }
 
-/// Returns a journal of one record with this JSON and a matching hash.
+/// Returns a journal with one record that has this JSON and a matching hash.
 fn forged(json: &str) -> Vec<u8> {
     let header = format!("{MAGIC}{VERSION}\n");
     let hash = Digest::of(header.as_bytes()).next(json);
@@ -245,7 +245,7 @@ proptest! {
     fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
         let (_dir, path) = journal_of(4);
         let mut bytes = std::fs::read(&path).unwrap();
-            // Any byte may change, including those of the header.
+            // Any byte may change, including bytes in the header.
     let place = place % bytes.len();
         bytes[place] ^= flip;
         std::fs::write(&path, &bytes).unwrap();

@@ -5,7 +5,7 @@ use crate::amounts::Amounts;
 use crate::chain::version_in;
 use crate::{Digest, Entry};
 
-/// Why a line is not the next line of a journal.
+/// Why a line is not the next line in a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
     /// The first line is not the header of a journal.
@@ -37,10 +37,10 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Checks the next line, including its newline; returns its record, or `None` for the first line of the journal.
+    /// Checks the next line, including its newline; returns its record, or `None` for the first line in the journal.
     ///
     /// # Errors
-    /// Returns an error if the line is not the next record. The journal's state is then unchanged.
+    /// Returns an error if the line is not the next record. In that case, the journal's state does not change.
     pub fn take(&mut self, line: &[u8]) -> Result<Option<Entry>, Unverified> {
         let Some(digest) = self.digest else {
             let found = version_in(line, MAGIC).ok_or(Unverified::NotAJournal)?;
@@ -67,7 +67,7 @@ impl Verifier {
         self.bytes
     }
 
-    /// Returns the number of records verified, without the first line.
+    /// Returns the number of verified records, which does not include the first line.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.records

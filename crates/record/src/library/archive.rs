@@ -1,9 +1,9 @@
 //! The file of an archived run: a tar file, compressed with zstd, which `tar -xf` unpacks as well.
 //!
-//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all further
-//! files, sorted by name; the journal last, so that no file is skipped over it. The same files always result in the
-//! same bytes. Archives are untrusted: names, order, number and sizes are checked while reading, and nothing is
-//! extracted to a path from the archive.
+//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all
+//! further files, sorted by name; and the journal last, so that reading the other files never skips over it.
+//! The same files always result in the same bytes. Archives are untrusted: names, order, number and sizes are
+//! checked while reading, and nothing is extracted to a path from the archive.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -26,7 +26,7 @@ pub(super) const JOURNAL: &str = "journal";
 
 /// Limit on the number of files.
 pub(super) const MOST_FILES: usize = 1_000;
-/// Limit on the total size of the files besides `run.json` and journal.
+/// Limit on the total size of the files other than `run.json` and the journal.
 const MOST_FURTHER_BYTES: u64 = 1 << 30;
 /// Limit on the archive itself: incompressible content is stored as it is.
 const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 << 20);
@@ -34,11 +34,18 @@ const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 <<
 const MOST_NAME_BYTES: usize = 100;
 /// Unit of a tar file.
 const BLOCK_BYTES: usize = 512;
-/// Compression level: higher ones take several times as long for a few per cent.
+/// Compression level: higher levels take several times as long and save a few per cent.
 const LEVEL: i32 = 9;
 /// The decoder keeps this many bits' worth of bytes in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 const PIECE_BYTES: usize = 1 << 16;
+/// Limit on the size of the files relative to the size of the archive. The hashes of a journal cannot be compressed, so
+/// no real run comes close, but a small forged archive could otherwise take gigabytes of memory.
+const MOST_EXPANSION: u64 = 200;
+/// Size of the files that every archive may have.
+const FREE_BYTES: u64 = 16 << 20;
+/// Last modification time that a tar header can represent, in the year 2242.
+const LAST_SECOND: u64 = (1 << 33) - 1;
 
 /// Returns the name of the run that is archived in a file with this name; `None` if it is not the name of an archive.
 pub(super) fn run_in(name: &OsStr) -> Option<&OsStr> {
@@ -59,6 +66,17 @@ pub(super) fn is_at(storage: &dyn Storage, path: &Path) -> bool {
     has_name && storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)
 }
 
+/// Returns whether a folder is at `path` that contains a run file or a journal, so that it is authoritative even if an
+/// archive of the run exists. If this cannot be determined, it may be one.
+pub(super) fn is_folder_of_run(storage: &dyn Storage, path: &Path) -> bool {
+    let may_have = |name: &str| match storage.look(&path.join(name)) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    };
+    let is_folder = storage.look(path).is_ok_and(|found| found.kind == FoundKind::Folder);
+    is_folder && (may_have(RUN_FILE) || may_have(JOURNAL))
+}
+
 /// Returns whether a file may be an archived run: by its name, and by the magic number of zstd.
 #[must_use]
 pub fn is_archive(path: &Path, beginning: &[u8]) -> bool {
@@ -72,7 +90,7 @@ pub(super) fn is_file_name(name: &OsStr) -> bool {
     is_plain && !bytes.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
-/// Returns the rank of a file, by which files are sorted before they are sorted by name.
+/// Returns the rank of a file; files are sorted by rank, then by name.
 pub(super) fn rank(name: &OsStr) -> u8 {
     match name.as_bytes() {
         name if name == RUN_FILE.as_bytes() => 0,
@@ -123,7 +141,7 @@ impl<'a> Packer<'a> {
         let of_file = |bytes: &u64| (BLOCK_BYTES + padding(*bytes)) as u64 + bytes;
         let whole = sizes.iter().map(of_file).sum::<u64>() + 2 * BLOCK_BYTES as u64;
         let mut encoder = Encoder::new(Appending(output), LEVEL)?;
-        // A reader of a small archive then needs little memory.
+        // As a result, a reader of a small archive needs little memory.
         encoder.set_pledged_src_size(Some(whole))?;
         encoder.include_checksum(true)?;
         encoder.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
@@ -173,7 +191,7 @@ fn header(name: &OsStr, bytes: u64, modified_seconds: u64) -> [u8; BLOCK_BYTES] 
     put(108, b"0000000\0");
     put(116, b"0000000\0");
     put(124, format!("{bytes:011o}\0").as_bytes());
-    put(136, format!("{modified_seconds:011o}\0").as_bytes());
+    put(136, format!("{:011o}\0", modified_seconds.min(LAST_SECOND)).as_bytes());
     put(156, b"0");
     put(257, b"ustar\x0000");
     let sum = checksum(&block);
@@ -211,9 +229,25 @@ fn invalid(problem: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, problem)
 }
 
+/// Returns an error instead of more than a number of bytes.
+struct Bounded<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        let left = self.left.checked_sub(bytes as u64);
+        self.left =
+            left.ok_or_else(|| invalid("its files are far larger than those of any run of its size"))?;
+        Ok(bytes)
+    }
+}
+
 /// Reads an archive, file by file. As a reader, it returns the content of the current file.
 pub(super) struct Unpacker<'a> {
-    input: BufReader<Decoder<'static, Box<dyn BufRead + 'a>>>,
+    input: BufReader<Bounded<Decoder<'static, Box<dyn BufRead + Send + 'a>>>>,
     /// Name of the current file.
     name: Option<OsString>,
     /// Bytes of the current file that have not been read.
@@ -225,9 +259,16 @@ pub(super) struct Unpacker<'a> {
 impl<'a> Unpacker<'a> {
     /// Begins reading.
     pub fn new(stored: &'a mut dyn Stored) -> io::Result<Self> {
-        let mut decoder = Decoder::with_buffer(stored.reader(MOST_ARCHIVE_BYTES)?)?;
+        let archive_bytes = stored.extent()?.bytes;
+        Self::of(stored.reader(MOST_ARCHIVE_BYTES)?, archive_bytes)
+    }
+
+    /// Begins reading an archive of this size.
+    fn of(archive: Box<dyn BufRead + Send + 'a>, archive_bytes: u64) -> io::Result<Self> {
+        let mut decoder = Decoder::with_buffer(archive)?;
         decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG))?;
-        let input = BufReader::with_capacity(PIECE_BYTES, decoder);
+        let left = FREE_BYTES.saturating_add(archive_bytes.saturating_mul(MOST_EXPANSION));
+        let input = BufReader::with_capacity(PIECE_BYTES, Bounded { input: decoder, left });
         Ok(Self { input, name: None, left: 0, padding: 0, total: Total::default() })
     }
 
@@ -310,6 +351,36 @@ impl BufRead for Unpacker<'_> {
     fn consume(&mut self, bytes: usize) {
         self.input.consume(bytes);
         self.left -= bytes as u64;
+    }
+}
+
+/// The journal in an archive, which can be read only once, from its beginning. The last read fails if the archive is
+/// damaged.
+pub(super) struct ArchivedJournal {
+    archive: Unpacker<'static>,
+    is_over: bool,
+}
+
+impl ArchivedJournal {
+    /// Opens the journal; returns its length as well.
+    pub fn open(stored: Box<dyn Stored>) -> io::Result<(Self, u64)> {
+        let archive_bytes = stored.extent()?.bytes;
+        let mut archive = Unpacker::of(stored.into_reader(MOST_ARCHIVE_BYTES)?, archive_bytes)?;
+        archive.seek(OsStr::new(JOURNAL), MOST_JOURNAL_BYTES)?;
+        let length = archive.left;
+        Ok((Self { archive, is_over: false }, length))
+    }
+}
+
+impl Read for ArchivedJournal {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = if self.is_over { 0 } else { self.archive.read(buffer)? };
+        if bytes == 0 && !buffer.is_empty() && !self.is_over {
+            // Nothing may follow, and the checksum is at the end.
+            self.archive.next_file()?;
+            self.is_over = true;
+        }
+        Ok(bytes)
     }
 }
 

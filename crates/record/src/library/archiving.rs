@@ -1,8 +1,9 @@
 //! Packs the directory of a run into an archive, and restores it.
 //!
 //! At every moment, at least one of the two exists completely on disk: the new form is written under a temporary name,
-//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies in
-//! between, both exist. The directory is then authoritative, and either command completes what was interrupted.
+//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies
+//! before that, both exist. While both exist, the directory is authoritative, and either command completes
+//! what was interrupted.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, Read as _};
@@ -11,9 +12,9 @@ use std::sync::Arc;
 
 use super::archive::{self, JOURNAL, Packer, RUN_FILE, Total, Unpacker};
 use super::error::{LibraryError, io};
-use super::nascent::{self, Nascent};
+use super::nascent::{self, Nascent, hand_over};
 use super::run::Run;
-use crate::storage::{Extent, FoundKind, Stored, sync_folder};
+use crate::storage::{Extent, FoundKind, Owner, Stored, sync_folder};
 
 const PIECE_BYTES: u64 = 1 << 16;
 
@@ -22,7 +23,7 @@ const PIECE_BYTES: u64 = 1 << 16;
 pub struct Archived {
     /// Path of the archive, or of the restored directory.
     pub path: PathBuf,
-    /// Total size of the files of the run.
+    /// Total size of the run's files.
     pub files_bytes: u64,
     /// Size of the archive.
     pub archive_bytes: u64,
@@ -31,9 +32,9 @@ pub struct Archived {
 /// The open directory of a run.
 struct Opened {
     folder: Box<dyn Stored>,
-    /// Names and sizes of its files, in the order of an archive.
+    /// Names and sizes of the directory's files, in the order of an archive.
     files: Vec<(OsString, u64)>,
-    /// Size and time of change of each file, in the same order.
+    /// Size and time of the last change of each file, in the same order.
     extents: Vec<Extent>,
 }
 
@@ -130,15 +131,19 @@ impl Run {
         Ok(Opened { folder, files, extents })
     }
 
-    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. Nobody can
-    /// read it who cannot read the run.
+    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. It gets the
+    /// owner and group of the journal, if this process may set them. Nobody can read it who cannot read the run.
     fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
         let sizes: Vec<u64> = opened.files.iter().map(|(_, bytes)| *bytes).collect();
         let created = u64::try_from(self.file.created.as_second()).unwrap_or(0);
         let folder_mode = opened.folder.mode()?;
         let of_class = |bits: u32| if folder_mode & bits == bits { bits & 0o044 } else { 0 };
         let allowed = 0o600 | of_class(0o050) | of_class(0o005);
-        file.set_mode(journal.mode()? & allowed)?;
+        let (of_folder, owner) = (opened.folder.owner()?, journal.owner()?);
+        // The owner of a journal in a directory of somebody else may be unable to reach it.
+        let user = if of_folder.user == owner.user { owner.user } else { file.owner()?.user };
+        let allowed = if of_folder.group == owner.group { allowed } else { allowed & !0o070 };
+        hand_over(file, Owner { user, ..owner }, journal.mode()? & allowed)?;
         let mut packer = Packer::new(file, created, &sizes)?;
         for (name, bytes) in &opened.files {
             let mut stored = opened.folder.open_file(name)?;
@@ -172,13 +177,14 @@ impl Run {
         Ok(true)
     }
 
-    /// Restores the directory of an archived run, and then removes the archive.
+    /// Restores the directory of an archived run, and then removes the archive. The directory and its files get the
+    /// owner and group of the archive, if this process may set them.
     ///
     /// `check` is called with the restored run, whose files have also been compared with the archive.
     ///
     /// # Errors
-    /// Returns an error if the run is not archived, something else has the name of its directory, or a system call
-    /// fails, and the error of `check`. The archive then still exists.
+    /// Returns the error of `check`, or an error if the run is not archived, something else has the name of its
+    /// directory, or a system call fails. The archive still exists in these cases.
     pub fn unarchive<E: From<LibraryError>>(
         self,
         check: impl Fn(&Self) -> Result<(), E>,
@@ -197,6 +203,8 @@ impl Run {
         let is_new = self.storage.look(&dir).is_err();
         if is_new {
             self.restore(root, &dir, &mut *stored, &path)?;
+        } else if !archive::is_folder_of_run(&*self.storage, &dir) {
+            return Err(LibraryError::InTheWay { id: id.clone(), path: dir }.into());
         }
         // An existing directory was left by a process that died before it removed the archive, or before it removed the
         // directory.
@@ -221,11 +229,12 @@ impl Run {
         stored: &mut dyn Stored,
         path: &Path,
     ) -> Result<(), LibraryError> {
-        let mode = stored.mode().map_err(|e| io("read", path, e))? & 0o666;
+        let access = stored.owner().and_then(|owner| Ok((owner, stored.mode()? & 0o666)));
+        let access = access.map_err(|e| io("read", path, e))?;
         let name = self.name().to_string_lossy();
         nascent::remove_left_over(&*self.storage, root, &nascent::path_of(root, &name));
         let mut nascent = Nascent::create(&self.storage, root, &name)?;
-        let written = unpack(&mut nascent, stored, path, mode).and_then(|()| nascent.publish(dir));
+        let written = unpack(&mut nascent, stored, path, access).and_then(|()| nascent.publish(dir));
         if written.is_err() {
             nascent.discard();
         }
@@ -238,14 +247,14 @@ fn unpack(
     nascent: &mut Nascent,
     stored: &mut dyn Stored,
     path: &Path,
-    mode: u32,
+    (owner, mode): (Owner, u32),
 ) -> Result<(), LibraryError> {
     let failed = |e| io("read", path, e);
     nascent.restrict(mode)?;
     let mut archive = Unpacker::new(stored).map_err(failed)?;
     while let Some((name, _)) = archive.next_file().map_err(failed)? {
         let (mut file, to) = nascent.create_file(&name)?;
-        file.set_mode(mode).map_err(|e| io("write", &to, e))?;
+        hand_over(&mut *file, owner, mode).map_err(|e| io("write", &to, e))?;
         loop {
             let mut piece = Vec::new();
             archive.by_ref().take(PIECE_BYTES).read_to_end(&mut piece).map_err(failed)?;
@@ -256,7 +265,7 @@ fn unpack(
         }
         file.sync_all().map_err(|e| io("write", &to, e))?;
     }
-    Ok(())
+    nascent.hand_over(owner)
 }
 
 /// Returns whether an archive contains exactly the files of a directory.

@@ -1,11 +1,11 @@
-//! Errors of a library or of a run in it.
+//! Errors in a library or in one of its runs.
 
 use std::path::{Path, PathBuf};
 
 use super::archive;
 use crate::{JournalError, LibraryJournalError};
 
-/// Errors of a library or of a run in it.
+/// Errors in a library or in one of its runs.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// An I/O operation failed.
@@ -31,7 +31,7 @@ pub enum LibraryError {
         "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists them)"
     )]
     Unnamed,
-    /// `latest~N` refers to a run before the oldest.
+    /// `latest~N` refers to a run before the oldest run.
     #[error("no run '{name}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// The requested run.
@@ -125,7 +125,7 @@ pub enum LibraryError {
         /// Path of the object.
         path: PathBuf,
     },
-    /// An error of the journal.
+    /// An error in the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// An error in the library's journal.

@@ -1,8 +1,9 @@
 //! The directory of a run before it gets its final name, and after it loses that name.
 //!
 //! A run is created in a directory with a temporary name. The directory is renamed after its content and
-//! entries have been synced. The directory remains locked until then: a locked directory is being created, an
-//! unlocked one was left by a process that died. A run is removed by the same steps in reverse.
+//! entries have been synced. The directory remains locked until then: a locked directory is being created,
+//! and an unlocked directory was left by a process that died. A run is removed in the same steps, in reverse
+//! order.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -10,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{LibraryError, io};
-use crate::storage::{FoundKind, Storage, Stored, sync_folder};
+use crate::storage::{FoundKind, Owner, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
 /// Number of attempts to create and lock a directory: another process may remove it before it is locked,
-/// mistaking it for a left-over.
+/// mistaking it for a leftover.
 const ATTEMPTS: u32 = 8;
 
 /// Returns whether `dir` has a temporary name.
@@ -75,12 +76,18 @@ impl Nascent {
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
-    /// Restricts the permissions of the directory to those that `mode` grants for a file.
+    /// Restricts the permissions of the directory to the permissions that `mode` grants for a file.
     pub fn restrict(&mut self, mode: u32) -> Result<(), LibraryError> {
         let of_class = |read: u32, class: u32| if mode & read == 0 { class } else { 0 };
         let withheld = of_class(0o040, 0o070) | of_class(0o004, 0o007);
         let restricted = self.held.mode().and_then(|own| self.held.set_mode(own & !withheld));
         restricted.map_err(|e| io("create", &self.dir, e))
+    }
+
+    /// Gives the directory this owner and group, if this process may do so.
+    pub fn hand_over(&mut self, owner: Owner) -> Result<(), LibraryError> {
+        let handed = self.held.mode().and_then(|mode| hand_over(&mut *self.held, owner, mode));
+        handed.map_err(|e| io("create", &self.dir, e))
     }
 
     /// Returns the device and inode number of the directory.
@@ -98,6 +105,22 @@ impl Nascent {
     }
 }
 
+/// Gives a file or folder this owner and group, as far as this process may, and these permissions. Another group gets
+/// no permissions.
+pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std::io::Result<()> {
+    let own = stored.owner()?;
+    if own != owner && stored.set_owner(owner).is_err() && own.group != owner.group {
+        // Only root may change the owner, but every owner may choose among the groups that he is in.
+        let _ = stored.set_owner(Owner { user: own.user, ..owner });
+    }
+    stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
+}
+
+/// Returns the permissions that remain if the group was kept or not.
+const fn permitted(mode: u32, is_group_kept: bool) -> u32 {
+    if is_group_kept { mode } else { mode & !0o070 }
+}
+
 /// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a left-over.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
@@ -105,7 +128,7 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // On a file system without directory locks, no process removes left-overs, so it is safe to continue
+    // On a file system without directory locks, no process removes leftovers, so it is safe to continue
     // without a lock.
     let locked = held.try_lock().unwrap_or(true);
     let found = held.found()?;
@@ -193,7 +216,7 @@ pub(super) fn remove_run(
     if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
         return Err(foreign(dir.join(other)));
     }
-    // Lock the directory so that no other process treats it as a left-over in the meantime.
+    // Lock the directory so that no other process treats it as a leftover.
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
@@ -202,13 +225,14 @@ pub(super) fn remove_run(
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {
             storage.rename(&gone, dir).map_err(|e| io("restore", dir, e))?;
-            let changed = || std::io::Error::other("its files changed in the meantime; repeat the command");
+            let changed =
+                || std::io::Error::other("its files changed while it was being removed; repeat the command");
             Err(io("remove", dir, refused.err().unwrap_or_else(changed)))
         }
     }
 }
 
-/// Renames `dir` to `gone`, or to a variant of that name if `gone` is a left-over that could not be removed.
+/// Renames `dir` to `gone`, or to a variant of that name if `gone` is a leftover that could not be removed.
 /// Returns the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();
@@ -245,4 +269,16 @@ fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored)
 
 fn is_file(held: &dyn Stored, name: &OsStr) -> bool {
     held.look(name).is_ok_and(|found| found.kind == FoundKind::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_group_gets_no_permissions() {
+        assert_eq!(permitted(0o664, true), 0o664);
+        assert_eq!(permitted(0o664, false), 0o604);
+        assert_eq!(permitted(0o2770, false), 0o2700);
+    }
 }

@@ -1,11 +1,11 @@
 //! A run on disk.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archive::{self, JOURNAL, RUN_FILE, Unpacker};
+use super::archive::{self, ArchivedJournal, JOURNAL, RUN_FILE, Unpacker};
 use super::error::{LibraryError, io};
 use super::nascent;
 use super::run_json::{MOST_RUN_FILE_BYTES, parse_run_file};
@@ -18,10 +18,10 @@ use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
 pub struct Run {
     /// Directory of the run, or the file of an archived run.
     pub dir: PathBuf,
-    /// The run file. If the run was found in its library, `labels` are its current ones; otherwise, they are those with
-    /// which it was started.
+    /// The run file. If the run was found in its library, `labels` are its current labels; otherwise, they
+    /// are the labels that it was started with.
     pub file: RunFile,
-    /// Device and inode number of the directory or archive from which `file` was read.
+    /// Device and inode number of the directory or archive that `file` was read from.
     identity: (u64, u64),
     is_archived: bool,
     pub(super) storage: Arc<dyn Storage>,
@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// Returns the device and inode number of the run's directory or archive, which distinguish it from another one
-    /// at the same path.
+    /// Returns the device and inode number of the run's directory or archive, which distinguish it from
+    /// another directory or archive at the same path.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -104,10 +104,43 @@ impl Run {
         if self.is_archived { self.dir.clone() } else { self.dir.join(JOURNAL) }
     }
 
+    /// Returns the length of the journal, also if it is archived, without reading it.
+    ///
+    /// # Errors
+    /// Returns an error if there is no journal, or the archive cannot be read.
+    pub fn journal_bytes(&self) -> std::io::Result<u64> {
+        if !self.is_archived {
+            return Ok(self.storage.open(&self.journal_path())?.extent()?.bytes);
+        }
+        let mut stored = self.storage.open(&self.dir)?;
+        let mut archive = Unpacker::new(&mut *stored)?;
+        while let Some((name, bytes)) = archive.next_file()? {
+            if name == JOURNAL {
+                return Ok(bytes);
+            }
+        }
+        Err(ErrorKind::NotFound.into())
+    }
+
+    /// Returns a reader of the journal's bytes, unverified, and their number. It keeps only a small part in memory. For
+    /// an archived run, it returns an error at the end if the archive is damaged.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be opened, or is longer than any journal.
+    pub fn journal_reader(&self) -> std::io::Result<(Box<dyn Read + Send>, u64)> {
+        let stored = self.storage.open(&self.journal_path())?;
+        if self.is_archived {
+            let (journal, bytes) = ArchivedJournal::open(stored)?;
+            return Ok((Box::new(journal), bytes));
+        }
+        let bytes = stored.extent()?.bytes;
+        Ok((Box::new(stored.into_reader(MOST_JOURNAL_BYTES)?), bytes))
+    }
+
     /// Returns the content of one of the run's files.
     ///
     /// # Errors
-    /// Returns an error if there is no regular file of this name (symbolic links are not followed), it is longer than
+    /// Returns an error if there is no regular file with this name (symbolic links are not followed), it is longer than
     /// `limit_bytes`, or it cannot be read.
     pub fn read_file(&self, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
         if self.is_archived {
@@ -157,6 +190,22 @@ impl Run {
         if self.is_archived { archive::run_in(name).unwrap_or(name) } else { name }
     }
 
+    /// Returns the path of the run's directory, also if the run is archived. Unarchiving creates it.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.dir.with_file_name(self.name())
+    }
+
+    /// Returns the path of the directory or archive if it had the id of the run as its name.
+    #[must_use]
+    pub fn own_path(&self) -> PathBuf {
+        let id = OsStr::new(&self.file.id);
+        match self.is_archived {
+            true => self.dir.with_file_name(archive::name_of(id)),
+            false => self.dir.with_file_name(id),
+        }
+    }
+
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
@@ -195,7 +244,7 @@ impl Run {
     ///
     /// # Errors
     /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
-    /// other than regular files; the run is then unchanged. Also returns an error if a system call fails.
+    /// other than regular files; in either case, the run does not change. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;

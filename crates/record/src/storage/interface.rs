@@ -42,7 +42,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Atomically renames a file or folder within its parent folder.
     ///
     /// # Errors
-    /// Returns an error if a non-empty folder of that name exists, or the operation fails.
+    /// Returns an error if a non-empty folder with that name exists, or the operation fails.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -57,7 +57,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Returns an error if it does not exist, is not empty, or the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns the names of all entries of a folder, in no particular order.
+    /// Returns the names of all entries in a folder, in no particular order.
     ///
     /// # Errors
     /// Returns an error if it does not exist or the operation fails.
@@ -85,7 +85,15 @@ pub trait Stored: Debug + Send {
     ///
     /// # Errors
     /// Returns an error if the operation fails, or the content is longer than `limit_bytes`.
-    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + '_>> {
+    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
+    }
+
+    /// Same as [`reader`](Self::reader), for a reader that keeps the file open.
+    ///
+    /// # Errors
+    /// Same as [`reader`](Self::reader).
+    fn into_reader(mut self: Box<Self>, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send>> {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
@@ -162,6 +170,23 @@ pub trait Stored: Debug + Send {
         Ok(())
     }
 
+    /// Returns the owner and group of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn owner(&self) -> io::Result<Owner> {
+        Ok(Owner { user: 0, group: 0 })
+    }
+
+    /// Sets the owner and group of this file or folder.
+    ///
+    /// # Errors
+    /// Returns an error if this process is not permitted to set them, or the operation fails.
+    fn set_owner(&mut self, owner: Owner) -> io::Result<()> {
+        let _ = owner;
+        Ok(())
+    }
+
     /// Returns the names of all entries of this folder, in no particular order, even if its path now refers to
     /// a different file or folder.
     ///
@@ -169,7 +194,7 @@ pub trait Stored: Debug + Send {
     /// Returns an error if this is not a folder, or the operation fails.
     fn names(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns the kind and identity of the entry `name` of this folder, without following symbolic links.
+    /// Returns the kind and identity of the entry `name` in this folder, without following symbolic links.
     ///
     /// # Errors
     /// Returns an error if there is no such entry, or the operation fails.
@@ -204,6 +229,15 @@ pub struct Found {
     pub kind: FoundKind,
     /// Device and inode number, which are equal for all names of the same file.
     pub identity: (u64, u64),
+}
+
+/// Owner and group of a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// User id of the owner.
+    pub user: u32,
+    /// Id of the group.
+    pub group: u32,
 }
 
 /// Length and modification time of a file.

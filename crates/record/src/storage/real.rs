@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::Path;
 
 use stdx::files::{self, Links, ReadError};
 
-use super::interface::{Extent, Found, FoundKind, Storage, Stored};
+use super::interface::{Extent, Found, FoundKind, Owner, Storage, Stored};
 
 /// Number of bytes to read at a time.
 const PIECE_BYTES: usize = 1 << 18;
@@ -76,11 +76,13 @@ impl Stored for File {
         }
     }
 
-    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + '_>> {
-        if self.metadata()?.len() > limit_bytes {
-            return Err(ReadError::TooLarge { limit_bytes }.into());
-        }
-        self.seek(SeekFrom::Start(0))?;
+    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        rewind(self, limit_bytes)?;
+        Ok(Box::new(BufReader::with_capacity(PIECE_BYTES, self.take(limit_bytes))))
+    }
+
+    fn into_reader(mut self: Box<Self>, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send>> {
+        rewind(&mut self, limit_bytes)?;
         Ok(Box::new(BufReader::with_capacity(PIECE_BYTES, self.take(limit_bytes))))
     }
 
@@ -132,6 +134,15 @@ impl Stored for File {
         self.set_permissions(Permissions::from_mode(mode))
     }
 
+    fn owner(&self) -> io::Result<Owner> {
+        let metadata = self.metadata()?;
+        Ok(Owner { user: metadata.uid(), group: metadata.gid() })
+    }
+
+    fn set_owner(&mut self, owner: Owner) -> io::Result<()> {
+        fchown(self, Some(owner.user), Some(owner.group))
+    }
+
     fn names(&self) -> io::Result<Vec<OsString>> {
         files::names_in(self)
     }
@@ -157,6 +168,14 @@ impl Stored for File {
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()> {
         files::remove_in(self, name)
     }
+}
+
+/// Continues at the beginning of a file, which must not be longer than `limit_bytes`.
+fn rewind(file: &mut File, limit_bytes: u64) -> io::Result<()> {
+    if file.metadata()?.len() > limit_bytes {
+        return Err(ReadError::TooLarge { limit_bytes }.into());
+    }
+    file.seek(SeekFrom::Start(0)).map(drop)
 }
 
 fn found(metadata: &Metadata) -> Found {

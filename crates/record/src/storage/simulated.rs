@@ -22,7 +22,7 @@ use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
 
-/// A fault, and the storage call at which it occurs.
+/// A fault, and the storage call in which it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// Number of the call, counted from 0.

@@ -1,4 +1,4 @@
-//! How workloads are stored, and which ones are rejected.
+//! How workloads are stored, and which workloads are rejected.
 
 use super::*;
 

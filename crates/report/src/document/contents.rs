@@ -45,19 +45,20 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// Efficiency and share of the file system of the workloads of each test.
+    /// For each test, the efficiency of its workloads and the file system's share of their I/O.
     pub(crate) per_workload: Vec<PerWorkload>,
-    /// The power source and the idle power; None without a source.
+    /// The power source and the idle power; None if there is no source.
     pub meter: Option<ExportedMeter>,
     /// Describes the power source and the idle power.
     pub(crate) power: String,
-    /// The file system of the target and its share in the I/O; None if the target is not a file on a known file system.
+    /// The file system of the target, and its share of the I/O; None if the target is not a file on a known
+    /// file system.
     pub file_system: Option<ExportedFileSystem>,
     /// Describes the file system and its share.
     pub(crate) on_file: Option<String>,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
-    /// Problems that host checks found and that would invalidate results.
+    /// Problems found by host checks that would invalidate results.
     pub(crate) invalidating: Vec<String>,
     /// States of the drive's volatile write cache during the tests, in order of their first use; empty if it was neither
     /// set nor queried.
@@ -83,7 +84,8 @@ impl Document {
         &self.modified
     }
 
-    /// Conformance of the whole run; None for results of other tools, to which the specification does not apply.
+    /// Conformance of the whole run; None for results from other tools, because the specification does not
+    /// apply to them.
     #[must_use]
     pub fn run_verdict(&self) -> Option<Verdict> {
         self.run.origin.is_none().then(|| self.verdict(None))
@@ -107,7 +109,7 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of the workloads of a test with their efficiency and with the share of the file system.
+    /// Tables of a test's workloads, with their efficiency and with the share of the file system.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
@@ -154,12 +156,12 @@ impl Document {
         origin.map(|origin| format!("{IMPORTED_FROM}{}", origin.tool)).unwrap_or_default()
     }
 
-    /// Returns start and end of a test, or of the whole run, as text.
+    /// Returns the start and end of a test, or of the whole run, as text.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
         self.dates_in(dates::printed, outcome)
     }
 
-    /// Returns start and end of a test, or of the whole run, in a format.
+    /// Returns the start and end of a test, or of the whole run, in the given format.
     pub(crate) fn dates_in(&self, format: dates::Format, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {

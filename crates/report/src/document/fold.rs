@@ -17,10 +17,13 @@ use crate::facts::{
 ///
 /// # Errors
 /// Returns an error if this version does not support the profile or a test, or if the journal does not match
-/// the way in which this version runs a test.
+/// the way that this version runs a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
-    let replayed = pts::replay(run, entries)?;
+    // The specification does not apply to results of other tools, and the journal contains no I/Os for them.
+    let timelines = || run.origin.is_none().then(|| supplement::timelines(run, entries));
+    let (replayed, timelines) = stdx::parallel::both(|| pts::replay(run, entries), timelines);
+    let replayed = replayed?;
     let not_begun = match &run.origin {
         Some(origin) => origin.not_begun.clone(),
         None => run
@@ -33,10 +36,9 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
     let (meter, power) = power(run, entries);
     let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
-    // The specification does not apply to results of other tools, and the journal contains no I/Os for them.
-    let (conformance, supplements) = match run.origin {
-        None => (conformance::statement(judged), supplement::supplements(judged)),
-        Some(_) => (Vec::new(), Vec::new()),
+    let (conformance, supplements) = match timelines {
+        Some(timelines) => (conformance::statement(judged), supplement::supplements(judged, timelines)),
+        None => (Vec::new(), Vec::new()),
     };
     let mut tables: Vec<TextTable> = platform::table(run).into_iter().collect();
     tables.extend(drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())));

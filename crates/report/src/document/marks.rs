@@ -78,7 +78,7 @@ impl Document {
             .collect()
     }
 
-    /// Adds the statements of an imported file about all of its results. They replace Plateau's own explanations of the
+    /// Adds the statements in an imported file about all of its results. They replace Plateau's own explanations of the
     /// same marks, which are less detailed. Only the mark for the import itself is kept.
     fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
         let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);

@@ -1,17 +1,16 @@
 //! Figures per watt, and the idle power.
 
 use pts::{Outcome, Unit};
-use record::{Efficiency, Entry, Event, ImportedTest, Segment, Uncertain};
+use record::{Efficiency, Entry, Event, ImportedTest, Reading, Segment, Uncertain, WorkloadEfficiency};
 
 use super::contents::Document;
+use crate::facts::codes::{code, depth};
 use crate::facts::efficiency::{MeasuredEfficiency, Meter, is_bound};
-use crate::facts::figures::{
-    Figure, better, code, counted_readings, depth, family, have_one_depth, measured_in_window, reading_key,
-    reading_name,
-};
+use crate::facts::figures::{Figure, better, family, have_one_depth, measured_in_window};
+use crate::facts::readings::{counted_readings, have_one_demand, reading_key, reading_name, workload_name};
 
 impl Document {
-    /// Returns all figures that can be compared with those of other runs, including figures per watt.
+    /// Returns all figures that can be compared with other runs, including figures per watt.
     #[must_use]
     pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
         let mut figures = self.figures.clone();
@@ -109,6 +108,13 @@ fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Ro
     all.into_iter().map(of).collect()
 }
 
+/// Whether an export of Plateau states this mean for the workload of a reading: `RND 4KiB W, TC 4 QD 32`.
+fn is_mean_of(mean: &WorkloadEfficiency, reading: &Reading, one_depth: bool) -> bool {
+    let Some((workload, demand)) = mean.workload.split_once(", ") else { return false };
+    let stated = reading.threads.zip(reading.queue_depth).map(|(tc, qd)| format!("TC {tc} QD {qd}"));
+    workload == workload_name(reading) && (one_depth || stated.as_deref() == Some(demand))
+}
+
 fn begun(key: String, name: String) -> Rounds {
     Rounds { key, name, each: Vec::new(), mean: None, host_limited: false }
 }
@@ -123,12 +129,14 @@ fn name(segment: &Segment, one_depth: bool) -> String {
 fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
     let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
     let mut all: Vec<Rounds> = Vec::new();
-    for reading in counted_readings(test) {
-        let key = reading_key(family(outcome), reading);
+    let counted = counted_readings(test);
+    let one_depth = have_one_demand(&counted);
+    for reading in counted {
+        let key = reading_key(family(outcome), reading, one_depth);
         let known = all.iter().position(|known| known.key == key).unwrap_or(all.len());
         if known == all.len() {
-            let name = reading_name(reading);
-            let mean = means().find(|one| one.workload.split(',').next() == Some(name.as_str()));
+            let mean = means().find(|one| is_mean_of(one, reading, one_depth));
+            let name = reading_name(reading, one_depth);
             all.push(Rounds { mean: mean.and_then(|one| one.mean), ..begun(key, name) });
         }
         let rounds = &mut all[known];

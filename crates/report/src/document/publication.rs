@@ -1,6 +1,10 @@
 //! Information that the publisher of a report adds to it. This information never changes a figure.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use record::{Digest, RunFile};
+
+/// Name of the file in a run's directory with the logo of its plan.
+pub const LOGO_FILE: &str = "logo";
 
 /// Sponsor, auditor, notes and logo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +19,41 @@ pub struct Publication {
     pub logo: Option<Logo>,
 }
 
+impl Publication {
+    /// Returns what the plan of a run states, with the logo that was stored with the run, or with `logo` instead.
+    /// `read` returns the content of the [stored logo](LOGO_FILE), of at most a number of bytes; it is called only if the
+    /// logo is needed.
+    ///
+    /// # Errors
+    /// Returns an error if the stored logo cannot be read, is not an image, or is not the one with which the run
+    /// started.
+    pub fn of_run(
+        run: &RunFile,
+        logo: Option<Logo>,
+        read: impl FnOnce(u64) -> std::io::Result<Vec<u8>>,
+    ) -> Result<Self, String> {
+        let plan = run.plan.clone().unwrap_or_default();
+        let logo = match (logo, &plan.logo) {
+            (None, Some(_)) => Some(stored_logo(run, read(MOST_STORED_BYTES))?),
+            (logo, _) => logo,
+        };
+        Ok(Self { sponsor: plan.sponsor, auditor: plan.auditor, notes: plan.notes, logo })
+    }
+}
+
+fn stored_logo(run: &RunFile, stored: std::io::Result<Vec<u8>>) -> Result<Logo, String> {
+    let id = &run.id;
+    let changed =
+        |why: String| format!("{why}: `{LOGO_FILE}` of run {id} is not the image with which the run started");
+    let bytes = stored.map_err(|error| changed(format!("it cannot be read: {error}")))?;
+    let recorded = run.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
+    let found = Digest::of(&bytes);
+    if !recorded.is_some_and(|recorded| found.is(recorded)) {
+        return Err(changed(format!("its SHA-256 is {found}")));
+    }
+    Logo::of(bytes).map_err(|why| format!("`{LOGO_FILE}` of run {id}: {why}"))
+}
+
 /// A PNG or JPEG image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logo {
@@ -22,6 +61,8 @@ pub struct Logo {
     png: bool,
 }
 
+/// Size limit for reading, above the limit for logos, so that the check of the logo can report a larger one.
+const MOST_STORED_BYTES: u64 = 8 << 20;
 /// Size limit, so that reports remain small enough to send.
 const LOGO_LIMIT: usize = 1 << 20;
 

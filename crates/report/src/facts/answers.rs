@@ -15,7 +15,7 @@ pub(crate) struct Answer<'a> {
     /// Round of the test, starting at 1. None before the first round, after the cells of the last round (such
     /// as in the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
-    /// Number of cells of the round before this cell; None without a round and for preconditioning.
+    /// Number of cells of the round before this cell; None outside rounds and for preconditioning.
     pub step: Option<u32>,
     /// Number of round loops that ended before: 0 in the first loop, which may be preconditioning.
     pub loops_before: u32,
@@ -116,8 +116,8 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
 }
 
 /// Older journals do not mark the end of the rounds. In such journals, detaches the workload that follows the
-/// last round, for example the workload for a histogram. It is recognised by its length: the last workload of a
-/// test belongs to no round if no other cell has the same length.
+/// last round, for example the workload for a histogram. That workload is recognised by its length: the last
+/// workload of a test belongs to no round if no other cell has the same length.
 fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     let Some((last, before)) = all.split_last_mut().filter(|(last, _)| last.test == test) else { return };
     let cells = before.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some());
@@ -129,7 +129,7 @@ fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     }
 }
 
-/// Returns the response time in ns that all but `beyond_ppm` parts per million of the I/Os do not exceed; None if there
+/// Returns the response time in ns that only `beyond_ppm` parts per million of the I/Os exceed; None if there
 /// are too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.ns_of(times)

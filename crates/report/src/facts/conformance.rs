@@ -1,7 +1,8 @@
 //! Conformance statement: the requirements of the specification, what was done, and the journal records that show it.
 //!
-//! A test conforms, is modified (every deviation is disclosed), or does not conform: it was not completed, or its
-//! target is not a drive. A clause without journal records is reported as not recorded and does not affect the verdict.
+//! A test conforms, is modified (every deviation is disclosed), or does not conform (it was not completed, or
+//! its target is not a drive). A clause without journal records is reported as not recorded and does not
+//! affect the verdict.
 
 use std::cmp::Ordering;
 
@@ -172,7 +173,7 @@ fn of_file(run: &RunFile) -> String {
     }
 }
 
-/// The last purge of the test is the one that counts.
+/// Only the last purge of the test counts.
 fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut inside = false;
     let mut found = None;
@@ -332,8 +333,7 @@ fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
     outcome.loops.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A failed I/O ends its workload, so few of the failed I/Os are in `all`, which only contains completed
-/// workloads.
+/// A failed I/O ends its workload, so few of the failed I/Os are in `all`, which contains only completed workloads.
 fn errors(judged: JudgedRun<'_>, outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let failures = pts::failures(&outcome.test, judged.entries);
     let count: u64 = failures.iter().map(|failed| failed.count).sum();

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use record::{Entry, Event, RunFile};
 
-/// Start and end of a test; the end is that of its last record.
+/// Start and end of a test; it ends with its last record.
 #[derive(Debug, Clone)]
 pub(crate) struct TestDates {
     pub test: String,

@@ -18,7 +18,8 @@ pub(crate) struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Host checks, settings and health, without empty tables. Times of a scaled drive are converted to those of the full-size drive.
+/// Host checks, settings and health, without empty tables. Times of a scaled drive are converted to times of
+/// the full-size drive.
 pub(crate) fn tables(entries: &[Entry], scaled: &ScaledClock) -> Vec<TextTable> {
     let tables = [checks(entries), settings(entries), health(entries, scaled)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
@@ -66,8 +67,8 @@ fn checks(entries: &[Entry]) -> TextTable {
     }
 }
 
-/// Problems that any host check of the run found and that would invalidate results: a later check without
-/// problems does not make earlier measurements valid.
+/// Problems found by any host check in the run that would invalidate results: a later check without problems
+/// does not make earlier measurements valid.
 pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     let checks = entries.iter().filter_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),
@@ -83,7 +84,7 @@ pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// Settings that were changed for the run, in order, and those that were restored.
+/// Settings that were changed for the run, in order, and settings that were restored.
 fn settings(entries: &[Entry]) -> TextTable {
     let on_off = |on: Option<bool>| match on {
         Some(true) => "on".to_owned(),

@@ -1,8 +1,8 @@
 //! Power and efficiency: the performance of a workload per watt, with its uncertainty.
 //!
 //! All values come from the journal (the power of each segment, and the idle power before the first test) and
-//! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an imported run,
-//! both contain what the file states, with the total uncertainty only.
+//! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an
+//! imported run, both contain what the file states, with only the total uncertainty.
 
 use record::{
     CellPower, Efficiency, Entry, Event, ExportedMeter, Power, PowerFacts, PowerSubject, RunFile, Segment,
@@ -216,7 +216,11 @@ impl<'a> Meter<'a> {
         match self.stated() {
             Some(meter) => statement(&meter, self.idle.map(|(length_ns, _)| length_ns)),
             None => {
-                let why = if self.is_simulated { ": a simulated drive has no power source" } else { "" };
+                let why = if self.is_simulated {
+                    ": the power of a simulated drive cannot be measured"
+                } else {
+                    ""
+                };
                 format!("Power and efficiency: not measured{why}.")
             }
         }
@@ -358,7 +362,7 @@ mod tests {
         assert_eq!(none.statement(), "Power and efficiency: not measured.");
         assert_eq!(none.efficiency(&segment(power(5.0, None, None))), None);
         let simulated = Meter { is_simulated: true, ..none };
-        assert!(simulated.statement().contains("a simulated drive has no power source"));
+        assert!(simulated.statement().contains("the power of a simulated drive cannot be measured"));
         let facts = facts(PowerSubject::UpperBound);
         assert!(
             meter(&facts, None)

@@ -1,12 +1,13 @@
 //! Figures of a run that can be compared, each with the values that it averages.
 
 use pts::{DemandSweep, KeyFigure, Outcome, Unit};
-use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
+use record::{Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::text::slug;
-use stdx::units::block_size;
 
 use super::answers::{Phase, answers};
+use super::codes::{code, depth};
 use super::judged::{self, JudgedRun};
+use super::readings::{counted_readings, have_one_demand, reading_key, reading_name};
 
 /// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +35,7 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// Uncertainty of the mean that the power meter causes; None for figures without power, and if it is not
-    /// known.
+    /// Uncertainty of the mean due to the power meter; None for figures without power, and if it is not known.
     pub uncertainty: Option<f64>,
     /// Direction of improvement.
     pub better: Better,
@@ -54,8 +54,8 @@ impl Figure {
         self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
     }
 
-    /// Standard deviation over the rounds as a fraction of the mean; None with fewer than two rounds or if the mean is
-    /// not positive.
+    /// Standard deviation over the rounds as a fraction of the mean; None if there are fewer than two rounds
+    /// or the mean is not positive.
     #[must_use]
     pub fn spread_share(&self) -> Option<f64> {
         let mean = self.mean().filter(|mean| *mean > 0.0)?;
@@ -129,7 +129,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
-    // If the loop is judged, there is already a figure for each cell, with its rounds.
+    // If steady state is determined for the loop, there is already a figure for each cell, with its rounds.
     if outcome.window.is_empty() {
         all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
     }
@@ -266,22 +266,24 @@ const REPORTED: [Measure<Reading>; 4] = [
 /// window.
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
-    let is_mean = |r: &Reading| {
-        test.readings.iter().any(|other| {
+    let counted = counted_readings(test);
+    let has_mean = |r: &Reading| {
+        counted.iter().any(|other| {
             other.round.is_none()
                 && (other.access, other.read_percent, other.block_bytes)
                     == (r.access, r.read_percent, r.block_bytes)
         })
     };
+    let one_depth = have_one_demand(&counted);
     let mut figures: Vec<Figure> = Vec::new();
-    for reading in counted_readings(test) {
+    for &reading in &counted {
         // Use the reported mean. The rounds would add a spread, but are not reported for most workloads.
-        if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
+        if reading.name.is_none() && reading.round.is_some() && has_mean(reading) {
             continue;
         }
         for measure in REPORTED.iter().filter(|measure| measure.unit == unit) {
             let Some(value) = (measure.of)(reading) else { continue };
-            let key = format!("{}{}", reading_key(family, reading), measure.statistic.suffix());
+            let key = format!("{}{}", reading_key(family, reading, one_depth), measure.statistic.suffix());
             match figures.iter_mut().find(|figure| figure.key == key) {
                 Some(figure) => {
                     figure.values.push(value);
@@ -293,7 +295,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     name: format!(
                         "{} {}{}",
                         outcome.subject,
-                        reading_name(reading),
+                        reading_name(reading, one_depth),
                         measure.statistic.words()
                     ),
                     unit: measure.unit,
@@ -308,84 +310,6 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
         }
     }
     figures
-}
-
-/// The readings of an imported test on which its results are based.
-pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
-    let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    let counts = |r: &&Reading| match r.in_window {
-        Some(counts) => counts && r.round.is_some(),
-        None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
-    };
-    let all: Vec<&Reading> = test.readings.iter().filter(counts).collect();
-    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
-    // Preconditioning has its own demand.
-    let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
-    let has_one_demand = all.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]));
-    if test.exported.is_some() && !has_one_demand { Vec::new() } else { all }
-}
-
-/// Key of the figures of a reading.
-pub(crate) fn reading_key(family: &str, reading: &Reading) -> String {
-    format!("{family}.{}", reading_code(reading))
-}
-
-fn reading_code(reading: &Reading) -> String {
-    match &reading.name {
-        Some(name) => slug(name),
-        None => {
-            let kinds =
-                if stated_workload(reading).is_some_and(|text| text.contains(" to ")) { "mix" } else { "" };
-            short(reading.access, reading.block_bytes, reading.read_percent, kinds)
-        }
-    }
-}
-
-/// The workload as an export of Plateau names it.
-fn stated_workload(reading: &Reading) -> Option<&str> {
-    reading.exported.as_ref()?.workload.as_deref()
-}
-
-/// Name of a reading as printed.
-pub(crate) fn reading_name(reading: &Reading) -> String {
-    let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
-    let mix = match reading.read_percent {
-        0 => "W".to_owned(),
-        100 => "R".to_owned(),
-        read => format!("{read}/{}", 100_u8.saturating_sub(read)),
-    };
-    if let Some(workload) = stated_workload(reading).filter(|_| reading.name.is_none()) {
-        return workload.to_owned();
-    }
-    let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
-    format!("{job}{access} {} {mix}", block_size(reading.block_bytes.into()))
-}
-
-/// Short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
-pub(crate) fn code(workload: &Workload, one_depth: bool) -> String {
-    let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
-    let depth = depth(workload, one_depth, ".").to_lowercase();
-    let short = short(workload.access, workload.block_bytes, workload.read_percent, kinds);
-    format!("{short}{}", depth.replace(' ', ""))
-}
-
-fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &str) -> String {
-    let access = if access == Access::Random { "rnd" } else { "seq" };
-    let size = block_size(block_bytes.into()).replace("KiB", "k").replace(' ', "").to_lowercase();
-    let mix = match read_percent {
-        0 => "w".to_owned(),
-        100 => "r".to_owned(),
-        read => read.to_string(),
-    };
-    format!("{access}{kinds}{size}.{mix}")
-}
-
-pub(crate) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
-    if one_depth {
-        String::new()
-    } else {
-        format!("{before}TC{} QD{}", workload.threads, workload.queue_depth)
-    }
 }
 
 fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measure<Segment>) -> String {

@@ -1,7 +1,7 @@
-//! Overhead of a file system: I/O of the devices below it per I/O of Plateau.
+//! Overhead of a file system: I/O of the devices below it per I/O issued by Plateau.
 //!
-//! The counters include all I/O of the devices during a workload, including that of other users. Delayed writes of the
-//! file system count towards the workload during which they reach the devices.
+//! The counters include all I/O of the devices during a workload, including that of other users. Delayed
+//! writes by the file system count towards the workload during which they reach the devices.
 
 use record::{
     BelowLoad, Direction, Entry, Event, ExportedFileSystem, FileShare, FileSystemFacts, OnFile, RunFile,
@@ -14,7 +14,7 @@ use crate::facts::answers::answers;
 /// If the devices read less than this fraction of the bytes that Plateau read, the rest was served from elsewhere.
 const ALL: f64 = 0.95;
 
-/// I/O of Plateau, and of the devices below the file system, over the same workloads.
+/// I/O issued by Plateau, and I/O of the devices below the file system, over the same workloads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
     read: Pair,
@@ -49,8 +49,8 @@ impl Pair {
 }
 
 impl Share {
-    /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads with which
-    /// verification checks the data are not part of a segment's reads.
+    /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads that
+    /// verification uses to check the data are not part of a segment's reads.
     fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
         let mut sum = None;
         for segment in segments {
@@ -67,7 +67,7 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// The ratios; None without I/O of Plateau.
+    /// The ratios; None if Plateau issued no I/O.
     fn ratios(&self) -> FileShare {
         let writes = self.write.own_ios;
         FileShare {
@@ -134,8 +134,8 @@ pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
         facts.mount_options.as_ref().map(|options| format!(", mounted {options}")),
     ];
     let mut text = format!(
-        "File system: {}{}. Results through a file are those of the file system and the device combined; they are not PTS \
-         results.",
+        "File system: {}{}. Results through a file reflect the file system and the device combined; they are \
+         not PTS results.",
         facts.words.as_ref().unwrap_or(&facts.kind),
         known.into_iter().flatten().collect::<String>()
     );
@@ -161,7 +161,7 @@ fn share_text(facts: &ExportedFileSystem) -> String {
     let Some(share) = facts.share else {
         let why = match facts.devices.as_deref() {
             None => pts::ABSENT,
-            Some([]) => "it has no block device, or none that is known",
+            Some([]) => "it has no block device, or no known block device",
             Some(_) => "the kernel did not count the I/O of its devices",
         };
         return format!(" Its share is not known: {why}.");

@@ -1,13 +1,13 @@
 //! Every workload with its results, in one form for measured and imported runs.
 
-use pts::response;
+use pts::response::{self, Percentile};
 use record::{
     Access, CellPower, DirectionReading, Driven, Effort, Entry, Event, ImportedTest, OnFile, Reading,
     Segment, notation,
 };
 use stdx::units::block_size;
 
-use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::answers::{Answer, Phase, answers, percentile_ns};
 use crate::facts::efficiency::Meter;
 use crate::facts::judged::{self, JudgedRun};
 
@@ -23,6 +23,8 @@ pub(crate) struct Observation<'a> {
     pub round: Option<u32>,
     /// Whether the workload belongs to the measurement window that was evaluated.
     pub in_window: bool,
+    /// Whether the results of the test are based on the workload.
+    pub in_results: Option<bool>,
     pub workload: String,
     pub access: Access,
     /// None if the sizes of I/Os differ.
@@ -56,7 +58,7 @@ pub(crate) struct ResponseTimes {
 }
 
 /// The percentiles, as the share of slower I/Os in parts per million.
-const BEYOND_PPM: [u32; 5] = [500_000, 10_000, 1_000, 100, 10];
+pub(crate) const BEYOND_PPM: [u32; 5] = [500_000, 10_000, 1_000, 100, 10];
 
 /// All observations of a run in journal order.
 pub(crate) fn observations<'a>(run: &JudgedRun<'a>) -> Vec<Observation<'a>> {
@@ -78,6 +80,7 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>, meter: &Meter<'_>) -> 
         phase: Some(answer.phase.name()),
         round: answer.round,
         in_window: judged::in_window(run.outcomes, answer),
+        in_results: Some(answer.phase == Phase::Measure && judged::counts(run.outcomes, answer)),
         workload: workload.to_string(),
         access: workload.access,
         block_bytes: Some(workload.block_bytes),
@@ -89,7 +92,7 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>, meter: &Meter<'_>) -> 
         times: ResponseTimes {
             mean: times.mean(),
             percentiles: BEYOND_PPM.map(|beyond| percentile_ns(&times, beyond).map(|ns| ns as f64)),
-            // The longest stall of a scaled drive differs from that of the full-size drive.
+            // The longest stall of a scaled drive differs from the full-size drive's.
             max: times.max().filter(|_| run.run.scale_divisor() == 1).map(|ns| ns as f64),
         },
         ios: Some(segment.read.ios + segment.write.ios),
@@ -149,6 +152,7 @@ fn of_reading<'a>(
         in_window: reading
             .in_window
             .unwrap_or_else(|| reading.round.is_none_or(|round| (first..=last).contains(&round))),
+        in_results: stated.and_then(|cell| cell.in_results),
         workload: stated
             .and_then(|cell| cell.workload.clone())
             .unwrap_or_else(|| notation(access, &size, read_percent)),
@@ -180,11 +184,22 @@ fn of_reading<'a>(
     }
 }
 
-/// A percentile as reported, or from the reported histogram.
+/// A percentile from the reported histogram, or as reported.
 fn percentile_of(reading: &Reading, beyond_ppm: u32) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile_ns(histogram, beyond_ppm).map(|ns| ns as f64);
     }
+    reported_percentile_ns(&reading.percentiles_ns, reading.ios, beyond_ppm)
+}
+
+/// A percentile as an imported file reports it; None if it is known that fewer than ten I/Os lie beyond it.
+pub(crate) fn reported_percentile_ns(
+    percentiles_ns: &[(f64, f64)],
+    ios: Option<u64>,
+    beyond_ppm: u32,
+) -> Option<f64> {
+    let has_enough = ios.is_none_or(|ios| Percentile { name: "", beyond_ppm }.is_known_from(ios));
     let share = 100.0 - f64::from(beyond_ppm) / 1e4;
-    reading.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9).map(|(_, ns)| *ns)
+    let found = percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9);
+    found.filter(|_| has_enough).map(|(_, ns)| *ns)
 }

@@ -1,5 +1,5 @@
-//! The test platform beyond the page headers: firmware of the host, command line of its kernel, and information
-//! from the operator.
+//! Information on the test platform that is not in the page headers: firmware of the host, command line of
+//! its kernel, and information from the operator.
 
 use record::RunFile;
 

@@ -1,5 +1,6 @@
-//! Supplement to the report, beyond the specification: IOPS, response times and the health of drive and host on one
-//! time axis, and response times up to five nines. One file per quantity; all times come from `timing`.
+//! Supplement to the report, which the specification does not require: IOPS, response times and the health of
+//! drive and host on one time axis, and response times up to five nines. One file per quantity; all times
+//! come from `timing`.
 
 mod course;
 pub(crate) mod file_share;
@@ -35,30 +36,59 @@ pub(crate) struct Supplement {
     pub workloads: Vec<percentiles::WorkloadTimes>,
 }
 
+/// Timelines of all tests in a journal. They do not depend on the outcomes.
+pub(crate) struct TimeLines<'a> {
+    scaled: ScaledClock,
+    all: Vec<TestTimeLine<'a>>,
+}
+
+#[derive(Default)]
+struct TestTimeLine<'a> {
+    test: &'a str,
+    timing: Timing<'a>,
+    timeline: TimeLine,
+    /// Quantities that neither drive nor host reported.
+    unavailable: Vec<&'static str>,
+}
+
+/// Collects the timelines of all tests.
+pub(crate) fn timelines<'a>(run: &RunFile, entries: &'a [Entry]) -> TimeLines<'a> {
+    let scaled = ScaledClock::of(entries, run.scale_divisor());
+    let timings = timing::timings(entries, &scaled);
+    // Each second of a test is visited.
+    let drawn = stdx::parallel::mapped(&timings, |(_, timing)| timeline(timing));
+    let all = timings.into_iter().zip(drawn).map(|((test, timing), (timeline, unavailable))| TestTimeLine {
+        test,
+        timing,
+        timeline,
+        unavailable,
+    });
+    let all = all.collect();
+    TimeLines { scaled, all }
+}
+
 /// Collects the data of every started test.
-pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
-    let all = answers(judged.entries);
+pub(crate) fn supplements(judged: JudgedRun<'_>, timelines: TimeLines<'_>) -> Vec<Supplement> {
+    let answers = answers(judged.entries);
     let scale_divisor = judged.run.scale_divisor();
     let spent = estimate::cost::of_run(judged.run, judged.entries);
-    let scaled = ScaledClock::of(judged.entries, scale_divisor);
-    let timings = timing::timings(judged.entries, &scaled);
-    let none = Timing::default();
+    let TimeLines { scaled, all: mut timelines } = timelines;
     let of = |outcome: &pts::Outcome| {
         let measured: Vec<&Answer<'_>> =
-            all.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
-        let timing = timings.iter().find(|(test, _)| *test == outcome.test).map_or(&none, |(_, known)| known);
-        let (timeline, unavailable) = timeline(timing);
+            answers.iter().filter(|a| a.test == outcome.test && a.phase == Phase::Measure).collect();
+        let place = timelines.iter().position(|of| of.test == outcome.test);
+        let TestTimeLine { timing, timeline, unavailable, .. } =
+            place.map(|place| timelines.swap_remove(place)).unwrap_or_default();
         Supplement {
             test: outcome.test.clone(),
             title: outcome.title.clone(),
             spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
-            remark: remark(timing, &unavailable, (scale_divisor, &scaled), outcome),
+            remark: remark(&timing, &unavailable, (scale_divisor, &scaled), outcome),
             timeline,
             workloads: percentiles::workloads(judged.outcomes, &measured),
         }
     };
-    // Each second of a test is visited.
-    stdx::parallel::mapped(judged.outcomes, of)
+    judged.outcomes.iter().map(of).collect()
 }
 
 /// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last test; `None`
@@ -113,7 +143,7 @@ fn remark(
     }
     if scale_divisor > 1 {
         text += &format!(
-            " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
+            " Minutes refer to the full-size drive: {scale_divisor} times the minutes of the scaled drive."
         );
     }
     if scaled.is_stretched() {

@@ -2,9 +2,9 @@
 
 use charts::Size;
 use charts::card::{Card, Theme, Tone, badge, card};
+use print::raster;
 
 use super::format::{Files, Format, Make, Source};
-use super::raster;
 use crate::document::contents::Document;
 use crate::pages::cover::{self, Cover};
 use crate::pages::values::tool;

@@ -134,8 +134,8 @@ fn direction(direction: &Direction, segment: &Segment, has_maxima: bool) -> Valu
 }
 
 /// Omits the standard deviation, which cannot be computed exactly from a histogram with buckets, and percentiles
-/// for which there are too few I/Os. The maximum of a scaled simulated drive is null because it differs from that
-/// of the full-size drive.
+/// for which there are too few I/Os. The maximum of a scaled simulated drive is null because it differs from
+/// the full-size drive's.
 fn times(histogram: &Histogram, has_maxima: bool) -> Value {
     let percentiles: Map<String, Value> = PERCENTILES
         .iter()

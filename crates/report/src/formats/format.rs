@@ -11,7 +11,7 @@ use crate::facts::judged::JudgedRun;
 pub struct Source<'a> {
     /// The report.
     pub document: &'a Document,
-    /// The journal that the report is based on.
+    /// The journal of the reported run.
     pub entries: &'a [Entry],
 }
 
@@ -34,6 +34,20 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Generates the file or files.
     pub make: Make,
+}
+
+impl Format {
+    /// Returns the name of an output in this format, a file or a folder, that belongs to the run `name`. Its extension
+    /// is one that other programs recognise.
+    #[must_use]
+    pub fn output_name(&self, name: &str) -> String {
+        match (&self.make, self.extensions.first()) {
+            (Make::Folder(_), _) => name.to_owned(),
+            (Make::File(_), Some(extension)) => format!("{name}.{extension}"),
+            // The extension belongs to another format, so both parts of the name are needed: `.fio.json`.
+            (Make::File(_), None) => format!("{name}.{}", self.name.replace('-', ".")),
+        }
+    }
 }
 
 /// Files of a directory: name and content.
@@ -60,8 +74,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Provenance of the results in a file of a foreign format: the run, its profile, the simulated drive (null for a real
-/// one) and the marks. `import` reads it back.
+/// Provenance of the results in a file with a foreign format: the run, its profile, the simulated drive (null
+/// for a real one) and the marks. `import` reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();

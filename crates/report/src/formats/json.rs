@@ -5,6 +5,7 @@ mod efficiency;
 mod file_system;
 mod layout;
 mod on_file;
+mod settings;
 
 use pts::exhibit::{self, Exhibit};
 use pts::steady::WindowStats;
@@ -14,12 +15,14 @@ use record::{Direction, DirectionReading, Event, MarkKind, Settings};
 use super::format::{Format, Make, Source, access};
 use crate::document::contents::Document;
 use crate::facts::answers::percentile_ns;
-use crate::facts::observations::{Observation, ResponseTimes, observations};
-use layout::{
-    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Latency, Link, Reason, Report,
-    ReportMark, ReportOrigin, ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
-    WsatSettings,
+use crate::facts::observations::{
+    BEYOND_PPM, Observation, ResponseTimes, observations, reported_percentile_ns,
 };
+use layout::{
+    Acceptance, ActiveRange, Cell, Chart, CurveMark, Device, Figure, Host, Latency, Link, Reason, Report,
+    ReportMark, ReportOrigin, Row, Series, Simulated, Stated, Table, Test, Way, Window,
+};
+use settings::{DirthSettings, ReportSettings, WsatSettings};
 
 /// The JSON format.
 pub(super) const FORMAT: Format = Format {
@@ -204,9 +207,21 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         title: outcome.title.clone(),
         clause: outcome.clause.unwrap_or("n/a").into(),
         requirement: outcome.header.requirement.into(),
+        date: match imported {
+            Some(test) => test.date.clone(),
+            None => started(source, &outcome.test),
+        },
         purge: match imported {
             Some(test) => test.purge.clone(),
             None => Some(outcome.header.purge.clone()),
+        },
+        preconditioning: match imported {
+            Some(test) => test.preconditioning.clone(),
+            None => Some(outcome.header.workload_independent.clone().unwrap_or_else(|| "None".into())),
+        },
+        active_range: match imported {
+            Some(test) => test.active_range.clone().map(active_range),
+            None => Some(active_range(outcome.header.active_range())),
         },
         threads: outcome.header.threads,
         queue_depth: outcome.header.queue_depth,
@@ -235,6 +250,16 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         },
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
+}
+
+/// The start of a test, as a date.
+fn started(source: Source<'_>, test: &str) -> Option<String> {
+    let dates = &source.document.test_dates;
+    dates.iter().find(|dates| dates.test == test).map(|dates| dates.start.to_string())
+}
+
+fn active_range([precondition, test, amount, segments]: [String; 4]) -> ActiveRange {
+    ActiveRange { precondition, test, amount, segments }
 }
 
 fn acceptance(acceptance: &pts::Acceptance) -> Acceptance {
@@ -361,6 +386,7 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
         phase: observation.phase.map(str::to_owned),
         round: observation.round,
         in_window: observation.in_window,
+        in_results: observation.in_results,
         workload: observation.workload.clone(),
         access: access(observation.access).into(),
         block_bytes: observation.block_bytes,
@@ -396,20 +422,20 @@ fn latency(times: &ResponseTimes) -> Latency {
 
 /// One direction as an imported file reports it.
 fn reported(direction: &DirectionReading) -> Way {
-    let percentile = |share: f64| {
-        let found = direction.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9);
-        found.map(|(_, ns)| *ns as u64)
-    };
+    let [p50, p99, p99_9, p99_99, p99_999] = BEYOND_PPM.map(|beyond_ppm| {
+        let found = reported_percentile_ns(&direction.percentiles_ns, Some(direction.ios), beyond_ppm);
+        found.map(|ns| ns as u64)
+    });
     Way {
         ios: direction.ios,
         bytes: direction.bytes,
         latency_min_ns: direction.latency_min_ns.map(|ns| ns as u64),
         latency_mean_ns: direction.latency_mean_ns,
-        latency_p50_ns: percentile(50.0),
-        latency_p99_ns: percentile(99.0),
-        latency_p99_9_ns: percentile(99.9),
-        latency_p99_99_ns: percentile(99.99),
-        latency_p99_999_ns: percentile(99.999),
+        latency_p50_ns: p50,
+        latency_p99_ns: p99,
+        latency_p99_9_ns: p99_9,
+        latency_p99_99_ns: p99_99,
+        latency_p99_999_ns: p99_999,
         latency_max_ns: direction.latency_max_ns.map(|ns| ns as u64),
     }
 }

@@ -92,8 +92,8 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     families
 }
 
-/// Returns `None` for simulated runs and for imported runs without such a figure, because this host did not drive their
-/// workloads.
+/// Returns `None` for simulated runs, and for imported runs without such a figure, because this host did not
+/// drive their workloads.
 fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
     let mut figures = source.document.outcomes.iter().flat_map(|outcome| &outcome.key_figures);
     if source.document.label().is_some() && !figures.any(|figure| figure.host_limited) {

@@ -1,19 +1,16 @@
 //! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Each module draws one
 //! kind of page, on a sheet that measures and places text.
 //!
-//! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
-//! 96 per inch.
+//! Pages match the pages of the HTML report in order and numbering, and contain the same charts. Lengths are
+//! in CSS pixels, 96 per inch.
 
 mod annex;
 mod bands;
 mod body;
 mod cover;
 pub(crate) mod flow;
-mod fonts;
 mod grid;
-mod sheet;
 mod summary;
-mod writer;
 
 use krilla::metadata::{DateTime, Metadata};
 
@@ -23,8 +20,8 @@ use crate::pages::list::{PageKind, PageNumber, pages};
 use crate::pages::notes::NoteRow;
 use crate::pages::{cover as cover_text, titles};
 use flow::{Block, PageFrame};
-use sheet::Sheet;
-use writer::PdfWriter;
+use print::sheet::Sheet;
+use print::writer::PdfWriter;
 
 /// The PDF format.
 pub(super) const FORMAT: Format = Format {
@@ -74,7 +71,7 @@ pub fn of_blocks(
 
 /// Draws a page. The summary page returns the notes that do not fit in `further`.
 fn draw(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     document: &Document,
     kind: &PageKind<'_>,
     number: PageNumber,

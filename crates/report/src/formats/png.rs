@@ -1,7 +1,9 @@
 //! All charts as PNG images, for programs without vector graphics support.
 
+use print::raster;
+
 use super::format::{Files, Format, Make, Source};
-use super::{raster, svg};
+use super::svg;
 
 /// The PNG format.
 pub(super) const FORMAT: Format =

@@ -24,7 +24,8 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 
 /// A chart of the report.
 pub(super) struct Chart {
-    /// File name without extension: `iops-3-steady-state`, `lat-b1-average` beyond the pages of the specification.
+    /// File name without extension: `iops-3-steady-state`, or `lat-b1-average` for a page that the
+    /// specification does not contain.
     pub name: String,
     /// The chart on its plate.
     pub svg: String,

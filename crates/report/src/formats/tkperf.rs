@@ -38,8 +38,8 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // The format has no field for Plateau's marks. Its readers show the free text, and look elements up by name, so
-    // that they ignore others.
+    // The format has no field for Plateau's marks. Readers of this format show the free text, and look up
+    // elements by name, so they ignore other elements.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
     let stated = source.document.marks(None).into_iter().filter(|mark| mark.kind != MarkKind::Simulated);
@@ -166,7 +166,7 @@ fn microseconds(segment: &Segment) -> Value {
     ])
 }
 
-/// Omits the maximum, which on a scaled simulated drive differs from that of the full-size drive.
+/// Omits the maximum, which on a scaled simulated drive differs from the full-size drive's.
 fn microseconds_without_largest(segment: &Segment) -> Value {
     let mut times = microseconds(segment);
     times[1] = Value::Null;

@@ -22,7 +22,9 @@ pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Ve
 pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
-        all => format!(" No source was found for {}; that is taken from an earlier version.", all.join(", ")),
+        all => {
+            format!(" No source was found for {}; Plateau follows an earlier version there.", all.join(", "))
+        }
     };
     format!(
         "What {} requires, what was done, and the journal records that show it. Plateau follows published \
@@ -50,10 +52,10 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
     }
 }
 
-/// Size of the charts of pages beyond the specification.
+/// Size of the charts on pages that the specification does not contain.
 pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
-/// The pages of a test beyond the specification.
+/// A test's pages that the specification does not contain.
 pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {
     let outcome = document.outcomes.iter().find(|outcome| outcome.test == test.test);
     outcome.map_or(&[], |outcome| &outcome.beyond)

@@ -67,7 +67,7 @@ const MEMBER_PIXELS: f64 = 40.0;
 /// Height of a component of the test platform.
 const COMPONENT_PIXELS: f64 = 32.0;
 
-/// The special notes of the run: those on the first page, and those that continue in an annex.
+/// The special notes of the run: notes on the first page, and notes that continue in an annex.
 pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let marks = document.marks(None).len() as f64 * 27.0;
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
@@ -151,7 +151,7 @@ pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteR
     notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
 }
 
-/// Notes of one test that fit into `room`. If some do not, the last row refers to page 1.
+/// Notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
 pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &[String])| NoteRow {
         item: outcome.title.clone(),

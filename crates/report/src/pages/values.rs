@@ -20,13 +20,13 @@ pub(crate) fn model(document: &Document) -> &str {
     names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or_else(|| absent(document))
 }
 
-/// Replaces a missing fact about drive, host or test. The file of an imported run need not contain it.
+/// Replaces a missing fact about drive, host or test. The file of an imported run may lack it.
 pub(crate) fn fact(document: &Document, fact: Option<&str>) -> String {
     let known = fact.map(str::trim).filter(|fact| !fact.is_empty());
     known.unwrap_or_else(|| absent(document)).to_owned()
 }
 
-/// Text printed in place of a fact that is not known.
+/// Text printed in place of an unknown fact.
 #[must_use]
 pub fn absent(document: &Document) -> &'static str {
     if document.run.origin.is_some() { pts::ABSENT } else { "n/a" }

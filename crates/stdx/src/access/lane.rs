@@ -12,7 +12,7 @@ pub struct Access {
     pub read: bool,
     /// Length in bytes.
     pub block_bytes: u32,
-    /// Byte offset on the device. Relative to the start of its segment, it is a multiple of the block size.
+    /// Byte offset on the device. Relative to the start of its segment, the offset is a multiple of the block size.
     pub offset_bytes: u64,
 }
 

@@ -163,7 +163,7 @@ mod tests {
             let span = Span { start_bytes: 1 << 20, segments, segment_bytes, stride_bytes: segment_bytes + gap * 512 };
             let pattern = composite(span);
             if pattern.problem(1).is_some() {
-                // With 2 to 19 segments, a zone of five percent contains no segment.
+                // If there are 2 to 19 segments, a zone of five percent contains no segment.
                 prop_assert!((2..20).contains(&segments));
                 return Ok(());
             }

@@ -33,13 +33,13 @@ pub struct Pattern {
     pub span: Span,
     /// The kinds of I/O, at least one. The kind of each I/O is drawn according to the shares.
     ///
-    /// With several kinds, offsets are multiples of the greatest common divisor of their sizes.
+    /// If there are several kinds, offsets are multiples of the greatest common divisor of their sizes.
     pub kinds: Vec<Kind>,
-    /// Zones of the random I/Os; uniform over the span if empty. I/Os do not cross zone boundaries. In a span with
-    /// several segments, a boundary is rounded down to the end of a segment.
+    /// Zones of the random I/Os; if empty, the I/Os are uniform over the span. I/Os do not cross zone
+    /// boundaries. In a span with several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
     /// Block at which each thread begins sequential I/O, counted from 0 within the thread's part of the span
-    /// and wrapping at its end. With this, a stream can continue where an earlier stream ended.
+    /// and wrapping at its end. This lets a stream continue where an earlier stream ended.
     pub from_block: u64,
     /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,

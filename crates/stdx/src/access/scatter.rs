@@ -31,7 +31,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// Returns why this is impossible; `None` if it is not.
+    /// Returns why this is impossible; `None` if it is possible.
     pub(super) fn problem(self) -> Option<&'static str> {
         match self {
             Self::Zipf { theta_milli: 0 | 100_001.. } => {

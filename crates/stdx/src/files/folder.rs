@@ -14,6 +14,8 @@ use super::read::{self, Links, ReadError};
 
 /// Number of random names to try: one collision is bad luck, several are an attack.
 const MOST_ATTEMPTS: u32 = 16;
+/// Number of files that are written before the first of them is replaced: all of them are open.
+const MOST_TOGETHER: usize = 64;
 
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -109,14 +111,13 @@ impl Folder {
         Ok((Self::make(path.parent().unwrap_or(Path::new(".")), true)?, name))
     }
 
-    /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content, and a
+    /// Writes a file, replacing a regular file with the same name. Readers see either the old or the new content, and a
     /// failed write leaves no temporary file. Links are not followed, and only regular files are ever replaced.
     ///
     /// # Errors
-    /// Returns an error if the name belongs to anything but a regular file, or if a system call fails.
+    /// Returns an error if the name belongs to anything other than a regular file, or if a system call fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
-        let failed = |source| WriteError::System { path: self.path.join(name), source };
-        self.replace_with(name, |file| file.write_all(bytes).map_err(failed))
+        self.replace_with(name, |file| file.write_all(bytes).map_err(|source| self.failed(name, source)))
     }
 
     /// Same as [`replace`](Self::replace), for content that is written incrementally. If `write` fails, the old file
@@ -129,25 +130,56 @@ impl Folder {
         name: &OsStr,
         write: impl FnOnce(&mut File) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.check(name)?;
-        let failed = |source| E::from(WriteError::System { path: self.path.join(name), source });
-        let mode = self.mode_of(name).map_err(failed)?;
-        let (mut file, unfinished) = self.create_unfinished().map_err(failed)?;
-        let written = write(&mut file).and_then(|value| {
-            mode.map_or(Ok(()), |mode| Ok(rustix::fs::fchmod(&file, mode)?))
-                .and_then(|()| file.sync_all())
-                .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?))
-                .map_err(failed)
-                .map(|()| value)
-        });
-        if written.is_err() {
-            // Report the failed write, not an error during clean-up.
-            let _ = rustix::fs::unlinkat(&self.fd, &unfinished, AtFlags::empty());
-            return written;
+        let mut unfinished = self.unfinished(name)?;
+        let value = write(&mut unfinished.file)?;
+        unfinished.sync()?;
+        unfinished.rename()?;
+        self.sync();
+        Ok(value)
+    }
+
+    /// Writes several files in any folders, each as by [`replace`](Self::replace), up to 64 together: these are all on
+    /// disk before the first of them is replaced, so that none is if there is no space for all. A folder that consecutive
+    /// files have in common is synchronised once.
+    ///
+    /// # Errors
+    /// Returns the errors of [`replace`](Self::replace).
+    pub fn replace_each(files: &[(&Self, &OsStr, &[u8])]) -> Result<(), WriteError> {
+        files.chunks(MOST_TOGETHER).try_for_each(Self::replace_together)
+    }
+
+    fn replace_together(files: &[(&Self, &OsStr, &[u8])]) -> Result<(), WriteError> {
+        let mut all = Vec::with_capacity(files.len());
+        for (folder, name, bytes) in files {
+            let mut unfinished = folder.unfinished(name)?;
+            let written = unfinished.file.write_all(bytes);
+            written.map_err(|source| folder.failed(name, source))?;
+            all.push(unfinished);
         }
-        // Errors are ignored: some file systems cannot sync folders, and the file itself is on disk.
+        // The first call makes the file system commit the creation of all of them.
+        all.iter().try_for_each(Unfinished::sync)?;
+        let mut folders: Vec<&Self> = files.iter().map(|(folder, ..)| *folder).collect();
+        folders.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        all.into_iter().try_for_each(Unfinished::rename)?;
+        folders.into_iter().for_each(Self::sync);
+        Ok(())
+    }
+
+    fn failed(&self, name: &OsStr, source: io::Error) -> WriteError {
+        WriteError::System { path: self.path.join(name), source }
+    }
+
+    /// Creates the file that will replace the file `name`, with the same permissions.
+    fn unfinished<'f>(&'f self, name: &'f OsStr) -> Result<Unfinished<'f>, WriteError> {
+        self.check(name)?;
+        let created = self.mode_of(name).and_then(|mode| Ok((mode, self.create_unfinished()?)));
+        let (mode, (file, temporary)) = created.map_err(|source| self.failed(name, source))?;
+        Ok(Unfinished { folder: self, name, mode, file, temporary: Some(temporary) })
+    }
+
+    fn sync(&self) {
+        // Errors are ignored: some file systems cannot sync folders, and the files themselves are on disk.
         let _ = rustix::fs::fsync(&self.fd);
-        written
     }
 
     /// Checks that `name` may be written: it must be unused or belong to a regular file.
@@ -213,6 +245,43 @@ impl Folder {
     }
 }
 
+/// A file that does not yet have its name. It is removed when dropped before that.
+struct Unfinished<'f> {
+    folder: &'f Folder,
+    /// The name that the file will have.
+    name: &'f OsStr,
+    /// Its permissions, if it replaces a file.
+    mode: Option<Mode>,
+    file: File,
+    /// Its name until then; `None` once it has been renamed.
+    temporary: Option<String>,
+}
+
+impl Unfinished<'_> {
+    /// Waits until the content is on disk.
+    fn sync(&self) -> Result<(), WriteError> {
+        let permitted = self.mode.map_or(Ok(()), |mode| Ok(rustix::fs::fchmod(&self.file, mode)?));
+        permitted.and_then(|()| self.file.sync_all()).map_err(|source| self.folder.failed(self.name, source))
+    }
+
+    fn rename(mut self) -> Result<(), WriteError> {
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        rustix::fs::renameat(&self.folder.fd, temporary, &self.folder.fd, self.name)
+            .map_err(|errno| self.folder.failed(self.name, errno.into()))?;
+        self.temporary = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // Report the failed write, not an error during clean-up.
+            let _ = rustix::fs::unlinkat(&self.folder.fd, temporary, AtFlags::empty());
+        }
+    }
+}
+
 /// Returns the type of `name` without following links; `None` if it does not exist.
 fn kind_at(folder: impl rustix::fd::AsFd, name: &OsStr) -> io::Result<Option<FileKind>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -266,6 +335,27 @@ mod tests {
         }
         assert_eq!(std::fs::read(at("victim")).expect("a file"), b"mine");
         assert_eq!(names(dir.path()), ["dangling", "dir", "link", "victim"]);
+    }
+
+    #[test]
+    fn several_files_are_replaced_together_or_not_at_all() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (folder, other) = (dir.path().join("a"), dir.path().join("b"));
+        let [one, two] = [&folder, &other].map(|path| Folder::make(path, false).expect("a folder"));
+        std::fs::create_dir(other.join("taken")).expect("a folder");
+        let files: [(&Folder, &OsStr, &[u8]); 3] =
+            [(&one, "x".as_ref(), b"1"), (&one, "y".as_ref(), b"2"), (&two, "x".as_ref(), b"3")];
+        Folder::replace_each(&files).expect("written");
+        let read = |path: &Path, name: &str| std::fs::read(path.join(name)).expect("a file");
+        assert_eq!([read(&folder, "x"), read(&folder, "y"), read(&other, "x")], [b"1", b"2", b"3"]);
+        let changed: [(&Folder, &OsStr, &[u8]); 2] =
+            [(&one, "x".as_ref(), b"4"), (&two, "taken".as_ref(), b"5")];
+        assert!(matches!(Folder::replace_each(&changed), Err(WriteError::InTheWay { .. })));
+        assert_eq!(read(&folder, "x"), b"1");
+        assert_eq!(
+            (names(&folder), names(&other)),
+            (["x", "y"].map(str::to_owned).to_vec(), ["taken", "x"].map(str::to_owned).to_vec())
+        );
     }
 
     #[test]

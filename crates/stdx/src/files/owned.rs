@@ -1,6 +1,6 @@
-//! A folder whose content only its owner can have written.
+//! A folder whose content only its owner could have written.
 //!
-//! Data that a program acts on without a request must not come from another user. Therefore, each component of the
+//! Data that a program acts on unasked must not come from another user. Therefore, each component of the
 //! path is opened separately and links are resolved explicitly. Each must belong to the effective user or to root,
 //! and must not be writable by anyone else.
 
@@ -80,7 +80,7 @@ pub struct OwnedFolder {
     path: PathBuf,
 }
 
-/// The attributes that determine whether another user can have written to a file.
+/// The attributes that determine whether another user could have written to a file.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     owner: u32,
@@ -105,7 +105,7 @@ fn judge_way(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
     Ok(())
 }
 
-/// Checks that only the effective user can have written to the folder itself, or to a file in it.
+/// Checks that only the effective user could have written to the folder itself, or to a file in it.
 fn judge_own(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
     if access.owner != acting {
         return Err(Unowned::Foreign { path: path.into(), owner: access.owner, acting });
@@ -186,7 +186,7 @@ impl OwnedFolder {
 
     fn open_file(&self, name: &str, more: OFlags) -> Result<File, Unowned> {
         let path = self.path.join(name);
-        // Other users cannot have placed a FIFO or device here; if the user did, O_NONBLOCK keeps the open
+        // Other users could not have placed a FIFO or device here; if the user did, O_NONBLOCK keeps the open
         // from blocking.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags | more, Mode::from_raw_mode(0o640))
@@ -308,8 +308,8 @@ fn leads_to(path: &Path, folder: &Stat) -> bool {
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))
 }
 
-/// Opens the next component without following links. A missing component is created with mode `make`; without
-/// `make`, returns `None`.
+/// Opens the next component without following links. A missing component is created with mode `make`; if
+/// `make` is `None`, returns `None`.
 fn step(fd: &OwnedFd, name: &OsStr, path: &Path, make: Option<Mode>) -> Result<Option<OwnedFd>, Unowned> {
     let here = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match (rustix::fs::openat(fd, name, here, Mode::empty()), make) {

@@ -15,12 +15,12 @@ use super::read::{self, Links, ReadError};
 /// # Errors
 /// Returns an error if nothing exists at `path`, it is not a folder, or a system call fails.
 pub fn open_folder(path: &Path) -> io::Result<File> {
-    // Without `DIRECTORY`, opening a FIFO would wait for a writer.
+    // If `DIRECTORY` were not set, opening a FIFO would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
-/// Returns the names of all entries of `folder`, in no particular order.
+/// Returns the names of all entries in `folder`, in no particular order.
 ///
 /// # Errors
 /// Returns an error if `folder` is not a folder, or the system call fails.

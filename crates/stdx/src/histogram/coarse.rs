@@ -16,7 +16,7 @@ pub const MAX_COLUMNS: usize = 4096;
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;
-/// Maximum value of a count, and of the sum of all counts that are read back.
+/// Maximum value of a count that is read back, and of the sum of all these counts.
 pub(super) const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
 
 /// The counts of all rows.

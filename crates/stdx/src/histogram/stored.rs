@@ -1,14 +1,19 @@
 //! Columns as they are read back: immutable, and as small as their counts allow.
 
+use std::sync::Arc;
+
 use super::coarse::{Columns, MAX_COUNT, ROWS};
 use crate::Packed;
 
 const ROW_BITS: u32 = 8;
 const _: () = assert!(ROWS <= 1 << ROW_BITS);
 
-/// [`Columns`] that are complete.
+/// [`Columns`] that are complete. A copy shares their memory, because a replay copies each result of a run.
 #[derive(Clone, PartialEq, Eq)]
-pub struct StoredColumns {
+pub struct StoredColumns(Arc<Content>);
+
+#[derive(PartialEq, Eq)]
+struct Content {
     /// Intervals per column; a power of two.
     length: u64,
     /// The non-empty rows of all columns, column by column, in ascending order: row number in the lowest byte, count
@@ -20,7 +25,7 @@ pub struct StoredColumns {
 
 impl std::fmt::Debug for StoredColumns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoredColumns").field("length", &self.length).field("columns", &self.len()).finish()
+        f.debug_struct("StoredColumns").field("length", &self.0.length).field("columns", &self.len()).finish()
     }
 }
 
@@ -45,6 +50,8 @@ pub struct Building {
     cells: Vec<u64>,
     ends: Vec<u64>,
     total: u64,
+    /// The lowest row that may be added to the column.
+    next_row: usize,
 }
 
 impl Building {
@@ -52,10 +59,9 @@ impl Building {
     ///
     /// # Errors
     /// Returns an error if the row does not exist, is empty, or does not follow the previous one of the column.
+    #[inline]
     pub fn add(&mut self, row: usize, count: u64) -> Result<(), &'static str> {
-        let start = self.ends.last().map_or(0, |end| *end as usize);
-        let before = self.cells[start..].last().map(|cell| (cell & 0xff) as usize);
-        if before.is_some_and(|before| before >= row) {
+        if row < self.next_row {
             return Err("the rows of a column are not in ascending order");
         }
         if row >= ROWS || count == 0 {
@@ -64,12 +70,14 @@ impl Building {
         let total = self.total.checked_add(count).filter(|sum| *sum <= MAX_COUNT);
         self.total = total.ok_or("count overflows")?;
         self.cells.push(cell(row, count));
+        self.next_row = row + 1;
         Ok(())
     }
 
     /// Completes a column.
     pub fn end_column(&mut self) {
         self.ends.push(self.cells.len() as u64);
+        self.next_row = 0;
     }
 
     /// Returns the columns, of `length` intervals each.
@@ -85,27 +93,33 @@ impl Building {
     }
 
     fn stored(self, length: u64) -> StoredColumns {
-        StoredColumns { length, cells: self.cells.into(), ends: self.ends.into() }
+        StoredColumns(Arc::new(Content { length, cells: self.cells.into(), ends: self.ends.into() }))
     }
 }
 
 impl StoredColumns {
     /// Returns the number of intervals per column.
     #[must_use]
-    pub const fn intervals_per_column(&self) -> u64 {
-        self.length
+    pub fn intervals_per_column(&self) -> u64 {
+        self.0.length
     }
 
     /// Returns the number of columns.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        self.ends.len()
+    pub fn len(&self) -> usize {
+        self.0.ends.len()
     }
 
     /// Returns whether there are no columns.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.0.ends.is_empty()
+    }
+
+    /// Returns the memory that the columns take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.0.cells.bytes() + self.0.ends.bytes()
     }
 
     /// Returns the non-empty rows of a column as (row, count), in ascending order.
@@ -113,9 +127,9 @@ impl StoredColumns {
     /// # Panics
     /// Panics if there is no such column.
     pub fn column(&self, column: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let end = |column: usize| self.ends.get(column).expect("there is such a column") as usize;
+        let end = |column: usize| self.0.ends.get(column).expect("there is such a column") as usize;
         let start = column.checked_sub(1).map_or(0, end);
-        self.cells.range(start..end(column)).map(|cell| ((cell & 0xff) as usize, cell >> ROW_BITS))
+        self.0.cells.range(start..end(column)).map(|cell| ((cell & 0xff) as usize, cell >> ROW_BITS))
     }
 
     /// Returns all columns, in order.

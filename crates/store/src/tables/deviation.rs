@@ -9,7 +9,7 @@ pub(super) const TABLE: Table = Table {
     about: "One deviation of a run from its profile, as printed after `modified:`",
     columns: &[
         integer("number", "Position in the list, from 1"),
-        text("test", "First test that it was caused by; null if the settings or the target caused it"),
+        text("test", "First test that caused it; null if the settings or the target caused it"),
         text("text", "The deviation in words"),
     ],
     by_test: None,

@@ -42,7 +42,7 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
     }))
 }
 
-/// A figure, and its key figure if it is one.
+/// Returns a figure as a row; `key_figure` is set if the figure is a key figure.
 fn row(figure: &Figure, key_figure: Option<&KeyFigure>) -> Vec<Value> {
     // The mean of the rounds may differ from the printed value in the last bit.
     let value = match key_figure {

@@ -1,4 +1,4 @@
-//! The values that figures are means of.
+//! The round values that figures are averaged from.
 
 use super::table::{Folded, Table, integer, real};
 use crate::value::Value;

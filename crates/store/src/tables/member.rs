@@ -9,7 +9,7 @@ pub(super) const TABLE: Table = Table {
     about: "One member drive of an array",
     columns: &[
         integer("number", "Position in the array, from 1"),
-        text("path", "Path, or address at its RAID controller"),
+        text("path", "Path, or address on its RAID controller"),
         text("identity", "Identity"),
         text("vendor", "Vendor"),
         text("model", "Model"),

@@ -6,7 +6,7 @@ use crate::value::Value;
 /// The table.
 pub(super) const TABLE: Table = Table {
     name: "note",
-    about: "One note of the operator about a run",
+    about: "One note by the operator about a run",
     columns: &[
         integer("number", "Position, from 1"),
         text("text", "The note"),

@@ -1,4 +1,4 @@
-//! What a table of the store is.
+//! The definition of a table in the store.
 
 use record::{Annotations, Loaded, RunFile, Stamp};
 use report::Document;
@@ -22,14 +22,14 @@ pub enum Kind {
     Time,
 }
 
-/// A column of a table.
+/// A column in a table.
 #[derive(Debug)]
 pub struct Column {
     /// Name, with its unit.
     pub name: &'static str,
     /// Type.
     pub kind: Kind,
-    /// Description of its content.
+    /// Description of the column's content.
     pub about: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub struct Table {
     pub rows: fn(&Folded<'_>) -> Vec<Vec<Value>>,
 }
 
-/// A run as evaluated by this build: all data from which its rows are made.
+/// A run as evaluated by this build: all data that its rows are made from.
 pub struct Folded<'a> {
     /// Name of the library within the store; empty in a library's own store.
     pub library: &'a str,
@@ -60,11 +60,11 @@ pub struct Folded<'a> {
     pub loaded: &'a Loaded,
     /// The report.
     pub document: &'a Document,
-    /// The figures, those per watt included. The first figures of each test are its key figures, in order.
+    /// The figures, including those per watt. The first figures of each test are its key figures, in order.
     pub figures: &'a [Figure],
     /// State.
     pub state: Standing,
-    /// Annotations of the runs of the library.
+    /// Annotations of the library's runs.
     pub annotations: &'a Annotations,
 }
 

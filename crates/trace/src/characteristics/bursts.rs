@@ -1,4 +1,4 @@
-//! How evenly I/Os arrive: their number in windows of fixed length.
+//! How evenly I/Os arrive: the number of I/Os in windows of fixed length.
 
 const WINDOWS_NS: [u64; 3] = [10_000_000, 100_000_000, 1_000_000_000];
 
@@ -11,7 +11,8 @@ pub struct Burst {
     pub mean: f64,
     /// The largest number of I/Os in a window.
     pub peak: u64,
-    /// Variance of the number divided by its mean: 0 for a constant rate, 1 for independent arrivals, more for bursts.
+    /// Variance of the number of I/Os, divided by its mean: 0 for a constant rate, 1 for independent
+    /// arrivals, more for bursts.
     pub dispersion: f64,
 }
 

@@ -1,15 +1,15 @@
-//! Times in which no I/O is outstanding.
+//! Periods in which no I/O is outstanding.
 
 use stdx::Histogram;
 
 use crate::Io;
 
-/// Times without an outstanding I/O. If completions are unknown, I/Os take no time.
+/// Periods without an outstanding I/O. If completions are unknown, I/Os take no time.
 #[derive(Debug, Default, PartialEq)]
 pub struct Idle {
-    /// Sum of all idle times.
+    /// Total idle time.
     pub total_ns: u64,
-    /// Lengths of these times.
+    /// Lengths of the idle periods.
     pub times: Histogram,
 }
 

@@ -1,11 +1,12 @@
-//! Where I/Os access the volume: equal regions. When there are too many, pairs of regions are merged.
+//! Which parts of the volume I/Os access, as regions of equal size. If there are too many regions, pairs of
+//! them are merged.
 
 use crate::{Io, Op};
 
 const FIRST_REGION_BYTES: u64 = 1 << 20;
 const MOST_REGIONS: usize = 512;
 
-/// Accesses of one region, counted where an I/O begins.
+/// Accesses to one region; an I/O counts where it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Region {
     /// Number of reads.

@@ -7,7 +7,7 @@ use stdx::Histogram;
 
 use crate::Io;
 
-/// Largest number that is counted.
+/// Largest number that is counted separately.
 const MOST: usize = 1 << 16;
 
 #[derive(Default)]

@@ -10,11 +10,11 @@ use stdx::rng::split_mix;
 use crate::Io;
 
 const BLOCK_BYTES: u64 = 4096;
-/// Largest number of blocks that are tracked.
+/// Maximum number of tracked blocks.
 const MOST_BLOCKS: usize = 8192;
 /// Number of accesses after which the tracked blocks are renumbered.
 const PLACES: usize = 4 * MOST_BLOCKS;
-/// Hashes are below this number; blocks with a hash below the threshold are tracked.
+/// All hashes are below this number; blocks with a hash below the threshold are tracked.
 const HASHES: u64 = 1 << 32;
 
 /// How often data is accessed again, by the amount of other data in between.
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn large_working_sets_are_estimated_from_a_sample() {
-        // A loop over 100,000 blocks, of which at most 8192 are tracked.
+        // A loop over 100,000 blocks, when at most 8192 are tracked.
         let reuse = of((0..100_000).cycle().take(400_000));
         assert!((reuse.first / 100_000.0 - 1.0).abs() < 0.1, "{}", reuse.first);
         let far = reuse.again[17] / reuse.again.iter().sum::<f64>();

@@ -12,7 +12,7 @@ pub struct Step {
     pub ios: [u64; 4],
     /// Bytes read and written.
     pub bytes: [u64; 2],
-    /// I/Os of each stream, in the order of the streams; streams beyond the end have none.
+    /// Number of I/Os in each stream, in the order of the streams; streams beyond the end of the list have none.
     pub streams: Vec<u64>,
     /// Number of I/Os whose response time is known.
     pub completed: u64,

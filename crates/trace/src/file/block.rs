@@ -1,5 +1,5 @@
-//! The payload of a block. Each I/O is a byte with flags, followed by the values that the flags do not imply: the time
-//! since the previous I/O, the distance from its end, the length and the response time.
+//! The payload of a block. Each I/O is a byte with flags, followed by the values that the flags do not imply:
+//! the time since the previous I/O, the distance from the end of that I/O, the length and the response time.
 
 use super::varint::{folded, put, take, unfolded};
 use crate::{Io, Op};

@@ -11,7 +11,7 @@ use crate::sink::Sink;
 /// The format.
 pub const FORMAT: Format = Format {
     name: "blkparse",
-    about: "text of blkparse: lines with D and C",
+    about: "text output of blkparse: lines with actions D and C",
     resolution_ns: 1,
     recognizes: |line| {
         let mut fields = spaced(line);

@@ -7,7 +7,7 @@ use crate::{Io, Op};
 /// Size of a sector in formats that count sectors.
 pub const SECTOR: u64 = 512;
 
-/// Returns the first `N` fields of a line with commas; more fields are ignored.
+/// Returns the first `N` fields of a comma-separated line; further fields are ignored.
 #[inline]
 pub fn comma<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
     let mut fields = [&b""[..]; N];
@@ -22,7 +22,7 @@ pub fn comma<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
     Some(fields)
 }
 
-/// Returns the fields of a line with white space.
+/// Returns the fields of a line, separated by white space.
 pub fn spaced(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }

@@ -7,9 +7,9 @@ use crate::sink::Sink;
 pub struct Format {
     /// Name on the command line.
     pub name: &'static str,
-    /// One line for help.
+    /// Description in one line, for the help text.
     pub about: &'static str,
-    /// Resolution of its times.
+    /// Resolution of the times in this format.
     pub resolution_ns: u64,
     /// Whether a line is in this format.
     pub(crate) recognizes: fn(&[u8]) -> bool,
@@ -32,7 +32,7 @@ pub enum Bad {
     Address,
     /// The line is longer than 4096 bytes.
     TooLong,
-    /// A file is used before the log opens it, or the version of the log does not have this action.
+    /// A file is used before the log opens it, or this action does not exist in the log's version.
     Sequence,
 }
 

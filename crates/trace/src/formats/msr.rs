@@ -38,8 +38,8 @@ impl Parse for Msr {
             return Ok(());
         }
         let ticks = |field, name| number(field, name)?.checked_mul(100).ok_or(Bad::Field(name));
-        // Times count units of 100 ns since 1601; in nanoseconds, they would not fit into 64 bits without a later
-        // origin.
+        // Times count units of 100 ns since 1601; converted to nanoseconds, they fit into 64 bits only with a
+        // later origin.
         let time = number(time, "Timestamp")?;
         let time = time.saturating_sub(sink.origin(time, MARGIN));
         let time = time.checked_mul(100).ok_or(Bad::Field("Timestamp"))?;

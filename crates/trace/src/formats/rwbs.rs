@@ -4,7 +4,7 @@ use crate::Op;
 
 /// Returns the operation; None for those that are not replayed, such as zone management and commands without data.
 pub fn op(letters: &[u8]) -> Option<Op> {
-    // A leading F is a flush before the write; a lone F is a flush.
+    // A leading F means a flush before the write; a lone F is only a flush.
     let letters = match letters {
         [b'F', rest @ ..] if rest.iter().any(|letter| b"RWD".contains(letter)) => rest,
         all => all,

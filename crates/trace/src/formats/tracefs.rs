@@ -15,7 +15,7 @@ const COMPLETE: &[u8] = b"block_rq_complete:";
 /// The format.
 pub const FORMAT: Format = Format {
     name: "tracefs",
-    about: "text of the kernel's trace file with block_rq_issue and block_rq_complete",
+    about: "text from the kernel's trace file, with block_rq_issue and block_rq_complete",
     resolution_ns: 1000,
     recognizes: |line| line.starts_with(b"# tracer:") || event(line).is_some(),
     parser: || Box::new(TraceFs),

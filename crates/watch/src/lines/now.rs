@@ -116,7 +116,7 @@ fn latest(segment: &Segment, paint: Paint) -> Line<'static> {
     labelled("latest", vec![paint.plain(&text)], paint)
 }
 
-/// The last values as bars, with the smallest and the largest of those displayed.
+/// The last values as bars, with the smallest and the largest displayed value.
 fn chart(label: &str, values: &[f64], unit: &str, room: usize, paint: Paint) -> Option<Line<'static>> {
     let range = |values: &[f64]| {
         let (low, high) =

@@ -30,14 +30,14 @@ impl Played<'_> {
             Some(depth) => row(
                 "times",
                 format!(
-                    "CLOSED LOOP: {depth} I/Os outstanding; the times of the trace ({}) are not those of the replay",
+                    "CLOSED LOOP: {depth} I/Os outstanding; the replay does not follow the times in the trace ({})",
                     span(self.trace.summary.end_ns)
                 ),
             ),
             None => {
                 let speed = match self.options.speed {
-                    1.0 => "those of the trace".to_owned(),
-                    factor => format!("those of the trace divided by {factor}"),
+                    1.0 => "as in the trace".to_owned(),
+                    factor => format!("as in the trace, divided by {factor}"),
                 };
                 row(
                     "times",
@@ -114,9 +114,9 @@ impl Played<'_> {
 
 const fn offsets(how: Offsets) -> &'static str {
     match how {
-        Offsets::Refuse => "those of the trace",
-        Offsets::Wrap => "those of the trace, continued at the start after the end of the target",
-        Offsets::Scale => "those of the trace, scaled to the whole target",
+        Offsets::Refuse => "as in the trace",
+        Offsets::Wrap => "as in the trace, continued at the start after the end of the target",
+        Offsets::Scale => "as in the trace, scaled to the whole target",
     }
 }
 

@@ -18,7 +18,8 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// Number of pairs for rates. It is larger than for CPU time, because other load on the host affects rates more.
+/// Number of pairs for rates. It is larger than the tolerance for CPU time, because other load on the host
+/// affects rates more.
 const RATE_PAIRS: usize = 15;
 
 /// Measures I/O on a new RAM disk.
@@ -54,7 +55,7 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     }
 }
 
-/// Compares IOPS; those of Plateau must not be lower.
+/// Compares IOPS; Plateau's must not be lower.
 fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
     let (ours, theirs, share) = compared(pairs, |s| s.iops);
     let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
@@ -117,7 +118,7 @@ pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Measures random 4 KiB reads of a target at one depth.
+/// Measures random 4 KiB reads from a target at one depth.
 fn device(
     rivals: &Rivals,
     name: &str,

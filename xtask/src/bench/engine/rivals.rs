@@ -8,13 +8,13 @@ use serde_json::Value;
 
 /// Duration of one run of fio.
 const FIO_SECONDS: u32 = 1;
-/// Duration of one run of t/io_uring, which prints nothing in its last second; its first line is only the
+/// Duration of one run of t/io_uring. It prints nothing in its last second, and its first line is only the
 /// starting point.
 const T_IO_URING_SECONDS: u32 = 4;
 /// Length of a tick in `/proc/PID/task/TID/stat` (`USER_HZ` is 100 on every architecture that Linux supports today).
 const NS_PER_TICK: f64 = 1e7;
 
-/// Result of one run of one tool.
+/// Result of one run of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// CPU time of the submitting thread per I/O.
@@ -159,8 +159,8 @@ pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")
 }
 
-/// Returns the user and system time of a thread in ns. The times of the process would include the kernel's
-/// helper threads.
+/// Returns the user and system time of a thread in ns. The times of the whole process would include the
+/// kernel's helper threads.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
     times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")

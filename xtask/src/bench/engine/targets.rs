@@ -11,8 +11,8 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Size of targets. They are small to keep the cost of memory access low, because that cost affects only tools
-/// whose reads are not done by kernel helper threads.
+/// Size of targets. They are small, so that memory access costs little: that cost affects only tools whose
+/// reads are not performed by kernel helper threads.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
 const RESET_ATTEMPTS: u32 = 20;
@@ -68,7 +68,7 @@ impl Target {
         Ok(self)
     }
 
-    /// Measures random 4 KiB reads with our engine; also returns the I/O path that was used.
+    /// Measures random 4 KiB reads with our engine, and returns the result with the I/O path that was used.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
         let armed = self.armed.as_mut().context("the target is not open")?;
         let before = time_of_all("self")?;
@@ -110,7 +110,8 @@ impl Drop for Target {
     }
 }
 
-/// Resets the zram device, with retries: a ring of a process that just ended may still hold it in the kernel.
+/// Resets the zram device, with retries: the ring of a process that has just ended may still hold the device
+/// in the kernel.
 fn reset(device: &str) -> anyhow::Result<()> {
     let mut answer = command("zramctl", &["--reset", device]);
     for _ in 0..RESET_ATTEMPTS {

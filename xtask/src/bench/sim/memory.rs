@@ -11,7 +11,7 @@ use crate::bench::results::Row;
 const MODEL: &str = "nvme-tlc-2018";
 const LIMIT_MB_PER_GB: f64 = 2.2;
 
-/// Returns resident memory per GB of capacity, for a drive written once.
+/// Returns the resident memory per GB of capacity, for a drive written once.
 pub fn rows(_: &Path) -> anyhow::Result<Vec<Row>> {
     let before = resident_mib()?;
     let mut ssd = Ssd::new(&Model::named(MODEL)?, Scale::FULL, 1);

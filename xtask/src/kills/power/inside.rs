@@ -1,7 +1,7 @@
 //! The trials, performed inside the virtual machine.
 //!
 //! When writes are dropped, `fsync` falsely reports success. The process is therefore stopped first (SIGSTOP) and
-//! never continued, so that everything displayed until then was synced while the disk still worked. Then writes
+//! never continued, so that everything displayed up to that point was synced while the disk still worked. Then writes
 //! are dropped, the process is killed, and the file system is mounted again with the surviving data.
 
 use std::fs::File;
@@ -21,8 +21,8 @@ use crate::chore::Chore;
 use crate::kills::judge::{self, Fault, Found};
 
 const AT: &str = "/tmp/power";
-/// Directory for the program's output. It is not on the library's disk, because displayed output is not lost in
-/// a power cut.
+/// Directory for the program's output. The output is not on the library's disk, because what was displayed is
+/// not lost in a power cut.
 const OUT: &str = "/tmp/power-out";
 const ERR: &str = "/tmp/power-err";
 /// Timeout for a run or a resumption.
@@ -42,11 +42,11 @@ struct Trials {
 #[derive(Default)]
 struct Counts {
     cuts: u64,
-    /// Cuts while the program was still running.
+    /// Number of cuts while the program was still running.
     in_the_middle: u64,
     /// Cuts before a run was created.
     before_a_run: u64,
-    /// Cuts that lost bytes of the journal that had been written but not displayed.
+    /// Number of cuts that lost bytes of the journal that had been written but not displayed.
     lost_tails: u64,
     /// Lines displayed before a cut.
     lines: u64,
@@ -63,7 +63,7 @@ pub struct Inside {
     target: String,
     /// Power cuts
     times: u64,
-    /// Seed of the trials
+    /// Seed for the trials
     seed: u64,
 }
 

@@ -55,7 +55,7 @@ fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Stri
     Ok(erase)
 }
 
-/// Returns whether mdadm finds array metadata. The output must state either result explicitly, because an exit
+/// Returns whether mdadm finds array metadata. The output must state the result explicitly, because an exit
 /// code alone proves nothing.
 fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     let examined = guest.run(&format!("mdadm --examine {device}"))?;

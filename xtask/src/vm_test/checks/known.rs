@@ -30,7 +30,7 @@ const TIME_WITHIN: f64 = 0.05;
 const TIME_NS: f64 = 400e6;
 /// Number of attempts. Only the best attempt counts, because host stalls make any drive slower.
 const ATTEMPTS: u32 = 4;
-/// Queue depth. It is high enough that more than ten I/Os of an attempt exceed the 99th percentile.
+/// Queue depth. It is high enough that more than ten I/Os in an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;
 
 /// Measures reads at this queue depth, with a ramp that excludes the initial burst.
@@ -92,8 +92,8 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// Checks that mean and 99th percentile of at least one attempt match, and that no mean is lower than the
-/// device allows.
+/// Checks that the mean and the 99th percentile match in at least one attempt, and that no mean is lower than
+/// the device allows.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {

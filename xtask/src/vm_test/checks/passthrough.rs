@@ -24,7 +24,7 @@ pub const GROUP: Group = Group {
         },
         Check { name: "completions of commands are polled", ci: false, run: polled },
         Check {
-            name: "with metadata, the load falls back to io_uring, and the segment says why",
+            name: "if the format has metadata, the load falls back to io_uring, and the segment says why",
             ci: false,
             run: fallback,
         },

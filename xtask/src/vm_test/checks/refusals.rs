@@ -1,4 +1,4 @@
-//! Checks that every way to name the wrong disk is refused with every byte unchanged.
+//! Checks that every way to name the wrong disk is refused, with every byte unchanged.
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -22,7 +22,7 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// A way in which a disk can be in use or contain data. `$D` is the device node, `$N` its name without `/dev`.
+/// A way for a disk to be in use or contain data. `$D` is the device node, `$N` its name without `/dev`.
 struct Case {
     what: &'static str,
     prepare: &'static str,

@@ -47,7 +47,7 @@ fn a_purge_that_reports_its_progress_has_a_remaining_time() {
     assert_eq!((view.phase, view.elapsed, view.left), (Phase::Purge, at(1), None));
     facts.share_done(0.25, at(30));
     let view = facts.view(at(40)).unwrap();
-    // A quarter took 20 s, so the rest takes 60 s, of which 10 s have passed.
+    // A quarter took 20 s, so the rest takes 60 s; 10 s of it have passed.
     assert_eq!((view.elapsed, view.left), (at(30), Some(Left::Known(at(50)))));
     let purged = Purged {
         method: "Sanitize".into(),

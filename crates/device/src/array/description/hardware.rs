@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-/// Converts `252:0` to the address that the program uses: `/c0/e252/s0`.
+/// Converts `252:0` to the controller program's notation: `/c0/e252/s0`.
 fn address(adapter: u32, slot: &str) -> Option<String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| number.to_string() == text);
     match slot.split_once(':') {
@@ -152,7 +152,7 @@ mod tests {
         let one = "members = [{ slot = \"252:0\", serial = \"S1\" }]";
         for (text, part) in [
             (format!("controller = \"megacli\"\nlevel = 0\n{MEMBERS}"), "storcli"),
-            (format!("controller = \"storcli\"\nlevel = 4\n{MEMBERS}"), "supported are 0, 1, 5, 6 and 10"),
+            (format!("controller = \"storcli\"\nlevel = 4\n{MEMBERS}"), "use 0, 1, 5, 6 or 10"),
             (format!("controller = \"storcli\"\nlevel = 5\n{MEMBERS}"), "at least 3"),
             (format!("controller = \"storcli\"\nlevel = 1\n{one}"), "at least 2"),
             (format!("controller = \"storcli\"\nlevel = 0\nstrip_kib = 4\n{MEMBERS}"), "from 8 to 1024"),

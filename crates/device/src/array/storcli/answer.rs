@@ -1,7 +1,7 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
 //! field of the wrong type is treated as absent, and no input causes a panic.
 //!
-//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
+//! The format is the one of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
 //! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
 
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ pub(crate) struct ControllerDrive {
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) physical_block_bytes: u32,
-    /// Whether the drive is locked by its encryption.
+    /// Whether the drive's encryption has locked it.
     pub(crate) locked: bool,
     /// Whether the drive is a spare.
     pub(crate) spare: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Volume {
     pub(crate) drives: Vec<(String, String)>,
     /// World-wide name, hexadecimal in lower case.
     pub(crate) naa: Option<String>,
-    /// Kernel name of the volume as reported by the program.
+    /// Kernel name of the volume, as reported by the program.
     pub(crate) node: Option<String>,
 }
 
@@ -178,7 +178,7 @@ impl Answer {
         all
     }
 
-    /// Returns the status of operations of volumes (`show init`) or drives (`show erase`), in order.
+    /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in order.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
         rows(list).into_iter().map(operation).collect()

@@ -1,5 +1,5 @@
-//! Purges drives that only their controller can access. Such a drive cannot be read to verify that it is empty, so
-//! these methods do not count as a PTS purge.
+//! Purges drives that only their controller can access. The host cannot read such a drive to verify that it
+//! is empty, so these methods do not count as a PTS purge.
 
 use std::time::Duration;
 

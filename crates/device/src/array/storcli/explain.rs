@@ -15,14 +15,14 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     ("device state doesn't support", "the drive is in a state that does not allow this"),
     ("Controller", "no such controller, or no permission; run as root, and list the controllers with `show`"),
-    ("not found", "nothing at that address; list the drives with `/call/eall/sall show`"),
+    ("not found", "there is nothing at that address; list the drives with `/call/eall/sall show`"),
     ("Un-supported", "the controller's firmware does not support this command"),
     ("not supported", "the controller or the drive does not support this command"),
     ("Operation not allowed", "the controller does not allow this now; another operation may be in progress"),
     ("in progress", "another operation is in progress; wait until it completes"),
     (
         "preserved cache",
-        "the controller's cache still holds data of a lost volume; see `show preservedcache`",
+        "the controller's cache still holds data for a lost volume; see `show preservedcache`",
     ),
 ];
 

@@ -85,7 +85,7 @@ impl<O: Outside> StorCli<O> {
         Ok((answer.adapter(), answer))
     }
 
-    /// Queries the drive at an address, which must have this serial number.
+    /// Queries the drive at an address; the drive must have this serial number.
     pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<ControllerDrive, ArrayError> {
         let step = ControllerStep::QueryDrive(address.to_owned());
         let answer = self.demand(&[address, "show", "all"], step)?;

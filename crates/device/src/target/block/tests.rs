@@ -180,8 +180,8 @@ fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     assert_eq!(unseen("/dev/null"), None);
 }
 
-/// A process has opened a file on an overlay whose layers were specified relative to the working directory of
-/// the process that mounted it.
+/// A process has opened a file on an overlay. The overlay's layers were specified relative to the working
+/// directory of the process that mounted it.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
     let host = Host::new();

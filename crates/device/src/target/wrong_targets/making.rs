@@ -19,7 +19,7 @@ type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
 /// A wrong target.
 pub(super) struct Wrong {
     pub(super) path: String,
-    /// The identity to type; by default that of the target.
+    /// The identity to type; by default, the target's identity.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
     /// Runs between opening and arming; returns values that must outlive the attempt, or a reason to skip.
@@ -154,7 +154,7 @@ impl Host {
         self
     }
 
-    /// Sets an attribute of another device of the host.
+    /// Sets an attribute of another device on the host.
     pub(super) fn with_other(self, kname: &str, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{kname}/{attribute}"), text);
         if !self.path(&format!("sys/block/{kname}")).exists() {

@@ -20,7 +20,7 @@ use crate::queue::{Completion, Slot};
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// Completes the oldest I/Os first: one, two or four per wait, and once more than the number of spare slots.
+/// Completes the oldest I/Os first: one, two or four per wait, and in one wait, more than the number of spare slots.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,

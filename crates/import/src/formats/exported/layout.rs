@@ -77,7 +77,13 @@ impl Mark {
 pub(super) struct Test {
     pub test: String,
     pub title: String,
+    #[serde(default)]
+    pub date: Option<String>,
     pub purge: Option<String>,
+    #[serde(default)]
+    pub preconditioning: Option<String>,
+    #[serde(default)]
+    pub active_range: Option<ActiveRange>,
     pub threads: Option<u16>,
     pub queue_depth: Option<u16>,
     pub rounds: Option<u32>,
@@ -99,6 +105,20 @@ pub(super) struct Test {
     #[serde(default)]
     pub file_share: Vec<WorkloadFileShare>,
     pub cells: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ActiveRange {
+    precondition: String,
+    test: String,
+    amount: String,
+    segments: String,
+}
+
+impl ActiveRange {
+    pub fn stated(self) -> [String; 4] {
+        [self.precondition, self.test, self.amount, self.segments]
+    }
 }
 
 #[derive(Deserialize)]
@@ -260,6 +280,7 @@ pub(super) struct Cell {
     pub read: Option<Way>,
     pub write: Option<Way>,
     pub host_limited: Option<bool>,
+    in_results: Option<bool>,
     workload: Option<String>,
     start_ns: Option<u64>,
     duration_ns: Option<u64>,
@@ -276,10 +297,11 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The facts that only exports of Plateau state.
+    /// The facts that only Plateau's own exports contain.
     pub fn stated(&self) -> ExportedCell {
         ExportedCell {
             workload: self.workload.clone(),
+            in_results: self.in_results,
             driven: Driven {
                 start_ns: self.start_ns,
                 duration_ns: self.duration_ns,

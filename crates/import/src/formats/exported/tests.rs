@@ -1,4 +1,4 @@
-//! Tests of the JSON document: their workloads, figures, windows, tables and charts.
+//! Tests in the JSON document: their workloads, figures, windows, tables and charts.
 
 use record::{
     DirectionReading, Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedVerdict, ImportedTest,
@@ -44,6 +44,9 @@ fn imported(test: Test, run: &str) -> Result<ImportedTest, String> {
     Ok(ImportedTest {
         outline: format!("as exported from run {run}"),
         purge: test.purge,
+        preconditioning: test.preconditioning,
+        active_range: test.active_range.map(layout::ActiveRange::stated),
+        date: test.date,
         threads: test.threads,
         queue_depth: test.queue_depth,
         window,

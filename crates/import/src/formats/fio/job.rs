@@ -5,15 +5,9 @@ use std::collections::BTreeMap;
 use record::{Access, Reading, Times};
 use serde::Deserialize;
 use serde_json::Value;
-use stdx::Histogram;
-use stdx::histogram::slot_of;
 
-use crate::number::{count, possible};
-
-/// Limit on the I/Os of a job: more than a drive performs in its lifetime.
-const MOST_IOS: u64 = 1_000_000_000_000;
-/// Limit on a response time: one day.
-const LONGEST_NS: u64 = 86_400_000_000_000;
+use super::way::{MOST_IOS, Way, direction, histogram, largest, mean, measured, percentiles};
+use crate::number::count;
 
 /// Options of one job, or of all jobs.
 pub(super) type Options = BTreeMap<String, Value>;
@@ -25,9 +19,9 @@ pub(super) struct Job {
     #[serde(rename = "job options", default)]
     options: Options,
     #[serde(default)]
-    read: Way,
+    read: Option<Way>,
     #[serde(default)]
-    write: Way,
+    write: Option<Way>,
     /// Only in files written by Plateau.
     #[serde(default)]
     plateau: Option<Place>,
@@ -43,51 +37,6 @@ struct Place {
     host_limited: bool,
 }
 
-/// One direction.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Way {
-    total_ios: u64,
-    io_bytes: Option<u64>,
-    iops: Option<f64>,
-    /// Bytes per second; fio 3 and later.
-    bw_bytes: Option<f64>,
-    /// KiB/s.
-    bw: Option<f64>,
-    lat_ns: Option<Spread>,
-    clat_ns: Option<Spread>,
-    /// In microseconds; before fio 3.
-    lat: Option<Spread>,
-    clat: Option<Spread>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Spread {
-    max: Option<f64>,
-    mean: Option<f64>,
-    percentile: BTreeMap<String, f64>,
-    bins: BTreeMap<u64, u64>,
-}
-
-impl Way {
-    /// Returns the total latencies or, if absent, the completion latencies, and their unit in ns.
-    fn times(&self) -> Option<(&Spread, f64)> {
-        let nanoseconds = self.lat_ns.as_ref().or(self.clat_ns.as_ref()).map(|spread| (spread, 1.0));
-        nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
-    }
-
-    /// Returns the first latencies that satisfy `what`, and their unit in ns.
-    fn with(&self, what: fn(&Spread) -> bool) -> Option<(&Spread, f64)> {
-        let all = [(&self.lat_ns, 1.0), (&self.clat_ns, 1.0), (&self.lat, 1000.0), (&self.clat, 1000.0)];
-        all.into_iter().filter_map(|(spread, unit)| Some((spread.as_ref()?, unit))).find(|(s, _)| what(s))
-    }
-
-    fn bytes_per_second(&self) -> Option<f64> {
-        self.bw_bytes.or(self.bw.map(|kib| kib * 1024.0))
-    }
-}
-
 impl Job {
     pub fn name(&self) -> &str {
         self.jobname.as_deref().unwrap_or("without a name")
@@ -100,7 +49,7 @@ impl Job {
 
     /// Returns the results; `None` if nothing was read or written.
     pub fn reading(&self, global: &Options, remarks: &mut Vec<String>) -> Result<Option<Reading>, String> {
-        let ways: Vec<&Way> = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0).collect();
+        let ways: Vec<&Way> = self.ways().collect();
         if ways.is_empty() {
             return Ok(None);
         }
@@ -127,7 +76,7 @@ impl Job {
             in_window: place.and_then(|place| place.in_window),
             host_limited: place.is_some_and(|place| place.host_limited),
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            // Without group_reporting, each clone of a job has its own entry.
+            // If group_reporting is not set, each clone of a job has its own entry.
             threads: if is_group { number("numjobs")? } else { Some(1) },
             queue_depth: number("iodepth")?,
             ios: Some(ios),
@@ -137,11 +86,13 @@ impl Job {
             latency_max_ns: largest(&ways)?,
             percentiles_ns: percentiles(&ways)?,
             times: histogram(&ways)?.map(Times),
+            read: direction(self.read.as_ref(), block_bytes)?,
+            write: direction(self.write.as_ref(), block_bytes)?,
             ..Reading::of(access, read_percent, block_bytes)
         }))
     }
 
-    /// Returns the order of the addresses and the share of reads.
+    /// Returns the order of addresses and the share of reads.
     fn pattern(
         &self,
         rw: Option<&str>,
@@ -149,10 +100,10 @@ impl Job {
         remarks: &mut Vec<String>,
     ) -> Result<(Access, u8), String> {
         let Some(rw) = rw else {
-            if self.write.total_ios > 0 {
+            if total_ios(self.write.as_ref()) > 0 {
                 return Err("its options do not specify how it writes (rw)".into());
             }
-            remarks.push(format!("job '{}' specifies no rw; fio then reads sequentially", self.name()));
+            remarks.push(format!("job '{}' specifies no rw, so fio reads sequentially", self.name()));
             return Ok((Access::Sequential, 100));
         };
         let kind = rw.split(':').next().unwrap_or(rw);
@@ -167,7 +118,7 @@ impl Job {
                 (None, Some(write)) => 100 - write.ok_or("rwmixwrite is not a percentage")?,
                 // Describe the actual I/Os, not fio's default.
                 (None, None) => {
-                    let (read, write) = (self.read.total_ios as f64, self.write.total_ios as f64);
+                    let [read, write] = [&self.read, &self.write].map(|way| total_ios(way.as_ref()) as f64);
                     (read / (read + write) * 100.0).round() as u8
                 }
             },
@@ -200,17 +151,21 @@ impl Job {
 impl Job {
     /// Returns the bytes per I/O derived from the amounts, if all of them are equal.
     fn counted_block(&self) -> Option<u32> {
-        let ways = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0);
-        let sizes: Option<Vec<u64>> = ways
-            .map(|way| {
-                way.io_bytes.filter(|bytes| bytes % way.total_ios == 0).map(|bytes| bytes / way.total_ios)
-            })
-            .collect();
+        let sizes: Option<Vec<u64>> = self.ways().map(Way::counted_block).collect();
         let sizes = sizes?;
         let first = *sizes.first()?;
         let is_one = sizes.iter().all(|size| *size == first) && (1..=1 << 30).contains(&first);
         is_one.then_some(first as u32)
     }
+
+    /// The directions with I/Os.
+    fn ways(&self) -> impl Iterator<Item = &Way> {
+        [&self.read, &self.write].into_iter().flatten().filter(|way| way.total_ios > 0)
+    }
+}
+
+fn total_ios(way: Option<&Way>) -> u64 {
+    way.map_or(0, |way| way.total_ios)
 }
 
 /// Returns an option's value as text; empty for an option without a value.
@@ -222,11 +177,6 @@ fn words(value: &Value) -> Option<String> {
         Value::Null => Some(String::new()),
         Value::Array(_) | Value::Object(_) => None,
     }
-}
-
-/// Checks that a number reported by fio is a possible measurement.
-fn measured(value: Option<f64>, what: &str) -> Result<Option<f64>, String> {
-    value.map(|value| possible(value, what)).transpose()
 }
 
 /// Parses a size in fio's notation: `4k`, `128KiB`, `4096`; k is 1024.
@@ -241,64 +191,4 @@ fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// Returns the mean response time in ns over the I/Os of both directions.
-fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
-    let (mut sum, mut ios) = (0.0, 0.0);
-    for way in ways {
-        let Some((mean, unit)) = way.times().and_then(|(s, unit)| Some((s.mean?, unit))) else {
-            return Ok(None);
-        };
-        sum += possible(mean * unit, "a mean response time")? * way.total_ios as f64;
-        ios += way.total_ios as f64;
-    }
-    Ok(Some(sum / ios))
-}
-
-fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
-    let of = |way: &&Way| way.times().and_then(|(spread, unit)| Some(spread.max? * unit));
-    // If the maximum of one direction is missing, the maximum of both is not known.
-    let all: Option<Vec<f64>> = ways.iter().map(of).collect();
-    measured(all.and_then(|all| all.into_iter().reduce(f64::max)), "a maximum response time")
-}
-
-/// Returns the reported percentiles if only one direction has I/Os; percentiles of two directions cannot be combined.
-fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
-    let [way] = ways else { return Ok(Vec::new()) };
-    let Some((spread, unit)) = way.with(|spread| !spread.percentile.is_empty()) else {
-        return Ok(Vec::new());
-    };
-    let mut all = Vec::new();
-    for (percent, value) in &spread.percentile {
-        let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
-        let percent = percent.ok_or("a percentile is not a percentage")?;
-        all.push((percent, possible(value * unit, "a percentile")?));
-    }
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(all)
-}
-
-/// Returns the histogram, which json+ contains as bins; `None` if a direction has no bins.
-fn histogram(ways: &[&Way]) -> Result<Option<Histogram>, String> {
-    let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
-    let (mut sum, mut ios, mut least, mut most) = (0u128, 0u64, u64::MAX, 0);
-    for way in ways {
-        let Some((spread, unit)) = way.with(|spread| !spread.bins.is_empty()) else { return Ok(None) };
-        for (value, count) in spread.bins.iter().filter(|(_, count)| **count > 0) {
-            let ns = value.checked_mul(unit as u64).filter(|ns| *ns <= LONGEST_NS);
-            let ns = ns.ok_or_else(|| format!("a histogram bin at {value} ns is longer than a day"))?;
-            ios =
-                ios.checked_add(*count).filter(|ios| *ios <= MOST_IOS).ok_or("too many I/Os in the bins")?;
-            *slots.entry(slot_of(ns)).or_default() += count;
-            sum += u128::from(ns) * u128::from(*count);
-            (least, most) = (least.min(ns), most.max(ns));
-        }
-    }
-    // The journal stores the sum in 64 bits.
-    if ios == 0 || sum > u128::from(u64::MAX) {
-        return Ok(None);
-    }
-    let filled: Vec<(usize, u64)> = slots.into_iter().collect();
-    Ok(Some(Histogram::from_parts(&filled, sum, least, most)?))
 }

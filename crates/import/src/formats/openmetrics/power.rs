@@ -51,14 +51,14 @@ pub(super) fn of_workload(
     Ok(())
 }
 
-/// The meter of the run, of which only the subject is stated; `None` if the sample is not about power.
+/// The run's meter; the sample names only what it measured. `None` if the sample is not about power.
 fn meter<'a>(sample: &Sample, run: &'a mut Provenance) -> Result<Option<&'a mut ExportedMeter>, String> {
     let Some(subject) = sample.label("subject") else { return Ok(None) };
     let subject = match subject {
         "drive" => PowerSubject::Drive,
         "host" => PowerSubject::Host,
         "upper_bound" => PowerSubject::UpperBound,
-        other => return Err(format!("'{other}' is not a subject of a power meter")),
+        other => return Err(format!("'{other}' is not something that a power meter measures")),
     };
     let stated = ExportedMeter {
         source: None,
@@ -99,7 +99,7 @@ fn efficiency<'a>(exported: &'a mut Exported, name: &str) -> Result<&'a mut Effi
     }))
 }
 
-/// The entry of a workload, which is added if it is new.
+/// The entry for a workload, which is added if it is new.
 fn entry<T>(all: &mut Vec<T>, is_same: impl Fn(&T) -> bool, new: impl Fn() -> T) -> Result<&mut T, String> {
     let at = all.iter().position(is_same).unwrap_or(all.len());
     if at == MOST_WORKLOADS {
@@ -111,7 +111,7 @@ fn entry<T>(all: &mut Vec<T>, is_same: impl Fn(&T) -> bool, new: impl Fn() -> T)
     Ok(&mut all[at])
 }
 
-/// Takes the place of a quantity until its sample is read.
+/// Placeholder for a quantity until its sample is read.
 const NONE: Uncertain = Uncertain { value: f64::NAN, uncertainty: None };
 
 /// Checks that each workload with a power value has all power quantities.

@@ -1,6 +1,6 @@
 //! A sample: metric, labels, value.
 
-/// A line of the file.
+/// A line in the file.
 pub(super) struct Sample {
     pub name: String,
     labels: Vec<(String, String)>,

@@ -57,6 +57,7 @@ pub(super) fn cell(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Export
     let (read, write) = (way("read_ios", "read_bytes")?, way("write_ios", "write_bytes")?);
     let stated = measured::cell(ExportedCell {
         workload: row.text("workload"),
+        in_results: row.parsed("in_results")?,
         driven: driven(row)?,
         power: power(row)?,
         on_file: on_file(row)?,
@@ -85,7 +86,7 @@ fn driven(row: &Row<'_>) -> Result<Driven, String> {
     })
 }
 
-/// Power during a workload; `None` if the row does not have its mean, extremes and number of samples.
+/// Power during a workload; `None` if the row lacks the mean, the extremes or the number of samples.
 fn power(row: &Row<'_>) -> Result<Option<CellPower>, String> {
     let (Some(mean_watts), Some(min_watts), Some(max_watts), Some(samples)) = (
         row.number("power_mean_watts")?,

@@ -37,7 +37,7 @@ const LOGICAL: &[&str] =
 const PHYSICAL: &[&str] =
     &["physical sector size", "logical/physical sector size", "sector size", "sector sizes"];
 
-/// Returns a sector size: the number before the unit, or that before the word in `512 bytes logical, 4096 bytes physical`.
+/// Returns a sector size: the number before the unit, or before the word in `512 bytes logical, 4096 bytes physical`.
 fn sector(pairs: &[(String, &str)], names: &[&str]) -> Option<u32> {
     let is_named = |key: &str| names.iter().any(|name| key.split_whitespace().eq(name.split_whitespace()));
     let (_, text) = pairs.iter().find(|(key, _)| is_named(key))?;
@@ -47,7 +47,7 @@ fn sector(pairs: &[(String, &str)], names: &[&str]) -> Option<u32> {
     digits.parse().ok().filter(|bytes| (1..=1 << 20).contains(bytes))
 }
 
-/// Truncates a field, because anything longer is not a name.
+/// Truncates a field, because a longer text is not a name.
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(120).collect::<String>().trim().to_owned()
 }

@@ -3,7 +3,7 @@
 use roxmltree::Node;
 use serde::de::DeserializeOwned;
 
-/// Limit on the attributes of an element; TKperf writes none.
+/// Limit on the number of attributes of an element; TKperf writes none.
 const MOST_ATTRIBUTES: usize = 100;
 
 /// Limits the number of attributes before parsing, because the parser compares each attribute of an element with

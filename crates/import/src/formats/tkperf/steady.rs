@@ -1,4 +1,4 @@
-//! Compares the steady-state verdict in a test element with its own matrix.
+//! Compares the steady-state verdict in a test element with the matrix in the same element.
 
 use pts::steady::{WINDOW_ROUNDS, WindowStats};
 use record::{ImportedTest, Reading};
@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::elements::leaf;
 
-/// Adds the window and the verdict to the test. `value` converts a reading to the unit of the file.
+/// Adds the window and the verdict to the test. `value` converts a reading to the file's unit.
 pub(super) fn judged(
     node: Node<'_, '_>,
     test: ImportedTest,

@@ -43,7 +43,7 @@ pub fn run(cli: &Cli, options: &FleetInventory) -> Done {
         let (host, more) = known.ok_or_else(|| {
             Failure::text(
                 Exit::Usage,
-                format!("--node {given}: use HOST=PARAMETERS, with a host of the inventory"),
+                format!("--node {given}: use HOST=PARAMETERS, with a host in the inventory"),
             )
         })?;
         parameters.insert(host.to_owned(), on_one_line(more).into_owned());

@@ -43,7 +43,7 @@ pub fn submit(script: &str) -> Done<String> {
         .stderr(Stdio::piped())
         .spawn();
     let mut child = started.map_err(|error| {
-        let hint = "run this on a host of the cluster, or write the jobs to files with --scripts DIR";
+        let hint = "run this on a host in the cluster, or write the jobs to files with --scripts DIR";
         Failure::text(Exit::Run, format!("cannot start sbatch: {error}; {hint}"))
     })?;
     if let Some(mut input) = child.stdin.take() {

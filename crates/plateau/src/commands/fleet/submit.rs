@@ -129,7 +129,7 @@ fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
     let drives = outlook::lost(jobs);
     if let Some(stranger) = options.erase.iter().find(|typed| !drives.contains_key(typed.as_str())) {
         let text =
-            format!("--erase '{stranger}' does not match any drive of the campaign; nothing was submitted");
+            format!("--erase '{stranger}' does not match any drive in the campaign; nothing was submitted");
         return Err(Failure::text(Exit::Refused, text));
     }
     let missing: Vec<&str> = drives.keys().copied().filter(|identity| !typed.contains(*identity)).collect();

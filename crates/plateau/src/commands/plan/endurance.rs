@@ -27,7 +27,7 @@ impl Endurance {
         }
     }
 
-    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the midpoint of its step is used.
+    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the midpoint of the step is used.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
         // No rating can be derived from 0 %, and the counter saturates at 255 %.

@@ -36,7 +36,7 @@ pub fn check(cli: &Cli, path: &Path) -> Done {
     if cli.json {
         printer::print_json(&document(&plan))
     } else {
-        printer::print(&format!("{}checked   no mistakes found\n", plan.in_words()))
+        printer::print(&format!("{}checked   no errors found\n", plan.in_words()))
     }
 }
 

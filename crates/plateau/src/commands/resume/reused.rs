@@ -21,7 +21,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     if now.length_bytes < written_bytes {
         return Some(format!("it has {} B, but had at least {written_bytes} B", now.length_bytes));
     }
-    // Includes changes of the name, because tools such as `cp -p` set the time of the content back.
+    // Includes name changes, because tools such as `cp -p` set the modification time back.
     let modified = Timestamp::try_from(now.modified).ok()?;
     let stopped = stopped(entries)?;
     (modified > stopped + TIME_STEP).then(|| {
@@ -31,7 +31,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     })
 }
 
-/// Returns the time at which the run was stopped cleanly; `None` after a crash.
+/// Returns the time when the run was stopped cleanly; `None` after a crash.
 fn stopped(entries: &[Entry]) -> Option<Timestamp> {
     let since_resumed =
         entries.iter().rev().take_while(|entry| !matches!(entry.event, Event::Resumed { .. }));

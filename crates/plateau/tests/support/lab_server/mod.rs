@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::Bench;
+use crate::support::{Bench, text as text_of};
 
 /// Time within which the server must end.
 const END: Duration = Duration::from_secs(10);
@@ -28,14 +28,14 @@ impl Server {
 
     /// Starts a server with further options.
     pub fn with(bench: &Bench, options: &[&str]) -> Self {
-        let mut command = bench.command(&[&["--json", "serve", "--listen", "127.0.0.1:0"], options].concat());
+        Self::listening(bench, "127.0.0.1:0", options)
+    }
+
+    /// Starts a server at an address.
+    pub fn listening(bench: &Bench, address: &str, options: &[&str]) -> Self {
+        let mut command = bench.command(&[&["--json", "serve", "--listen", address], options].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
-        let mut document = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
-        while serde_json::from_str::<Value>(&document).is_err() {
-            assert_ne!(lines.read_line(&mut document).expect("readable"), 0, "no document: {document}");
-        }
-        let document: Value = serde_json::from_str(&document).expect("a document");
+        let document = document(&mut child);
         let text = |key: &str| document[key].as_str().unwrap_or_default().to_owned();
         Self { child, address: text("address"), link: text("link") }
     }
@@ -117,6 +117,16 @@ impl Server {
     }
 }
 
+/// Reads the document that a server prints when it starts.
+pub fn document(child: &mut Child) -> Value {
+    let mut document = String::new();
+    let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+    while serde_json::from_str::<Value>(&document).is_err() {
+        assert_ne!(lines.read_line(&mut document).expect("readable"), 0, "no document: {document}");
+    }
+    serde_json::from_str(&document).expect("a document")
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.kill());
@@ -182,4 +192,23 @@ pub fn events(
     }
     drop(stream.shutdown(Shutdown::Both));
     all
+}
+
+/// Runs a short simulated test and returns the id of the run.
+pub fn demo(bench: &Bench) -> String {
+    let document =
+        bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
+    document["run"].as_str().expect("an id").to_owned()
+}
+
+/// Makes a run appear to be in progress, as long as the returned file is open.
+pub fn in_progress(bench: &Bench, run: &str) -> std::fs::File {
+    // Without its last record, the run is in progress while a process holds the lock of the journal.
+    let path = bench.library().join(run).join("journal");
+    let text = text_of(&path);
+    let last = text.trim_end().rfind('\n').expect("several lines");
+    std::fs::write(&path, &text[..=last]).expect("writable");
+    let journal = std::fs::File::open(&path).expect("a journal");
+    journal.lock().expect("a lock");
+    journal
 }

@@ -5,7 +5,7 @@ use record::Segment;
 use crate::method::profile::Demand;
 use crate::method::timeline::mean;
 
-/// Points with a higher mean response time are not considered as operating points.
+/// Points with a higher mean response time are not considered to be operating points.
 pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 
 /// Measurements at one demand.
@@ -13,7 +13,7 @@ pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 pub struct Point {
     pub demand: Demand,
     pub iops: f64,
-    /// Mean response time over reads and writes; None without I/O.
+    /// Mean response time over reads and writes; None if there was no I/O.
     pub mean_ms: Option<f64>,
     /// CPU time of the workload as a percentage of all CPUs; None for a simulated drive.
     pub processor_percent: Option<f64>,
@@ -64,12 +64,12 @@ pub struct Chosen {
     pub max: Point,
     pub mid: Point,
     pub min: Point,
-    /// Whether no point met the response time limit; `max` is then the point with the lowest response time.
+    /// Whether no point met the response time limit; if so, `max` is the point with the lowest response time.
     pub all_slow: bool,
 }
 
 impl Chosen {
-    /// Selects from the means of a window; None without the cell with one outstanding I/O.
+    /// Selects from the means of a window; None if the cell with one outstanding I/O is missing.
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());

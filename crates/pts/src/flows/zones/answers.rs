@@ -6,7 +6,7 @@ use super::sweep::{Figure, Sweep};
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Cell;
 
-/// One completed cell. A test has a thousand results, so the segments with their histograms are not kept.
+/// One completed cell. A test has a thousand results, so segments are not kept, because they contain histograms.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Zone number, starting at 0.

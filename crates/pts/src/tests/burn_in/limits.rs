@@ -1,4 +1,4 @@
-//! Length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
+//! The length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
 
 use record::Health;
 use stdx::units::CELSIUS;
@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the defaults, replaced by the settings of the run.
+    /// Returns the limits: the settings of the run or, if not set, the defaults.
     pub fn of(context: &Context<'_>) -> Result<Self, String> {
         let further = &context.settings.further;
         let number = |name: &str, default: u32| match further.get(name) {

@@ -56,7 +56,8 @@ impl Load {
         }
     }
 
-    /// One cell. A range with too many blocks is divided into equal windows, on which the load runs in turn.
+    /// One cell. A range with too many blocks is divided into equal windows, and the load runs on one window
+    /// after another.
     pub fn workload(&self, context: &Context<'_>, cell: u32) -> Workload {
         let plain = match self {
             Self::Mixed => context.cell_at(DEMAND, 1, cell, MIXED),

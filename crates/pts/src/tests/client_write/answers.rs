@@ -9,7 +9,7 @@ use crate::method::profile::Demand;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 
 pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
-/// Recommended demand, equal to that of sequential writes in PTS 2.0; the operator may override it for the run.
+/// Recommended demand, the same as for sequential writes in PTS 2.0; the operator may override it for the run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 /// Number of chunks in the test range. Five of them, 8 % of the range, show whether the throughput has settled.
 pub const CHUNKS: u32 = 64;
@@ -104,8 +104,8 @@ impl WriteAnswers {
         first_fall(&self.fresh.intervals)
     }
 
-    /// Returns the mean throughput of the last five chunks of the first writes, in bytes per second, without chunks
-    /// up to the fall. `None` until these writes are complete.
+    /// Returns the mean throughput of the last five chunks of the first writes, in bytes per second,
+    /// excluding chunks up to the fall. `None` until these writes are complete.
     pub fn sustained(&self) -> Option<f64> {
         if !self.fresh.complete {
             return None;

@@ -77,9 +77,10 @@ fn notes(answers: &WriteAnswers, complete: bool) -> Vec<String> {
 
 /// Recovery of a drive during an idle time.
 struct Recovered {
-    /// Number of bytes written faster than by the settled drive.
+    /// Number of bytes written faster than the settled drive writes.
     bytes: Option<f64>,
-    /// Throughput in bytes per second at which these bytes were written or, if there are none, that of the first chunk.
+    /// Throughput in bytes per second at which these bytes were written or, if there are none, the throughput
+    /// of the first chunk.
     rate: Option<f64>,
     /// Why the number of bytes is absent.
     absent: &'static str,

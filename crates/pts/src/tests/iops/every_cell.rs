@@ -26,7 +26,7 @@ impl JudgedCell {
         Some(Self { cell, window, confidence: confidence(&values) })
     }
 
-    /// The larger of the two excursions as a percentage of its limit; None without a positive mean.
+    /// The larger of the two excursions as a percentage of its limit; None if the mean is not positive.
     fn excursion_percent(&self) -> Option<f64> {
         let WindowStats { range, range_allowed, slope_excursion, slope_allowed, mean, .. } = self.window;
         (mean > 0.0).then(|| 100.0 * (range / range_allowed).max(slope_excursion / slope_allowed))
@@ -57,7 +57,7 @@ pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
                  degrees of freedom; \"excursion\": only the data excursion exceeds its limit.",
                 answers.rounds.names()
             ),
-            "The verdict of the test does not depend on this page: the PTS judges only the tracking variables.".into(),
+            "The verdict of the test does not depend on this page: the PTS evaluates only the tracking variables.".into(),
         ],
         key: None,
         title: "IOPS - Steady State of Every Cell (beyond the standard)".into(),

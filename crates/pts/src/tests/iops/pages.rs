@@ -147,8 +147,8 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
     Page::of("plot", "IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
-/// The first round and the rounds of the window, one line each: how much changed after preconditioning, and how much
-/// the rounds differ.
+/// The first round and the rounds of the window, one line each. They show how much changed after
+/// preconditioning, and how much the rounds differ.
 fn rounds_overlaid(answers: &IopsAnswers) -> Page {
     let series = |number: usize| {
         let round = &answers.rounds.done[number - 1];

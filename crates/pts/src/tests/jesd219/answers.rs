@@ -12,7 +12,7 @@ pub const READ_PERCENT: u8 = 40;
 /// Tracking variable.
 pub const NAME: &str = "JESD219 40/60";
 
-/// Every result the test received, whether or not it completed.
+/// All results received by the test, whether or not it completed.
 pub struct Jesd219Answers {
     pub composite: Composite,
     pub purge: Option<Purged>,

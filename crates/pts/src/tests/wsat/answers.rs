@@ -33,7 +33,7 @@ pub struct SaturationAnswers {
     pub end: Option<End>,
     /// The first end condition of the profile that was met, and its minute.
     pub required_end: Option<(End, u32)>,
-    /// The same without the time limit, which the tester may extend in some profiles.
+    /// The same, but without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,
     /// Number of minutes that a simulated drive extended.
     pub extended: u32,
@@ -48,7 +48,7 @@ pub enum Level {
     Steady,
     /// Five samples were evaluated and are not steady.
     NotSteady,
-    /// There were fewer than five samples, or the profile does not evaluate them.
+    /// There were fewer than five samples, or the profile does not evaluate samples.
     NotJudged,
 }
 
@@ -72,7 +72,7 @@ pub fn last_minutes(minutes: usize) -> String {
     }
 }
 
-/// Returns the name for the end of a curve of `minutes` minutes that is not known to be steady.
+/// Returns the name for the end of a curve of `minutes` minutes if it is not known to be steady.
 pub fn not_judged(minutes: usize) -> String {
     format!("mean {}, not judged", last_minutes(minutes))
 }

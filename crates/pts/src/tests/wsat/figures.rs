@@ -43,7 +43,8 @@ impl Figures {
     }
 }
 
-/// Returns the first minute below the midpoint of `fresh` and `level` that enough others below it follow.
+/// Returns the first minute below the midpoint of `fresh` and `level` that is followed by enough other
+/// minutes below it.
 fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
     let middle = fresh - 0.5 * (fresh - level);
     let (stays, of) = DROP_STAYS;
@@ -55,8 +56,8 @@ fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
 }
 
 /// Returns the first minute, not before `earliest`, from which the ten-minute average stays within 10 % of `level`
-/// until the end. An average that includes the last fresh minute can be within this range, so without `earliest`, a
-/// drive would count as settled before it drops.
+/// until the end. An average that includes the last fresh minute can be within this range, so a drive would
+/// count as settled before it drops if `earliest` did not exclude that.
 fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
     let is_near = |minutes: &[f64]| {
         mean(minutes.iter().copied()).is_some_and(|m| (m - level).abs() <= SETTLED_WITHIN * level + 1e-9)

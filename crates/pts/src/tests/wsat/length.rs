@@ -1,4 +1,4 @@
-//! The length of the test: the end conditions of the profile, and those chosen by the tester.
+//! The length of the test: the end conditions in the profile, and conditions chosen by the tester.
 
 use record::SaturationUntil;
 
@@ -44,7 +44,7 @@ impl Length {
         Self { conditions: SaturationEnd { minutes: u32::MAX, ..required.conditions }, ..required }
     }
 
-    /// Returns the conditions chosen by the tester or, by default, those of the profile.
+    /// Returns the conditions chosen by the tester or, by default, by the profile.
     pub fn of(context: &Context<'_>) -> Self {
         let (required, chosen) = (Self::required(context), context.settings.wsat);
         let conditions = SaturationEnd {

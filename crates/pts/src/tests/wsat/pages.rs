@@ -118,7 +118,7 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
     (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
-/// Returns the end conditions of the test, and the one that was met.
+/// Returns the end conditions of the test, and the condition that was met.
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
     let (length, required) = (Length::of(context), Length::required(context));
     let minutes = answers.minutes.len() as u32;
@@ -224,7 +224,7 @@ fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option
     (extended > 0).then(|| {
         format!(
             "The simulator extended {extended} of {minutes} cells, so that they took {took} of the whole drive instead of \
-             {minutes} min. Minutes are numbers of cells; amounts are those of the time that the cells took."
+             {minutes} min. Minutes are numbers of cells; amounts refer to the time that the cells took."
         )
     })
 }
@@ -295,7 +295,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
-/// Pages beyond the specification.
+/// Pages that the specification does not contain.
 fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
     let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
     if let Some(segment) = &answers.histogram {

@@ -5,7 +5,7 @@ use crate::storage::Real;
 
 const LINES: [&str; 4] = ["header\n", "one\n", "two\n", "three\n"];
 
-/// Returns a file with all lines and the state of its writer, which keeps up to `limit_bytes` of the content
+/// Returns a file with all lines, and the state of its writer, which keeps up to `limit_bytes` of the content
 /// in memory.
 fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
     let dir = tempfile::tempdir().unwrap();

@@ -180,6 +180,48 @@ fn bombs_are_refused_before_they_are_read() {
     assert!(error.contains("memory") || error.contains("window"), "{error}");
 }
 
+/// Compresses an archive whose journal has this many bytes, all of them `x`.
+fn with_journal_of(bytes: u64) -> Vec<u8> {
+    let mut encoder = Encoder::new(Vec::new(), 1).expect("an encoder");
+    let mut put = |bytes: &[u8]| encoder.write_all(bytes).expect("written");
+    put(&block("run.json", 2));
+    put(b"{}");
+    put(&[0; BLOCK_BYTES - 2]);
+    put(&block("journal", bytes));
+    io::copy(&mut io::repeat(b'x').take(bytes), &mut encoder).expect("written");
+    let end = vec![0; padding(bytes) + 2 * BLOCK_BYTES];
+    encoder.write_all(&end).expect("written");
+    encoder.finish().expect("compressed")
+}
+
+#[test]
+fn an_archive_whose_files_are_far_larger_than_itself_is_refused_before_they_are_read() {
+    let read = |archive: Vec<u8>| {
+        let archive_bytes = archive.len() as u64;
+        assert!(archive_bytes < 64 << 10, "{archive_bytes}");
+        let mut archive = Unpacker::of(Box::new(Cursor::new(archive)), archive_bytes).expect("an archive");
+        let sought = archive.seek(OsStr::new(JOURNAL), u64::MAX);
+        let read = sought.and_then(|()| io::copy(&mut archive, &mut io::sink()));
+        let left = archive.left;
+        (read.map_err(|error| error.kind()), left)
+    };
+    assert_eq!(read(with_journal_of(FREE_BYTES / 2)), (Ok(FREE_BYTES / 2), 0));
+    let whole = 512 << 20;
+    let (result, left) = read(with_journal_of(whole));
+    assert_eq!(result, Err(ErrorKind::InvalidData));
+    assert!(whole - left < FREE_BYTES + (64 << 10) * MOST_EXPANSION, "{left} bytes were not read");
+}
+
+#[test]
+fn a_time_that_no_header_can_represent_is_the_last_one() {
+    for seconds in [LAST_SECOND, LAST_SECOND + 1, u64::MAX] {
+        let header = header(OsStr::new("journal"), 1, seconds);
+        assert!(parse(&header).is_ok(), "{seconds}");
+        assert_eq!(octal(&header[136..148]), Some(LAST_SECOND), "{seconds}");
+        assert_eq!(&header[147..149], b"\x000", "the field is terminated, and the checksum intact");
+    }
+}
+
 #[test]
 fn every_truncation_and_every_flipped_byte_is_noticed() {
     let bytes = packed(&[("run.json", b"{}"), ("journal", b"plateau-journal 1\n")]);

@@ -25,7 +25,7 @@ pub enum Crash {
 }
 
 impl Disk {
-    /// Returns the disk in the state in which the next process finds it.
+    /// Returns the disk in the state that the next process finds.
     #[must_use]
     pub fn after(&self, crash: Crash) -> Self {
         match crash {
@@ -106,7 +106,7 @@ impl Disk {
     }
 }
 
-/// Draws the unsynced changes to a file that survive.
+/// Draws which unsynced changes to a file survive.
 fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
     let mut survive = Vec::new();
     for pending in &file.pending {

@@ -32,7 +32,7 @@ pub(crate) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
     all.into_iter().filter(is_on_file).map(of).collect()
 }
 
-/// Formats the workloads as a table; None without any known share, or with too many workloads for a page.
+/// Formats the workloads as a table; None if no share is known, or if there are too many workloads for a page.
 pub(crate) fn table(workloads: &[WorkloadFileShare]) -> Option<WorkloadTable> {
     if workloads.len() > MOST || workloads.iter().all(|workload| workload.share.is_none()) {
         return None;

@@ -39,7 +39,7 @@ pub(crate) fn workloads(
     all.into_iter().map(of).collect()
 }
 
-/// Formats the workloads as a table; None without workloads, or with too many for a page.
+/// Formats the workloads as a table; None if there are no workloads, or too many for a page.
 pub(crate) fn table(workloads: &[WorkloadEfficiency], is_bound: bool) -> Option<WorkloadTable> {
     if workloads.is_empty() || workloads.len() > MOST {
         return None;

@@ -1,5 +1,5 @@
-//! Efficiency and the share of the file system of each workload in the window: measured, or as the file of an imported run
-//! states them.
+//! For each workload in the window, its efficiency and the share of the file system: measured, or as the file
+//! of an imported run states them.
 
 use record::{Event, WorkloadEfficiency, WorkloadFileShare};
 
@@ -15,7 +15,7 @@ pub(crate) struct PerWorkload {
     /// Name of the test.
     pub test: String,
     pub title: String,
-    /// Performance per watt; empty without a power source.
+    /// Performance per watt; empty if there is no power source.
     pub efficiency: Vec<WorkloadEfficiency>,
     /// Share of the file system; empty if the target is not a file.
     pub file_share: Vec<WorkloadFileShare>,

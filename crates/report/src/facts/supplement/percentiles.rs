@@ -1,4 +1,4 @@
-//! Response times of the measured workloads up to five nines, and how busy the host was in each.
+//! Response times of the measured workloads up to five nines, and how busy the host was in each workload.
 
 use pts::Outcome;
 use pts::response::Percentile;
@@ -43,7 +43,7 @@ pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
     if all.len() > MOST { Vec::new() } else { all }
 }
 
-/// Formats the workloads as a table; None without workloads. Omits maxima of a scaled drive.
+/// Formats the workloads as a table; None if there are no workloads. Omits maxima of a scaled drive.
 pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<WorkloadTable> {
     if workloads.is_empty() {
         return None;

@@ -14,12 +14,12 @@ pub(super) struct TimedWorkload<'a> {
     pub segment: &'a Segment,
 }
 
-/// The timing of one test. Minutes count from its first I/O and exclude interruptions. Minutes of a scaled drive are
-/// converted to those of the full-size drive, as on the pages of the tests.
+/// The timing of one test. Minutes count from its first I/O and exclude interruptions. Minutes of a scaled
+/// drive are converted to minutes of the full-size drive, as on the pages of the tests.
 #[derive(Debug, Default)]
 pub(super) struct Timing<'a> {
     pub workloads: Vec<TimedWorkload<'a>>,
-    /// Readings since the purge; those before the first I/O have negative minutes.
+    /// Readings since the purge; readings before the first I/O have negative minutes.
     pub readings: Vec<(f64, &'a Health)>,
     pub interruptions: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! The tested device and how the test ended: one row for the run, and one for each test.
+//! The tested device, and how the tests ended: one row for the run, and one for each test.
 
 use pts::Outcome;
 

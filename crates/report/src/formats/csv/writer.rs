@@ -8,8 +8,8 @@ pub(super) const NAMED: &str = "in the column names";
 /// A row without the columns that all tables share, and the unit of its values.
 pub(super) type Record = (Vec<String>, String);
 
-/// Adds columns for the run, the unit, the origin of simulated or imported results, and the run's marks. They are
-/// needed because a table may be separated from its report, and a row from its table.
+/// Adds columns for the run, the unit, the origin of simulated or imported results, and the run's marks.
+/// These columns are needed because a table may be separated from its report, and a row from its table.
 pub(super) fn table(
     source: Source<'_>,
     rows: impl IntoIterator<Item = Record>,

@@ -143,7 +143,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out
 }
 
-/// A page beyond the specification.
+/// A page that the specification does not contain.
 fn page_beyond(page: &Page) -> String {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(table) => numbers(table),

@@ -11,11 +11,11 @@ use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
 use charts::markup::{escape, shortened};
 
-/// Opens the element in which a wide table scrolls, so that the page does not. It can be focused, so that the arrow keys
-/// scroll it.
+/// Opens the element in which a wide table scrolls, so that the page does not. The element can be focused, so
+/// that the arrow keys scroll it.
 pub(super) const SCROLLER: &str = "<div class=\"scroller\" tabindex=\"0\">";
 
-/// A part of the header that repeats an earlier page; the script folds it on narrow screens.
+/// A part of the header that repeats an earlier page; the script collapses it on narrow screens.
 pub(super) fn folded(content: &str) -> String {
     format!("<details class=\"more\" open><summary>Device and settings</summary>{content}</details>\n")
 }

@@ -1,4 +1,4 @@
-//! The summary page of one test: description, set-up, select performance data, steady state, notes.
+//! The summary page of one test: description, set-up, selected performance data, steady state, notes.
 
 use pts::{KeyFigure, Outcome};
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::on_file::{CellOnFile, ReportFileSystem, TestFileShare};
+use super::settings::ReportSettings;
 use crate::facts::conformance::Conformance;
 
 /// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
@@ -63,7 +64,7 @@ pub struct ReportOrigin {
     pub date: Option<String>,
     /// Whether the figures were transcribed from a publication.
     pub transcribed: bool,
-    /// The run that the file is an export of; null if Plateau did not write it.
+    /// The run that was exported to the file; null if Plateau did not write it.
     pub exported_run: Option<String>,
     /// Revision of the specification that the file states.
     pub profile: Option<String>,
@@ -85,9 +86,9 @@ pub struct Device {
     pub capacity_bytes: Option<u64>,
     pub logical_block_bytes: Option<u32>,
     pub physical_block_bytes: Option<u32>,
-    /// Label of the simulated drive, also of an imported run; null for a real one.
+    /// Label of the simulated drive, including in imported runs; null for a real one.
     pub simulated_label: Option<String>,
-    /// Set if the drive is simulated, so that no result is that of a real drive.
+    /// Set if the drive is simulated, so that no result was measured on a real drive.
     pub simulated: Option<Simulated>,
 }
 
@@ -97,7 +98,7 @@ pub struct Simulated {
     pub label: String,
     pub model: String,
     pub model_version: u32,
-    /// Divisor of capacity and test times.
+    /// Factor by which capacity and test times are divided.
     pub scale_divisor: u32,
     pub seed: u64,
 }
@@ -136,45 +137,6 @@ pub struct Link {
     /// Name of the component; empty if not stated.
     pub name: String,
     pub address: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub struct ReportSettings {
-    pub threads: u16,
-    pub queue_depth: u16,
-    /// Whether the tester chose the thread count or the queue depth, even if the chosen value is the one in the profile.
-    pub demand_is_chosen: bool,
-    pub cell_ns: u64,
-    pub max_rounds: u32,
-    pub precondition_capacities: u32,
-    pub precondition_range_percent: u8,
-    pub test_range_percent: u8,
-    /// Null if the whole range is active.
-    pub active_range_amount_bytes: Option<u64>,
-    pub active_range_segments: u32,
-    /// Whether ECW and CBW replace I/Os smaller than a sector.
-    pub composite_fits_sectors: bool,
-    pub dirth: DirthSettings,
-    pub wsat: WsatSettings,
-    pub seed: u64,
-}
-
-/// The workload that the tester chose for DIRTH; each value is null if it was not chosen.
-#[derive(Serialize, JsonSchema)]
-pub struct DirthSettings {
-    pub block_bytes: Option<u32>,
-    pub read_percent: Option<u8>,
-}
-
-/// Length and workload that the tester chose for WSAT; each value is null if it was not chosen.
-#[derive(Serialize, JsonSchema)]
-pub struct WsatSettings {
-    pub capacities: Option<u32>,
-    pub hours: Option<u32>,
-    /// `first`, `all` or `time`.
-    pub until: Option<String>,
-    /// `oltp`, `video`, `metadata` or `composite`.
-    pub workload: Option<String>,
 }
 
 /// The meter of a run.
@@ -251,8 +213,13 @@ pub struct Test {
     pub clause: String,
     /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
-    /// Null if an imported file does not contain it, like the two keys that follow.
+    /// Start of the test (RFC 3339), or its date as an imported file words it; null if the file does not contain it,
+    /// like the keys up to `queue_depth`.
+    pub date: Option<String>,
     pub purge: Option<String>,
+    /// Workload-independent preconditioning as printed: `2X SEQ/128KiB`, `None`.
+    pub preconditioning: Option<String>,
+    pub active_range: Option<ActiveRange>,
     pub threads: Option<u16>,
     pub queue_depth: Option<u16>,
     /// Completed rounds.
@@ -269,7 +236,7 @@ pub struct Test {
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// Performance per watt of each workload in the window; empty without a power source.
+    /// Performance per watt of each workload in the window; empty if there is no power source.
     pub efficiency: Vec<TestEfficiency>,
     /// Share of the file system in each workload of the window; empty if the target is not a file.
     pub file_share: Vec<TestFileShare>,
@@ -280,6 +247,19 @@ pub struct Test {
     pub io_errors: Option<u64>,
     /// All workloads in journal order: completed, or as an imported file reports them.
     pub cells: Vec<Cell>,
+}
+
+/// The active range of a test, as printed.
+#[derive(Serialize, JsonSchema)]
+pub struct ActiveRange {
+    /// Share of the LBA space that preconditioning accesses (PC AR): `100%`.
+    pub precondition: String,
+    /// Share of the LBA space that the test accesses (Test AR): `100%`.
+    pub test: String,
+    /// AR Amount: `16 GiB`, or `100%`.
+    pub amount: String,
+    /// AR Segments: `2048`, or `N/A`.
+    pub segments: String,
 }
 
 /// The verdict of a burn-in.
@@ -398,7 +378,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// One completed workload, or the reported results of one. What an imported file does not state is null.
+/// One completed workload, or the reported results of one. Values missing from an imported file are null.
 #[derive(Serialize, JsonSchema)]
 pub struct Cell {
     /// Sequence number of the journal record.
@@ -408,9 +388,12 @@ pub struct Cell {
     /// `precondition` or `measure`; null if an imported file does not contain it.
     pub phase: Option<String>,
     pub round: Option<u32>,
-    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included. An
-    /// imported mean over the window has no round and belongs to it.
+    /// Whether the round belongs to the window that determined the verdict on its loop of rounds (including
+    /// loops of preconditioning). An imported mean over the window has no round and belongs to it.
     pub in_window: bool,
+    /// Whether the results of the test are based on this workload: it is measured in the window of the last loop of
+    /// rounds and, if only one step of a round counts, is that step. Null if an imported file does not contain it.
+    pub in_results: Option<bool>,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
     /// `random` or `sequential`.

@@ -11,7 +11,7 @@ pub struct ReportFileSystem {
     /// Null if an imported file does not contain it, like the three keys that follow.
     pub block_bytes: Option<u32>,
     pub mount_options: Option<String>,
-    /// Kernel names of the block devices that it is on; empty if it has none or they are not known.
+    /// Kernel names of the block devices below it; empty if it has none or they are not known.
     pub devices: Option<Vec<String>>,
     /// File system and devices as printed.
     pub words: Option<String>,

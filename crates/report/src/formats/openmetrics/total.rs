@@ -5,7 +5,7 @@ use record::{Event, ImportedTest};
 use super::super::format::Source;
 use crate::facts::answers::answers;
 
-/// Amounts of a test; None if they are not known, as for files of other tools.
+/// Amounts of a test; None if they are not known, as for most files of other tools.
 pub(super) struct Total {
     pub written_bytes: Option<u64>,
     pub io_errors: Option<u64>,
@@ -32,8 +32,11 @@ pub(super) fn of_test(source: Source<'_>, test: &str) -> Total {
 
 /// The sum in the file, or the sum over all workloads if the file contains them.
 fn stated(test: &ImportedTest) -> Total {
-    let Some(exported) = &test.exported else { return Total { written_bytes: None, io_errors: None } };
+    let exported = test.exported.as_ref();
     let each = test.readings.iter().map(|reading| reading.write.as_ref().map(|way| way.bytes));
     let sum = || each.sum::<Option<u64>>().filter(|_| !test.readings.is_empty());
-    Total { written_bytes: exported.written_bytes.or_else(sum), io_errors: exported.io_errors }
+    Total {
+        written_bytes: exported.and_then(|exported| exported.written_bytes).or_else(sum),
+        io_errors: exported.and_then(|exported| exported.io_errors),
+    }
 }

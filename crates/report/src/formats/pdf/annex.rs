@@ -3,7 +3,6 @@
 use pts::exhibit::{Exhibit, Facts, Page, Row, Table};
 
 use super::flow::{self, Block, PageFrame};
-use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
@@ -14,6 +13,7 @@ use crate::pages::cells::cell_text;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
 use crate::pages::titles;
+use print::writer::PdfWriter;
 
 /// Draws the notes `further`, which do not fit on page 1. Adds the conformance statement and the supplement
 /// if a test was started and measured by Plateau, or a supplement if an imported file states power or the share of a
@@ -135,7 +135,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page beyond the specification.
+/// A page that the specification does not contain.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],
@@ -151,7 +151,7 @@ fn page_beyond(page: &Page) -> Vec<Block> {
     page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
 }
 
-/// Columns share the width equally; the column of the names is twice as wide.
+/// Columns share the width equally, except that the column with the names is twice as wide.
 fn numbers(page: &Page, table: &Table) -> Block {
     let row = |row: &Row| {
         let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));

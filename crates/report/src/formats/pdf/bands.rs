@@ -1,8 +1,8 @@
 //! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page continue
 //! in a further table with the same row headings.
 
-use super::fonts::{Fonts, Style};
 use super::grid::PAD;
+use print::fonts::{Fonts, Style};
 
 /// A table that fits on the page.
 pub(super) struct Band {
@@ -11,8 +11,8 @@ pub(super) struct Band {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Width that a column needs and the width at which no cell below its head wraps. A head that wraps takes up space once
-/// per page, but a row heading does so in every row.
+/// Width that a column needs, and the width at which no cell below its head wraps. A head that wraps takes up
+/// space once per page, but a row heading does so in every row.
 struct Demand {
     least: f64,
     natural: f64,
@@ -68,7 +68,7 @@ fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usiz
     demand
 }
 
-/// Assigns each column the width that it needs, and the rest to those that would wrap; the sum never exceeds `room`.
+/// Assigns each column the width that it needs, and the rest to columns that would wrap; the sum never exceeds `room`.
 fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> Vec<f64> {
     let least: f64 = demands.clone().map(|demand| demand.least).sum();
     let missing: f64 = demands.clone().map(|demand| demand.natural - demand.least).sum();
@@ -82,7 +82,7 @@ fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::pdf::fonts::ink;
+    use print::fonts::ink;
 
     #[test]
     fn no_word_is_wider_than_its_column_and_no_column_is_lost() {

@@ -7,9 +7,7 @@ use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
 use pts::profile::Edition;
 
-use super::fonts::{ink, soft};
 use super::grid::{PAD, TableCell, facts, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
 use crate::pages::cells::cell_text;
@@ -20,6 +18,8 @@ use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::or_na;
 use charts::Size;
+use print::fonts::{ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 
 /// Minimum legible height of a chart.
 const LEAST_CHART: f64 = 170.0;
@@ -36,7 +36,7 @@ const SMALLEST: f64 = 6.0;
 
 /// Draws page `index` of `outcome`.
 pub(super) fn page(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     document: &Document,
     outcome: &Outcome,
     index: usize,
@@ -59,7 +59,7 @@ pub(super) fn page(
     Ok(())
 }
 
-fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, index: usize, y: f64) -> f64 {
+fn header(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outcome, index: usize, y: f64) -> f64 {
     let header = header::header(document, outcome, index);
     let style = ink(11.0);
     let [(from, begun), (to, ended)] = &header.dates;
@@ -86,7 +86,7 @@ fn header(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, ind
 }
 
 /// Draws the header columns; returns their lower edge.
-fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64) -> f64 {
+fn columns(sheet: &mut Sheet<'_>, all: &[Column], shares: [f64; 4], top: f64) -> f64 {
     let mut lowest = top;
     let mut edges = Vec::new();
     let mut x = SIDE;
@@ -114,7 +114,7 @@ fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64
     lowest
 }
 
-fn exhibits(sheet: &mut Sheet<'_, '_>, page: &Page, is_valid: bool, area: Area) -> Result<(), String> {
+fn exhibits(sheet: &mut Sheet<'_>, page: &Page, is_valid: bool, area: Area) -> Result<(), String> {
     let (all, title) = (&page.exhibits, &page.title);
     let tables: Vec<&Table> = all
         .iter()
@@ -162,7 +162,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, page: &Page, is_valid: bool, area: Area) 
     Ok(())
 }
 
-fn caption(sheet: &mut Sheet<'_, '_>, chart: &Exhibit, area: Area) {
+fn caption(sheet: &mut Sheet<'_>, chart: &Exhibit, area: Area) {
     if let Some(finding) = charts::finding(chart) {
         let text = format!("{finding}.");
         sheet.text((area.x, area.y + 11.0), area.width, &text, ink(10.5).bold(), Align::Middle);
@@ -179,7 +179,7 @@ fn natural_height(exhibit: &Exhibit) -> f64 {
     }
 }
 
-fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], is_valid: bool, area: Area) {
+fn side_by_side(sheet: &mut Sheet<'_>, tables: &[&Table], is_valid: bool, area: Area) {
     let rows = tables.len().div_ceil(2);
     let (width, height) = ((area.width - 14.0) / 2.0, (area.height - 10.0 * (rows - 1) as f64) / rows as f64);
     for (index, table) in tables.iter().enumerate() {
@@ -191,7 +191,7 @@ fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], is_valid: bool, ar
 
 /// The largest font size up to `size` at which no number or column heading wraps, because there is no space for a
 /// second line.
-fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -> f64 {
+fn unbroken(sheet: &Sheet<'_>, data: &Table, size: f64, column_width: f64) -> f64 {
     let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
     let texts = cells.chain(data.columns.iter().cloned());
     let widest = texts.map(|text| sheet.fonts.width(&text, ink(size).bold())).fold(1.0, f64::max);
@@ -200,7 +200,7 @@ fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -
 
 /// Draws a table that fills the available height, up to its natural height. Numbers that are not valid results are
 /// pale.
-fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, is_valid: bool, area: Area) {
+fn numbers(sheet: &mut Sheet<'_>, data: &Table, is_valid: bool, area: Area) {
     let lines = (data.rows.len() + 2) as f64;
     let row = ((area.height - 24.0) / lines).min(32.0);
     let columns = data.columns.len().max(1);
@@ -227,7 +227,7 @@ fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, is_valid: bool, area: Area) 
     table(sheet, (area.x, y + 22.0), &widths, &rows, (style, row));
 }
 
-fn determination(sheet: &mut Sheet<'_, '_>, facts: &Facts, area: Area) {
+fn determination(sheet: &mut Sheet<'_>, facts: &Facts, area: Area) {
     sheet.frame(area, LINE);
     sheet.fill(Area { height: 18.0, ..area }, PALE);
     let inner = area.width - 20.0;

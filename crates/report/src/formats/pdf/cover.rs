@@ -6,20 +6,20 @@ use charts::Size;
 use charts::card::{CardFigure, Tone};
 use krilla::tagging::Tag;
 
-use super::fonts::{Style, ink, soft};
 use super::grid::{TableCell, facts, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 use super::summary::{banners, watermark};
 use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
+use print::fonts::{Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 
 /// Size of a chart in its own units.
 const PICTURE: Size = Size { width: 620.0, height: 330.0 };
 const GAP: f64 = 10.0;
 
 /// Draws the cover of `document`.
-pub(super) fn page(sheet: &mut Sheet<'_, '_>, document: &Document) -> Result<(), String> {
+pub(super) fn page(sheet: &mut Sheet<'_>, document: &Document) -> Result<(), String> {
     let cover = cover(document);
     sheet.aside(|sheet| {
         sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
@@ -55,7 +55,7 @@ const fn colour(tone: Tone) -> Colour {
     }
 }
 
-fn title(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) -> f64 {
+fn title(sheet: &mut Sheet<'_>, cover: &Cover<'_>, y: f64) -> f64 {
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
         sheet.text((SIDE, y + 24.0), ROOM * 0.45, &cover.device, ink(24.0).bold(), Align::Left);
     });
@@ -72,7 +72,7 @@ fn title(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) -> f64 {
     y + 38.0
 }
 
-fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
+fn figures(sheet: &mut Sheet<'_>, figures: &[CardFigure], y: f64) -> f64 {
     const HEIGHT: f64 = 76.0;
     if figures.is_empty() {
         return y;
@@ -101,7 +101,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
     y + HEIGHT
 }
 
-fn pictures(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, area: Area) -> Result<(), String> {
+fn pictures(sheet: &mut Sheet<'_>, cover: &Cover<'_>, area: Area) -> Result<(), String> {
     let count = cover.pictures.len().max(1) as f64;
     let width = (area.width - GAP * (count - 1.0)) / count;
     for (index, (exhibit, title)) in cover.pictures.iter().enumerate() {
@@ -130,14 +130,14 @@ fn rows(cover: &Cover<'_>) -> Vec<Vec<TableCell>> {
     std::iter::once(head).chain(cover.tests.iter().map(row)).collect()
 }
 
-fn details_height(sheet: &Sheet<'_, '_>, cover: &Cover<'_>) -> f64 {
+fn details_height(sheet: &Sheet<'_>, cover: &Cover<'_>) -> f64 {
     let rows = rows(cover);
     let table: f64 = rows.iter().map(|row| super::grid::height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
     // Facts are in two columns. A fact that is too long for one line continues on a second line.
     table + GAP + (cover.facts.len().div_ceil(2) as f64 + 1.0) * leading(ink(FACT_SIZE))
 }
 
-fn details_at(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) {
+fn details_at(sheet: &mut Sheet<'_>, cover: &Cover<'_>, y: f64) {
     let y = y + table(sheet, (SIDE, y), &WIDTHS, &rows(cover), TABLE) + GAP;
     let (left, right) = cover.facts.split_at(cover.facts.len().div_ceil(2));
     for (x, items) in [(SIDE, left), (SIDE + ROOM / 2.0, right)] {

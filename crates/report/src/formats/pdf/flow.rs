@@ -5,13 +5,13 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 
 use super::bands::bands;
-use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, height_of, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
 use super::summary::{STRIP, banners};
-use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::pages::banners::strips;
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
+use print::writer::PdfWriter;
 
 const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
@@ -20,7 +20,7 @@ const HEADING: f64 = 26.0;
 /// Picture heights, for two pictures side by side and for a single one of full width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
-/// Fraction by which a picture may shrink to fit on the current page.
+/// Fraction of its size that a picture may lose to fit on the current page.
 const SHRINKS_BY: f64 = 0.15;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
@@ -302,7 +302,7 @@ fn head_of(head: &Vec<TableCell>, shown: bool) -> Option<&Vec<TableCell>> {
 }
 
 fn page(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     pieces: Vec<Piece>,
     frame: &PageFrame<'_>,
     number: &str,
@@ -345,7 +345,7 @@ fn page(
     Ok(())
 }
 
-fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, style: Style) {
+fn headline(sheet: &mut Sheet<'_>, level: u16, baseline: f64, text: &str, style: Style) {
     let level = NonZeroU16::new(level).unwrap_or(NonZeroU16::MIN);
     sheet.within(Tag::Hn(level, None), |sheet| {
         sheet.text((SIDE, baseline), ROOM, text, style, Align::Left);
@@ -353,7 +353,7 @@ fn headline(sheet: &mut Sheet<'_, '_>, level: u16, baseline: f64, text: &str, st
 }
 
 fn pictures_beside(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     pictures: &[(String, String)],
     y: f64,
     height: f64,

@@ -2,13 +2,13 @@
 
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 
-use super::fonts::{Fonts, Style, ink, soft};
-use super::sheet::{Align, Area, LINE, PALE, Sheet, leading};
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 
 /// Padding around the text of a cell.
 pub(super) const PAD: (f64, f64) = (6.0, 3.0);
 
-/// One cell of a table.
+/// A cell in a table.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub text: String,
@@ -41,7 +41,7 @@ impl TableCell {
 /// Draws `rows` downwards from `(x, y)` with the given column `widths`. Rows have at least `row_height`, more if a text
 /// wraps. Returns the total height.
 pub(super) fn table(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
     widths: &[f64],
     rows: &[Vec<TableCell>],
@@ -108,7 +108,7 @@ fn placed<'f>(x: f64, widths: &[f64], row: &'f [TableCell]) -> Vec<(f64, f64, &'
         .collect()
 }
 
-fn draw_cell(sheet: &mut Sheet<'_, '_>, area: Area, cell: &TableCell, style: Style) {
+fn draw_cell(sheet: &mut Sheet<'_>, area: Area, cell: &TableCell, style: Style) {
     let room = area.width - 2.0 * PAD.0;
     let lines = sheet.fonts.wrap(&cell.text, style, room);
     let height = lines.len() as f64 * leading(style);
@@ -122,7 +122,7 @@ fn draw_cell(sheet: &mut Sheet<'_, '_>, area: Area, cell: &TableCell, style: Sty
 
 /// Draws labels and values below each other, with labels `label_width` pixels wide; returns the height.
 pub(super) fn facts(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
     width: f64,
     label_width: f64,
@@ -138,7 +138,7 @@ pub(super) fn facts(
 }
 
 /// Width of the widest label plus a gap, at most `limit`.
-pub(super) fn label_width(sheet: &Sheet<'_, '_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
+pub(super) fn label_width(sheet: &Sheet<'_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
     let widest = items.iter().map(|(label, _)| sheet.fonts.width(label, soft(size))).fold(0.0, f64::max);
     (widest + 14.0).min(limit)
 }

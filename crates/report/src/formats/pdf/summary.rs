@@ -5,9 +5,7 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 use pts::Outcome;
 
-use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, facts, height_of, label_width, table};
-use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
 use crate::pages::banners::{Strip, strips};
@@ -17,6 +15,8 @@ use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::pages::values::{Fact, company, model, or_na};
 use crate::pages::{front, titles};
+use print::fonts::{Fonts, Style, ink, soft};
+use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 
 const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
@@ -35,7 +35,7 @@ struct SetUpLayout {
     row: f64,
 }
 
-/// The usual layout, and one for many tests, whose rows fit on one line.
+/// The usual layout, and a layout for many tests, whose rows fit on one line.
 const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
     SetUpLayout {
         shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],
@@ -51,7 +51,7 @@ const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
 
 /// Draws the banners and the footer; returns the upper edge of the area between them.
 pub(super) fn surround(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     document: &Document,
     outcome: Option<&Outcome>,
     number: PageNumber,
@@ -67,7 +67,7 @@ pub(super) fn surround(
 }
 
 /// Draws a strip for each mark; returns the upper edge of the area below.
-pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: Option<&Outcome>) -> f64 {
+pub(super) fn banners(sheet: &mut Sheet<'_>, document: &Document, outcome: Option<&Outcome>) -> f64 {
     let mut top = TOP;
     for Strip { kind, label, text } in strips(document, outcome) {
         let (ground, edge, colour): (Colour, Colour, Colour) = match kind {
@@ -94,13 +94,13 @@ pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: O
 }
 
 /// Marks `area` if the results are not measurements of a drive by Plateau.
-pub(super) fn watermark(sheet: &mut Sheet<'_, '_>, document: &Document, area: Area) {
+pub(super) fn watermark(sheet: &mut Sheet<'_>, document: &Document, area: Area) {
     if let Some(word) = document.watermark() {
         sheet.watermark(word, area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
     }
 }
 
-fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
+fn heading(sheet: &mut Sheet<'_>, y: f64, text: &str) -> f64 {
     sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
         sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
     });
@@ -108,7 +108,7 @@ fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
 }
 
 /// Draws the blue bar with the name of the specification, the revision and the page number.
-pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
+pub(super) fn bar(sheet: &mut Sheet<'_>, y: f64, text: [&str; 3]) -> f64 {
     sheet.fill(Area::new(SIDE, y, ROOM, 24.0), ACCENT);
     let style = ink(12.0).bold().colour(WHITE);
     sheet.text((SIDE + 10.0, y + 16.5), ROOM * 0.66, text[0], style, Align::Left);
@@ -117,21 +117,21 @@ pub(super) fn bar(sheet: &mut Sheet<'_, '_>, y: f64, text: [&str; 3]) -> f64 {
     y + 24.0
 }
 
-fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, number: PageNumber, kind: &str) -> f64 {
+fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, kind: &str) -> f64 {
     let revision = format!("Rev. {}", document.profile.revision);
     let page = format!("Page {} of {}", number.current, number.total);
     let name = titles::specification_short(document);
     let y = bar(sheet, y, [name, &revision, &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
     let side = ROOM / 4.0 - 16.0;
-    // Vendor and tester share a width equal to that of the device at the opposite end.
+    // The vendor and the tester together are as wide as the device at the opposite end.
     let (tester, vendor) = (ROOM * 0.14, ROOM * 0.1);
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
     sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
         sheet.text((SIDE + ROOM * 0.24, y + 28.0), ROOM * 0.42, kind, ink(17.0).bold(), Align::Middle);
     });
-    let fact = |sheet: &mut Sheet<'_, '_>, x: f64, width: f64, label: &str, value: &str| {
+    let fact = |sheet: &mut Sheet<'_>, x: f64, width: f64, label: &str, value: &str| {
         sheet.text((x, y + 16.0), width, label, soft(10.0), Align::Right);
         sheet.text((x, y + 33.0), width, value, ink(13.0).bold(), Align::Right);
     };
@@ -140,13 +140,13 @@ fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, number: PageNumbe
     let left = right - vendor - 12.0;
     fact(sheet, left, vendor, "Vendor", &or_na(document.run.target.vendor.as_deref()));
     if let Some(logo) = &document.publication.logo {
-        sheet.logo(logo, Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
+        sheet.logo(logo.bytes(), logo.is_png(), Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
     }
     y + 54.0
 }
 
 /// Draws the summary of all tests; returns the notes that do not fit.
-pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, number: PageNumber) -> Vec<NoteRow> {
+pub(super) fn first(sheet: &mut Sheet<'_>, document: &Document, number: PageNumber) -> Vec<NoteRow> {
     let y = surround(sheet, document, None, number);
     let y = top(sheet, document, y, number, titles::summary_kind(document));
     let y = blocks(sheet, &front::blocks(document), y) + 8.0;
@@ -172,7 +172,7 @@ fn notes_below(fonts: &Fonts, document: &Document, y: f64) -> (Vec<NoteRow>, Vec
     if whole.1.is_empty() { whole } else { split(all_notes(document), (room - REFERENCE).max(0.0), height) }
 }
 
-fn blocks(sheet: &mut Sheet<'_, '_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f64 {
+fn blocks(sheet: &mut Sheet<'_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f64 {
     let width = ROOM / 4.0;
     let mut lowest = y;
     for (index, (heading, items)) in blocks.iter().enumerate() {
@@ -191,7 +191,7 @@ fn blocks(sheet: &mut Sheet<'_, '_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f6
 
 /// Draws the table of tests, in the first layout that is at most `room` high; returns its height.
 fn set_up(
-    sheet: &mut Sheet<'_, '_>,
+    sheet: &mut Sheet<'_>,
     document: &Document,
     (outcomes, not_begun): (&[Outcome], &[String]),
     y: f64,
@@ -239,7 +239,7 @@ fn note_height(fonts: &Fonts, row: &NoteRow) -> f64 {
     note_fields(row).iter().map(|row| height_of(fonts, &NOTE_WIDTHS, row, NOTE_STYLE)).sum()
 }
 
-fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
+fn notes_table(sheet: &mut Sheet<'_>, y: f64, notes: &[NoteRow]) -> f64 {
     let mut rows = vec![vec![
         TableCell::heading("ITEM"),
         TableCell::heading("NOTATION"),
@@ -272,7 +272,7 @@ fn note_fields(NoteRow { item, notation, comments }: &NoteRow) -> Vec<Vec<TableC
     vec![vec![item, notation, TableCell::new(one.clone()).over(2)]]
 }
 
-fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
+fn origin(sheet: &mut Sheet<'_>, document: &Document) {
     let items = front::origin(document);
     let half = ROOM / 2.0;
     for (index, (label, value)) in items.iter().enumerate() {
@@ -284,7 +284,7 @@ fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
 }
 
 /// Draws the summary of one test.
-pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, number: PageNumber) {
+pub(super) fn of_test(sheet: &mut Sheet<'_>, document: &Document, outcome: &Outcome, number: PageNumber) {
     let y = surround(sheet, document, Some(outcome), number);
     let y = top(sheet, document, y, number, &titles::title_line(document, outcome, "Summary Page"));
     let y = blocks(sheet, &front::blocks_of_test(document, outcome), y) + 6.0;
@@ -301,7 +301,7 @@ pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &
     notes_table(sheet, y, &notes);
 }
 
-fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f64 {
+fn facts_wide(sheet: &mut Sheet<'_>, y: f64, items: &[(&str, String)]) -> f64 {
     let mut at = y;
     for (label, value) in items {
         sheet.text((SIDE, at + TEXT), 110.0, label, soft(TEXT), Align::Left);
@@ -311,7 +311,7 @@ fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f6
 }
 
 /// Draws key figures in rows of up to six; returns the lower edge.
-fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+fn figures(sheet: &mut Sheet<'_>, outcome: &Outcome, y: f64) -> f64 {
     const IN_ROW: usize = 6;
     const GAP: f64 = 12.0;
     let count = outcome.key_figures.len();
@@ -325,7 +325,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
         if is_valid {
             sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
         }
-        let line = |sheet: &mut Sheet<'_, '_>, down: f64, text: &str, style: Style| {
+        let line = |sheet: &mut Sheet<'_>, down: f64, text: &str, style: Style| {
             sheet.text((x + 14.0, top + down), width - 28.0, text, style, Align::Left);
         };
         line(sheet, 21.0, &or_na(Some(&figure.name)), soft(12.0));
@@ -339,7 +339,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
     below + 12.0
 }
 
-fn steady(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
+fn steady(sheet: &mut Sheet<'_>, outcome: &Outcome, y: f64) -> f64 {
     let found = test_summary::steady_rows(outcome);
     if found.is_empty() {
         return y;

@@ -1,4 +1,4 @@
-//! Charts that the spreadsheet program draws from numbers of the book, which are all on one sheet.
+//! Charts that the spreadsheet program draws from numbers in the book; all of these numbers are on one sheet.
 
 use pts::exhibit::{Axis, Bars, Columns3d, Exhibit, Lines, ResponseTimes, Scale};
 use rust_xlsxwriter::{

@@ -1,4 +1,4 @@
-//! The responses have the format of published responses of StorCLI 1 and 7, with different numbers and names.
+//! The responses have the format of published responses from StorCLI 1 and 7, with different numbers and names.
 
 use super::*;
 

@@ -1,0 +1,14 @@
+//! Sends the runs of a library to a server (`plateau serve`): once, or continuously while they are in progress.
+//!
+//! A separate process (`plateau forward`) follows the library. It reads runs and never writes to them, so neither the
+//! network nor the server affects a run. It keeps no state: at each start it asks the server how much of a run it has.
+//! Bounded memory: one piece of one journal at a time.
+#![forbid(unsafe_code)]
+
+mod address;
+mod client;
+mod service;
+
+pub use address::{Address, AddressError};
+pub use client::{Client, Connection};
+pub use service::{Round, Service};

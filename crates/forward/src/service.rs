@@ -1,0 +1,213 @@
+//! Follows a library and sends what is new, newest runs first.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use record::Library;
+use stdx::text::with_causes;
+use transfer::{Sent, Source, TransferError, mark_of, send};
+
+use crate::client::Client;
+
+/// Longest time between two attempts to reach a server that cannot be reached.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// Maximum time between two checks of whether this process has been asked to end.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Prints a line about the work of the service.
+pub type Report<'a> = &'a mut dyn FnMut(&str);
+
+/// What one look at the library led to.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// Runs of which something new was sent.
+    pub sent: Vec<(String, Sent)>,
+    /// Runs that the server does not accept, or that cannot be read, with the reason.
+    pub failed: Vec<(String, String)>,
+}
+
+/// Sends the runs of a library.
+#[derive(Debug)]
+pub struct Service {
+    library: Library,
+    client: Client,
+    stop: Arc<AtomicBool>,
+    /// What is known about each run.
+    known: BTreeMap<String, Known>,
+}
+
+/// A run after it was sent or refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    stamp: Stamp,
+    /// Whether a process was working on it.
+    was_in_progress: bool,
+    /// Why it was not sent, if so. It is tried again once it has changed.
+    problem: Option<String>,
+}
+
+/// What changes when records are appended to a journal: its length, and the time of the change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Stamp {
+    modified: (i64, i64),
+    bytes: u64,
+}
+
+impl Stamp {
+    fn of(journal: &Path) -> Option<Self> {
+        let found = journal.symlink_metadata().ok()?;
+        Some(Self { modified: (found.mtime(), found.mtime_nsec()), bytes: found.len() })
+    }
+}
+
+impl Service {
+    /// Returns the service that sends the runs of `library` until `stop` is set.
+    #[must_use]
+    pub fn of(library: Library, client: Client, stop: Arc<AtomicBool>) -> Self {
+        Self { library, client, stop, known: BTreeMap::new() }
+    }
+
+    /// Sends everything that is new.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be listed, or the server cannot be reached or does not admit this
+    /// sender. What was sent before is not sent again.
+    pub fn round(&mut self) -> Result<Round, TransferError> {
+        let mut round = Round::default();
+        for (id, stamp) in self.changed()? {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            match self.run(&id, stamp) {
+                Ok(Some(sent)) => round.sent.push((id, sent)),
+                Ok(None) => {}
+                Err(error) if is_of_server(&error) => return Err(error),
+                Err(error) => {
+                    let problem = with_causes(&error);
+                    let before = self.known.get(&id).and_then(|known| known.problem.as_ref());
+                    if before != Some(&problem) {
+                        round.failed.push((id.clone(), problem.clone()));
+                    }
+                    self.known.insert(id, Known { stamp, was_in_progress: false, problem: Some(problem) });
+                }
+            }
+        }
+        Ok(round)
+    }
+
+    /// The runs that may have changed since they were sent, those that changed last first.
+    fn changed(&self) -> Result<Vec<(String, Stamp)>, TransferError> {
+        let root = self.library.root();
+        let entries = self.library.entries();
+        let entries =
+            entries.map_err(|source| TransferError::Io { action: "list", path: root.into(), source })?;
+        let stamped = entries.into_iter().filter_map(|(name, path)| {
+            let id = name.into_string().ok().filter(|name| record::is_run_id(name))?;
+            let [_, journal] = self.library.files_of(&path);
+            Some((id, Stamp::of(&journal)?))
+        });
+        let is_new = |id: &String, stamp: &Stamp| {
+            self.known.get(id).is_none_or(|known| known.stamp != *stamp || known.was_in_progress)
+        };
+        let mut changed: Vec<(String, Stamp)> = stamped.filter(|(id, stamp)| is_new(id, stamp)).collect();
+        changed.sort_by(|(a_id, a), (b_id, b)| (b, a_id).cmp(&(a, b_id)));
+        Ok(changed)
+    }
+
+    /// Sends what is new of a run; None if there is nothing new.
+    fn run(&mut self, id: &str, stamp: Stamp) -> Result<Option<Sent>, TransferError> {
+        let run = self.library.open(id)?;
+        // A run that was itself received comes from another host, which sends it.
+        if mark_of(&run)?.is_some() {
+            self.known.insert(id.into(), Known { stamp, was_in_progress: false, problem: None });
+            return Ok(None);
+        }
+        self.client.set_directory(run.dir.display().to_string());
+        let stop = Arc::clone(&self.stop);
+        let mut go_on = move |_| match stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let sent = send(&mut Source::of(run), &mut self.client, &mut go_on)?;
+        if sent.has_all {
+            let was_in_progress = sent.was_in_progress;
+            self.known.insert(id.into(), Known { stamp, was_in_progress, problem: None });
+        }
+        Ok((sent.new_bytes > 0).then_some(sent))
+    }
+
+    /// Sends what is new every `look_every` until the process is asked to end. A server that cannot be reached is tried
+    /// again, at growing intervals; runs wait on the disk of this host.
+    pub fn follow(&mut self, look_every: Duration, report: Report<'_>) {
+        let mut failures = 0;
+        let mut last_problem = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let wait = match self.round() {
+                Ok(round) => {
+                    if last_problem.take().is_some() {
+                        report("the server is reachable again");
+                    }
+                    failures = 0;
+                    for (id, sent) in &round.sent {
+                        report(&format!("{id}: {} bytes sent, {} at the server", sent.new_bytes, sent.bytes));
+                    }
+                    for (id, problem) in &round.failed {
+                        report(&format!("{id}: not sent: {problem}"));
+                    }
+                    look_every
+                }
+                Err(_) if self.stop.load(Ordering::Relaxed) => return,
+                Err(error) => {
+                    let problem = with_causes(&error);
+                    failures += 1;
+                    if last_problem.as_ref() != Some(&problem) {
+                        report(&format!("{problem}; trying again"));
+                    }
+                    last_problem = Some(problem);
+                    backoff(look_every, failures)
+                }
+            };
+            pause(wait, &self.stop);
+        }
+    }
+}
+
+/// Whether an error concerns the server or the sender rather than one run.
+fn is_of_server(error: &TransferError) -> bool {
+    matches!(error, TransferError::Unreachable { .. } | TransferError::NotAdmitted { .. })
+}
+
+/// Returns the time before the next attempt after this number of failures.
+fn backoff(first: Duration, failures: u32) -> Duration {
+    let doubled = 2_u32.checked_pow(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+    first.saturating_mul(doubled).min(LONGEST_RETRY.max(first))
+}
+
+/// Waits, but not longer than until `stop` is set.
+fn pause(length: Duration, stop: &AtomicBool) {
+    let until = Instant::now() + length;
+    while !stop.load(Ordering::Relaxed) {
+        match until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            left => std::thread::sleep(left.min(STEP)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_become_rarer_up_to_a_limit() {
+        let first = Duration::from_secs(2);
+        let waits: Vec<u64> = (1..=7).map(|failures| backoff(first, failures).as_secs()).collect();
+        assert_eq!(waits, [2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(backoff(Duration::from_secs(3600), 9), Duration::from_secs(3600));
+    }
+}

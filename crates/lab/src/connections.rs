@@ -1,0 +1,221 @@
+//! Connections of browsers, encrypted or not. With TLS, a connection is handed to the server after its handshake.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::serve::Listener;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// Time within which a handshake must be complete.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Number of concurrent handshakes. Beyond it, the oldest is abandoned, so clients that never complete theirs do not
+/// keep others from connecting.
+const MOST_HANDSHAKES: usize = 64;
+/// Number of connections whose handshake is complete, and which the server has not accepted yet.
+const MOST_READY: usize = 16;
+/// First byte of a TLS handshake (RFC 8446, section 5.1).
+const HANDSHAKE_RECORD: u8 = 22;
+/// Number of bytes of an unencrypted request that are read before its connection is closed.
+const MOST_PLAIN_BYTES: usize = 64 << 10;
+/// The answer to an unencrypted request.
+const PLAIN_ANSWER: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n\
+Content-Length: 75\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n\
+This server encrypts connections: use an address that begins with https://\n";
+
+/// Where connections come from.
+pub enum Connections {
+    Plain(TcpListener),
+    Encrypted(Encrypted),
+}
+
+impl Connections {
+    pub fn encrypted(listener: TcpListener, config: ServerConfig) -> io::Result<Self> {
+        let address = listener.local_addr()?;
+        let (done, ready) = mpsc::channel(MOST_READY);
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let accepting = tokio::spawn(accept_all(listener, acceptor, done));
+        Ok(Self::Encrypted(Encrypted { address, ready, accepting }))
+    }
+}
+
+/// Connections whose handshake is complete.
+pub struct Encrypted {
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+    accepting: JoinHandle<()>,
+}
+
+impl Drop for Encrypted {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+impl Listener for Connections {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self {
+            Self::Plain(listener) => {
+                let (stream, address) = Listener::accept(listener).await;
+                (Connection::Plain(stream), address)
+            }
+            Self::Encrypted(encrypted) => match encrypted.ready.recv().await {
+                Some((stream, address)) => (Connection::Encrypted(Box::new(stream)), address),
+                // The task that accepts connections ends only with this listener.
+                None => std::future::pending().await,
+            },
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        match self {
+            Self::Plain(listener) => listener.local_addr(),
+            Self::Encrypted(encrypted) => Ok(encrypted.address),
+        }
+    }
+}
+
+/// Accepts connections and starts their handshakes, which do not wait for each other.
+async fn accept_all(
+    mut listener: TcpListener,
+    acceptor: TlsAcceptor,
+    done: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
+) {
+    let mut handshakes: VecDeque<JoinHandle<()>> = VecDeque::new();
+    loop {
+        let (stream, address) = Listener::accept(&mut listener).await;
+        handshakes.retain(|handshake| !handshake.is_finished());
+        if handshakes.len() >= MOST_HANDSHAKES
+            && let Some(oldest) = handshakes.pop_front()
+        {
+            oldest.abort();
+        }
+        let (acceptor, done) = (acceptor.clone(), done.clone());
+        handshakes.push_back(tokio::spawn(async move {
+            let Ok(Some(stream)) = tokio::time::timeout(HANDSHAKE, handshake(stream, &acceptor)).await else {
+                return;
+            };
+            // The server has stopped accepting connections if this fails.
+            drop(done.send((stream, address)).await);
+        }));
+    }
+}
+
+/// Completes the handshake. A client that does not encrypt its request is told to.
+async fn handshake(mut stream: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsStream<TcpStream>> {
+    let mut first = [0];
+    match stream.peek(&mut first).await {
+        Ok(1) if first[0] == HANDSHAKE_RECORD => acceptor.accept(stream).await.ok(),
+        Ok(1) if first[0].is_ascii_uppercase() => {
+            // Nobody else can be told about a failure.
+            drop(refuse(&mut stream).await);
+            None
+        }
+        _ => None,
+    }
+}
+
+async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
+    let mut left = PLAIN_ANSWER;
+    while !left.is_empty() {
+        let written = std::future::poll_fn(|cx| Pin::new(&mut *stream).poll_write(cx, left)).await?;
+        left = &left[written..];
+    }
+    std::future::poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await?;
+    // If a connection is closed before its request was read, the client may not see the answer.
+    let (mut buffer, mut total) = ([0; 4096], 0);
+    while total < MOST_PLAIN_BYTES {
+        let mut read = ReadBuf::new(&mut buffer);
+        std::future::poll_fn(|cx| Pin::new(&mut *stream).poll_read(cx, &mut read)).await?;
+        match read.filled().len() {
+            0 => break,
+            count => total += count,
+        }
+    }
+    Ok(())
+}
+
+/// A connection, in one type: with two, the program would contain the code of HTTP twice.
+pub enum Connection {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(stream) => stream.is_write_vectored(),
+            Self::Encrypted(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Self::Encrypted(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_to_unencrypted_requests_has_its_length() {
+        let text = std::str::from_utf8(PLAIN_ANSWER).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("an empty line");
+        assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{}: {text}", body.len());
+    }
+}

@@ -1,0 +1,16 @@
+//! The report of a run, the same as that of `plateau report`.
+
+use report::{Document, LOGO_FILE, Publication};
+
+use crate::snapshot::Snapshot;
+
+/// Folds a run into its report, with the sponsor, auditor, notes and logo of its plan.
+///
+/// # Errors
+/// Returns an error if the run cannot be evaluated, or its logo is missing or was replaced.
+pub fn document(snapshot: &Snapshot) -> Result<Document, String> {
+    let run = &snapshot.run;
+    let publication =
+        Publication::of_run(&run.file, None, |limit_bytes| run.read_file(LOGO_FILE, limit_bytes))?;
+    Ok(report::fold(&run.file, &snapshot.loaded)?.published(publication))
+}

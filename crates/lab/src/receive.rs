@@ -1,0 +1,136 @@
+//! Receives runs from other hosts (`plateau forward`, `plateau push`). Only complete and verified records are stored,
+//! and a sender can continue only the runs that it has sent itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use record::Library;
+use serde::de::DeserializeOwned;
+use transfer::protocol::{Begin, Kind, MOST_BEGIN_BYTES, MOST_RECORDS_BYTES, Problem, Reply};
+use transfer::{Destination as _, Received, Receiver, SourceState, TransferError};
+
+use crate::app::{Answer, App, Call, JSON};
+
+/// Size limit of the state of a source.
+const MOST_STATE_BYTES: usize = 4 << 10;
+/// Records are refused while less than this is free, so that the server itself can still write.
+const LEAST_FREE_BYTES: u64 = 256 << 20;
+/// Number of characters of a directory that are kept.
+const MOST_DIRECTORY_CHARS: usize = 500;
+
+/// A function that answers the request of an authenticated sender.
+pub type Receive = fn(&App, &Call, &[u8]) -> Result<Option<Received>, TransferError>;
+
+/// What a sender can request.
+pub struct Reception {
+    /// Size limit of the body.
+    pub most_bytes: usize,
+    pub answer: Receive,
+}
+
+/// How much of a run this server has.
+pub const STATE: Reception = Reception { most_bytes: 0, answer: received };
+/// Adds a run.
+pub const BEGIN: Reception = Reception { most_bytes: MOST_BEGIN_BYTES, answer: begin };
+/// Appends records.
+pub const RECORDS: Reception = Reception { most_bytes: MOST_RECORDS_BYTES, answer: append };
+/// States that everything was sent.
+pub const SETTLE: Reception = Reception { most_bytes: MOST_STATE_BYTES, answer: settle };
+
+/// The receivers of all senders. Each remembers the verified part of its runs.
+pub struct Receivers {
+    library: Library,
+    of_senders: Mutex<BTreeMap<String, Arc<Mutex<Receiver>>>>,
+}
+
+impl Receivers {
+    pub fn of(library: Library) -> Self {
+        Self { library, of_senders: Mutex::default() }
+    }
+
+    /// The receiver of a sender, for one request at a time.
+    fn of_sender<T>(&self, sender: &str, work: impl FnOnce(&mut Receiver) -> T) -> T {
+        let receiver = {
+            let mut all = self.of_senders.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Mutex::new(Receiver::of_sender(self.library.clone(), sender)));
+            Arc::clone(all.entry(sender.to_owned()).or_insert_with(new))
+        };
+        let mut receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut receiver)
+    }
+
+    /// Checks that a run with `more` bytes can be stored.
+    fn check_space(&self, more: usize) -> Result<(), TransferError> {
+        let folder = self.library.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+        let free = rustix::fs::statvfs(folder).map(|found| found.f_bavail.saturating_mul(found.f_frsize));
+        match free {
+            Ok(free) if free < LEAST_FREE_BYTES + more as u64 => Err(TransferError::Unreachable {
+                text: format!("less than {LEAST_FREE_BYTES} B would be free on the disk of the library"),
+            }),
+            // If that is unknown, writing shows it.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The response to a sender.
+pub fn answer(result: Result<Option<Received>, TransferError>) -> Answer {
+    match result {
+        Ok(received) => Answer::of(JSON, document(&Reply { received })),
+        Err(error) => problem(&Problem::of(&error)),
+    }
+}
+
+/// The response to a sender whose body is too long, or was not received in time.
+pub fn not_read(most_bytes: usize) -> Answer {
+    let text = format!("the request is longer than {most_bytes} bytes, or was not received in time");
+    problem(&Problem { problem: Kind::Refused, text, have_bytes: None })
+}
+
+fn problem(problem: &Problem) -> Answer {
+    Answer { status: problem.problem.status(), ..Answer::of(JSON, document(problem)) }
+}
+
+fn document(value: &impl serde::Serialize) -> Vec<u8> {
+    // Types with string keys only, so this cannot fail.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, TransferError> {
+    serde_json::from_slice(body)
+        .map_err(|error| TransferError::Refused { text: format!("the request: {error}") })
+}
+
+fn received(app: &App, call: &Call, _: &[u8]) -> Result<Option<Received>, TransferError> {
+    app.receivers.of_sender(call.user(), |receiver| receiver.received(call.name()))
+}
+
+fn begin(app: &App, call: &Call, body: &[u8]) -> Result<Option<Received>, TransferError> {
+    app.receivers.check_space(body.len())?;
+    let begin: Begin = parsed(body)?;
+    let parts = begin.parts()?;
+    let (sender, id) = (call.user(), call.name());
+    let directory: String = begin.directory.chars().take(MOST_DIRECTORY_CHARS).collect();
+    app.receivers.of_sender(sender, |receiver| {
+        if receiver.received(id)?.is_none() {
+            let recorded = app.starts.audit().record(sender, "receive", id, "");
+            recorded.map_err(|text| TransferError::Unreachable { text })?;
+        }
+        receiver.set_source(format!("{sender}:{directory}"));
+        receiver.begin(&parts.first(id), begin.state).map(Some)
+    })
+}
+
+fn append(app: &App, call: &Call, body: &[u8]) -> Result<Option<Received>, TransferError> {
+    app.receivers.check_space(body.len())?;
+    let at = call.query("at").and_then(|text| text.parse().ok());
+    let at = at
+        .ok_or_else(|| TransferError::Refused { text: "the offset `at` of the records is missing".into() })?;
+    app.receivers.of_sender(call.user(), |receiver| receiver.append(call.name(), at, body).map(Some))
+}
+
+fn settle(app: &App, call: &Call, body: &[u8]) -> Result<Option<Received>, TransferError> {
+    let state: SourceState = parsed(body)?;
+    app.receivers.of_sender(call.user(), |receiver| receiver.settle(call.name(), state).map(|()| None))
+}

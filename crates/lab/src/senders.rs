@@ -1,0 +1,113 @@
+//! Hosts that may send their runs to this server. Each has a token, of which the server keeps only the SHA-256 digest:
+//! tokens are random, so a digest without salt cannot be reversed.
+
+use std::path::Path;
+
+use record::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ServeError;
+use crate::owned_list::OwnedList;
+use crate::secrets::{same, secret};
+use crate::users::is_name;
+
+const MOST_SENDERS: usize = 1000;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Sender {
+    name: String,
+    sha256: String,
+}
+
+/// The senders of a server.
+#[derive(Debug, Clone)]
+pub struct Senders {
+    list: OwnedList,
+}
+
+impl Senders {
+    /// The senders in `folder`, which does not have to exist yet.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self { list: OwnedList::at(folder, "senders.json", "senders.json.next") }
+    }
+
+    /// Adds a sender, or replaces the token of an existing sender. Returns the token, which cannot be shown again.
+    ///
+    /// # Errors
+    /// If the name is not valid, or the file cannot be written.
+    pub fn add(&self, name: &str) -> Result<String, ServeError> {
+        if !is_name(name) {
+            return Err(ServeError::UserName { name: name.escape_debug().to_string() });
+        }
+        let mut senders: Vec<Sender> = self.list.read()?;
+        senders.retain(|sender| sender.name != name);
+        if senders.len() >= MOST_SENDERS {
+            return Err(ServeError::TooManyUsers { most: MOST_SENDERS });
+        }
+        let token = secret()?;
+        senders.push(Sender { name: name.into(), sha256: digest(&token) });
+        senders.sort_by(|a, b| a.name.cmp(&b.name));
+        self.list.write(&senders)?;
+        Ok(token)
+    }
+
+    /// Removes a sender. Returns whether the sender existed.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
+        let mut senders: Vec<Sender> = self.list.read()?;
+        let before = senders.len();
+        senders.retain(|sender| sender.name != name);
+        if senders.len() == before {
+            return Ok(false);
+        }
+        self.list.write(&senders).map(|()| true)
+    }
+
+    /// The name of each sender.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or if others may have written to it.
+    pub fn list(&self) -> Result<Vec<String>, ServeError> {
+        Ok(self.list.read::<Sender>()?.into_iter().map(|sender| sender.name).collect())
+    }
+
+    /// The name of the sender with this token.
+    pub fn of_token(&self, token: &str) -> Option<String> {
+        let given = digest(token);
+        let senders: Vec<Sender> = self.list.read().ok()?;
+        senders.into_iter().find(|sender| same(&sender.sha256, &given)).map(|sender| sender.name)
+    }
+}
+
+fn digest(token: &str) -> String {
+    Digest::of(token.as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_valid_until_it_is_replaced_or_its_sender_is_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let senders = Senders::at(&dir.path().join("lab"));
+        assert_eq!(senders.of_token(""), None);
+        let (rack7, rack8) = (senders.add("rack7").expect("added"), senders.add("rack8").expect("added"));
+        assert_eq!(senders.of_token(&rack7).as_deref(), Some("rack7"));
+        assert_eq!(senders.of_token(&rack8).as_deref(), Some("rack8"));
+        assert_eq!(senders.of_token(&rack7[1..]), None);
+        let next = senders.add("rack7").expect("a new token");
+        assert_eq!((senders.of_token(&rack7), senders.of_token(&next).as_deref()), (None, Some("rack7")));
+        let file = std::fs::read_to_string(dir.path().join("lab/senders.json")).expect("a file");
+        assert!(!file.contains(&next) && !file.contains(&rack8));
+        assert!(senders.remove("rack7").expect("removed") && !senders.remove("rack7").expect("unchanged"));
+        assert_eq!(
+            (senders.of_token(&next), senders.list().expect("a list")),
+            (None, vec!["rack8".to_owned()])
+        );
+        assert!(senders.add("rack 9").is_err());
+    }
+}

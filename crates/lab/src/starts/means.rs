@@ -1,0 +1,32 @@
+//! How runs are started and watched; tests use other means.
+
+use std::io;
+use std::path::PathBuf;
+use std::thread::Builder;
+
+use launch::{LaunchError, Launched, Launcher, Request};
+
+/// Carries out a request; the text names its files.
+pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Send + Sync;
+
+/// The means.
+pub struct Means {
+    pub perform: Box<Perform>,
+    /// Executes something in a thread of its own.
+    pub spawn: fn(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+}
+
+impl Means {
+    /// Starts runs with the rights of this process or, if there is a socket, by the launcher that listens on it.
+    pub fn of(launcher: Launcher, socket: Option<PathBuf>) -> Self {
+        let perform: Box<Perform> = match socket {
+            Some(socket) => Box::new(move |request, _| {
+                launch::through(&socket, request).map(|run| Launched { run, child: None })
+            }),
+            None => Box::new(move |request, name| launcher.perform(request, name)),
+        };
+        let spawn =
+            |body: Box<dyn FnOnce() + Send>| Builder::new().name("start".into()).spawn(body).map(drop);
+        Self { perform, spawn }
+    }
+}

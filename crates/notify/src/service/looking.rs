@@ -1,0 +1,108 @@
+//! Looks at the library and records the conclusions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use jiff::Timestamp;
+use stdx::units::count_of;
+
+use super::apart::unless_stopped;
+use super::common::{Report, lock};
+use super::error::ServiceError;
+use crate::channel::Channel;
+use crate::decide::{Conclusion, Rules, decide};
+use crate::memory::Memory;
+use crate::notice::{Notice, short};
+use crate::observe::Observer;
+
+/// Everything that is needed to read the library.
+#[derive(Debug)]
+pub struct Looking {
+    rules: Rules,
+    host: String,
+    /// Locked for as long as a look takes. After a stop, one may still be in progress.
+    observer: Arc<Mutex<Observer>>,
+    /// Problems that were reported, by run.
+    unreadable: BTreeMap<String, String>,
+}
+
+impl Looking {
+    pub fn of(rules: Rules, host: &str, library: &Path) -> Self {
+        let observer = Arc::new(Mutex::new(Observer::of(library)));
+        Self { rules, host: short(host), observer, unreadable: BTreeMap::new() }
+    }
+
+    /// Looks at the library once and records the conclusions. A journal may take minutes to read, so a look that is in
+    /// progress when `stop` is set is abandoned; it has recorded nothing.
+    pub fn look(
+        &mut self,
+        memory: &Mutex<Memory>,
+        channels: &[Channel],
+        now: Timestamp,
+        stop: &AtomicBool,
+        report: Report<'_>,
+    ) -> Result<(), ServiceError> {
+        if lock(memory).is_new() {
+            self.begin(memory, stop, report)?;
+        }
+        let known = lock(memory).known().clone();
+        let (observer, seen) = (Arc::clone(&self.observer), known.clone());
+        let look = unless_stopped(stop, move || lock(&observer).look(&seen, now))??;
+        let conclusions = decide(&known, &look.observed, &self.rules);
+        {
+            let mut memory = lock(memory);
+            memory.conclude(&conclusions, |conclusion| complete(conclusion, &self.host, now, channels))?;
+            memory.compact()?;
+        }
+        for (run, problem) in &look.unreadable {
+            if self.unreadable.get(run) != Some(problem) {
+                report(&format!("run {run} is not observed: {problem}"));
+            }
+        }
+        self.unreadable = look.unreadable;
+        Ok(())
+    }
+
+    /// Records the runs that had already ended, whatever their state: only later changes are reported.
+    fn begin(
+        &self,
+        memory: &Mutex<Memory>,
+        stop: &AtomicBool,
+        report: Report<'_>,
+    ) -> Result<(), ServiceError> {
+        let observer = Arc::clone(&self.observer);
+        let past = unless_stopped(stop, move || lock(&observer).ended())??;
+        let ended: Vec<(String, u64)> =
+            past.iter().map(|past| (past.run.clone(), past.journal_bytes)).collect();
+        lock(memory).settle(&ended)?;
+        if !past.is_empty() {
+            let count = count_of(past.len() as u64, "run");
+            report(&format!("first start: {count} that had already ended: not reported"));
+        }
+        for past in past {
+            if let Some(problem) = past.problem {
+                report(&format!(
+                    "first start: run {} is damaged, which is not reported: {problem}",
+                    past.run
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the notice of a conclusion, and its channels.
+fn complete(
+    conclusion: &Conclusion,
+    host: &str,
+    now: Timestamp,
+    channels: &[Channel],
+) -> Option<(Notice, Vec<String>)> {
+    let (id, about) = conclusion.notice.clone()?;
+    let notice = Notice { id, time: now, host: host.into(), run: conclusion.run.clone(), about };
+    let its = channels.iter().filter(|channel| channel.is_for(notice.event()));
+    let names = its.map(|channel| channel.name().to_owned()).collect();
+    Some((notice, names))
+}

@@ -1,0 +1,10 @@
+//! Requests to servers: runs the `curl` program with a time limit, and reads secrets that no other user can read.
+//!
+//! No command that measures depends on this crate; services that send notices or runs do.
+#![forbid(unsafe_code)]
+
+pub mod curl;
+mod files;
+pub mod process;
+
+pub use files::{FileError, read_config, read_secret};

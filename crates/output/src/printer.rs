@@ -1,0 +1,48 @@
+//! The streams of this process, with failures that have an exit code, and how failures themselves are printed.
+
+pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
+use serde::Serialize;
+
+use failure::{Done, Failure};
+
+/// Returns the columns of standard output if it is a terminal.
+pub fn columns() -> Option<usize> {
+    console::printer::manner().out_columns
+}
+
+/// Prints one result.
+pub fn print(text: &str) -> Done {
+    Ok(console::printer::print(text)?)
+}
+
+/// Prints the bytes of a file to standard output.
+pub fn print_bytes(bytes: &[u8]) -> Done {
+    Ok(console::printer::print_bytes(bytes)?)
+}
+
+/// Prints one JSON document.
+pub fn print_json(document: &serde_json::Value) -> Done {
+    print_document(document)
+}
+
+/// Prints a document whose keys keep their order.
+pub fn print_document(document: &impl Serialize) -> Done {
+    Ok(console::printer::print_document(document)?)
+}
+
+/// Converts the result of writing to standard output.
+pub fn outcome(printed: std::io::Result<()>) -> Done {
+    Ok(console::printer::outcome(printed)?)
+}
+
+/// Prints an error; with `json`, also a document with the error and the results before it.
+pub fn print_failure(failure: &Failure, json: bool) {
+    if failure.is_silent() {
+        return;
+    }
+    if let Some(document) = failure.document().filter(|_| json) {
+        // The process is already failing, so a second error could not be reported.
+        drop(print_document(&document));
+    }
+    print_line(&format!("plateau: {}", failure.message()));
+}

@@ -1,0 +1,76 @@
+//! The options of the commands that send runs to a server.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use forward::Address;
+
+use super::{completion, numbers};
+
+/// How to reach the server.
+#[derive(Debug, Args)]
+pub struct ServerOptions {
+    /// File with the token that `plateau sender add` printed on the server; only you may be able to read it [default:
+    /// /etc/plateau/token for root, else $XDG_CONFIG_HOME/plateau/token]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Trust this certificate, or those issued by it, such as the server's own self-signed certificate (PEM) [default:
+    /// the certificates of this host]
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Forward {
+    /// The server, such as https://lab.example:7070
+    #[arg(long, value_name = "URL")]
+    pub to: Address,
+    #[command(flatten)]
+    pub server: ServerOptions,
+    /// Send everything that is new once, and exit
+    #[arg(long)]
+    pub once: bool,
+    /// Time between two looks at the library
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = numbers::seconds, conflicts_with = "once")]
+    pub look_every: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "plateau push [OPTIONS] RUN... URL\n       plateau push [OPTIONS] --all URL",
+    allow_missing_positional = true
+)]
+pub struct Push {
+    /// The runs
+    #[arg(required_unless_present = "all", value_name = "RUN", add = completion::run())]
+    pub runs: Vec<String>,
+    /// The server, such as https://lab.example:7070
+    #[arg(required = true, value_name = "URL")]
+    pub to: Address,
+    /// Push every run in the library
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
+    /// Also push runs in progress, with their records so far
+    #[arg(long)]
+    pub in_progress: bool,
+    #[command(flatten)]
+    pub server: ServerOptions,
+}
+
+/// `plateau sender`.
+#[derive(Debug, Subcommand)]
+pub enum Sender {
+    /// Let a host send its runs, or replace its token; prints the token, once
+    Add {
+        /// Name of the host, as shown with its runs
+        name: String,
+    },
+    /// Refuse a host from now on; the runs that it has sent remain
+    Remove {
+        /// Name of the host
+        name: String,
+    },
+    /// List the hosts that may send their runs
+    List,
+}

@@ -1,8 +1,0 @@
-//! Names of the files that Plateau stores in a run's directory in addition to `run.json`, journal and report.
-
-/// The logo of the plan.
-pub const LOGO: &str = "logo";
-/// The signature of the journal.
-pub const SIGNATURE: &str = "signature.json";
-/// The file from which a run was imported.
-pub const IMPORTED: &str = "imported-file";

@@ -1,0 +1,328 @@
+//! `plateau push` and `plateau forward`: runs reach a server over connections that lose, delay, duplicate and cut
+//! requests, and the server accepts only what verifies.
+
+#[path = "support/lab_server/mod.rs"]
+mod lab_server;
+mod support;
+#[path = "forwarded/unreliable.rs"]
+mod unreliable;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use forward::{Client, Connection, Service};
+use lab_server::Server;
+use record::Library;
+use support::{Bench, finished, hold, send_signal};
+use unreliable::Unreliable;
+
+const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
+/// Lasts long enough to be followed.
+const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// A server with its own library and state.
+struct Lab {
+    bench: Bench,
+    server: Server,
+}
+
+impl Lab {
+    fn new(options: &[&str]) -> Self {
+        let bench = Bench::new();
+        let server = Server::with(&bench, options);
+        Self { bench, server }
+    }
+
+    /// Lets a host send its runs; returns its token.
+    fn token(&self, name: &str) -> String {
+        let document = self.bench.json(&["sender", "add", name]);
+        document["token"].as_str().expect("a token").to_owned()
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.server.address)
+    }
+}
+
+fn has_curl() -> bool {
+    let found = Path::new("/usr/bin/curl").exists();
+    if !found {
+        skips::without("curl");
+    }
+    found
+}
+
+/// Writes a token to a file that only this user can read.
+fn token_file(bench: &Bench, token: &str) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = bench.path("token");
+    fs::write(&path, format!("{token}\n")).expect("writable");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own");
+    path.to_str().expect("text").to_owned()
+}
+
+fn id_of(run: &Path) -> String {
+    run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned()
+}
+
+fn journal(library: &Path, id: &str) -> Vec<u8> {
+    fs::read(library.join(id).join("journal")).expect("a journal")
+}
+
+/// Everything below a folder, by path.
+fn content(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut all = Vec::new();
+    for entry in entries {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => all.extend(content(&path)),
+            false => all.push((path.clone(), fs::read(&path).expect("readable"))),
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_pushed_run_is_a_verified_copy_on_the_server() {
+    if !has_curl() {
+        return;
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    host.ok(&SHORT);
+    let id = id_of(&host.runs()[0]);
+    let (token, url) = (token_file(&host, &lab.token("rack7")), lab.url());
+    let document = host.json(&["push", &id, &url, "--token-file", &token]);
+    assert_eq!(document["pushed"][0]["run"], id.as_str());
+    assert_eq!(journal(&lab.bench.library(), &id), journal(&host.library(), &id));
+    lab.bench.ok(&["verify", &id]);
+    let shown = lab.bench.ok(&["show", &id]);
+    assert!(shown.contains("copy of rack7:/"), "{shown}");
+    assert!(host.ok(&["push", "--all", &url, "--token-file", &token]).contains("nothing new"));
+    let page = lab.server.get(&format!("/runs/{id}"), &lab.server.enter());
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("copy of rack7:/"), "the page says where the run comes from");
+    let audit =
+        fs::read_to_string(lab.bench.state.path().join("lab/lab.journal")).expect("a journal of changes");
+    assert!(audit.contains("\"receive\"") && audit.contains("rack7") && audit.contains(&id), "{audit}");
+    let left = content(&host.state.path().join("forward"));
+    assert!(left.is_empty(), "bodies of requests are removed: {left:?}");
+}
+
+#[test]
+fn only_admitted_senders_add_runs_and_only_their_own() {
+    if !has_curl() {
+        return;
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    host.ok(&SHORT);
+    let id = id_of(&host.runs()[0]);
+    let (rack7, rack8) = (lab.token("rack7"), lab.token("rack8"));
+    let url = lab.url();
+    let push = |code: i32, token: &str| {
+        host.fails(code, &["push", &id, &url, "--token-file", &token_file(&host, token)])
+    };
+    let error = push(2, &"0".repeat(64));
+    assert!(error.contains("no valid token") && error.contains("plateau sender add"), "{error}");
+    assert_eq!(content(&lab.bench.library()), [], "nothing was stored");
+
+    host.ok(&["push", &id, &url, "--token-file", &token_file(&host, &rack7)]);
+    let stored = content(&lab.bench.library());
+    let error = push(6, &rack8);
+    assert!(error.contains("another run"), "{error}");
+    lab.bench.ok(&["sender", "remove", "rack7"]);
+    assert!(push(2, &rack7).contains("no valid token"));
+    assert_eq!(content(&lab.bench.library()), stored, "nothing was changed");
+
+    // A run that the server itself has made is never continued by a sender.
+    let own = Bench::new();
+    own.ok(&SHORT);
+    let of_server = id_of(&own.runs()[0]);
+    let target = lab.bench.library();
+    fs::create_dir(target.join(&of_server)).expect("a folder");
+    for name in ["run.json", "journal"] {
+        fs::copy(own.library().join(&of_server).join(name), target.join(&of_server).join(name))
+            .expect("copied");
+    }
+    let token = token_file(&own, &rack8);
+    let error = own.fails(6, &["push", &of_server, &url, "--token-file", &token]);
+    assert!(error.contains("itself, not a copy"), "{error}");
+
+    let error = host.fails(2, &["push", &id, "http://lab.example:7070", "--token-file", &token]);
+    assert!(error.contains("not encrypted") && error.contains("ssh -L"), "{error}");
+    let open = bench_file(&host, "open", 0o644, &rack8);
+    let error = host.fails(2, &["push", &id, &url, "--token-file", &open]);
+    assert!(error.contains("can be read by other users") && !error.contains(&rack8), "{error}");
+    let error = host.fails(75, &["push", &id, "http://127.0.0.1:1", "--token-file", &token]);
+    assert!(error.contains("http://127.0.0.1:1"), "{error}");
+
+    let read_only = Lab::new(&["--read-only"]);
+    let token = token_file(&host, &read_only.token("rack7"));
+    let error = host.fails(2, &["push", &id, &read_only.url(), "--token-file", &token]);
+    assert!(error.contains("read-only"), "{error}");
+}
+
+fn bench_file(bench: &Bench, name: &str, mode: u32, text: &str) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = bench.path(name);
+    fs::write(&path, text).expect("writable");
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("our own");
+    path.to_str().expect("text").to_owned()
+}
+
+#[test]
+fn records_that_do_not_verify_are_not_stored() {
+    if !has_curl() {
+        return;
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    host.ok(&SHORT);
+    let id = id_of(&host.runs()[0]);
+    let (token, url) = (token_file(&host, &lab.token("rack7")), lab.url());
+    let path = host.library().join(&id).join("journal");
+    let whole = fs::read(&path).expect("a journal");
+    // The first half is intact and is stored; a later record is forged.
+    let half = whole[..whole.len() / 2].iter().rposition(|byte| *byte == b'\n').expect("a record") + 1;
+    fs::write(&path, &whole[..half]).expect("writable");
+    host.ok(&["push", &id, &url, "--token-file", &token]);
+    let mut forged = whole.clone();
+    let digit = (half..forged.len()).rfind(|at| forged[*at].is_ascii_digit()).expect("a digit");
+    forged[digit] = if forged[digit] == b'1' { b'2' } else { b'1' };
+    fs::write(&path, &forged).expect("writable");
+    host.fails(6, &["push", &id, &url, "--token-file", &token]);
+    let stored = journal(&lab.bench.library(), &id);
+    assert!(whole.starts_with(&stored), "only records of the run were stored");
+    // The honest rest is still accepted.
+    fs::write(&path, &whole).expect("writable");
+    host.ok(&["push", &id, &url, "--token-file", &token]);
+    assert_eq!(journal(&lab.bench.library(), &id), whole);
+}
+
+#[test]
+fn a_followed_run_arrives_although_the_server_is_killed() {
+    if !has_curl() {
+        return;
+    }
+    let (mut lab, host) = (Lab::new(&[]), Bench::new());
+    let token = token_file(&host, &lab.token("rack7"));
+    let address = lab.server.address.clone();
+    let url = lab.url();
+    let mut run = host.start(&LONG);
+    host.wait_for("a few cells", |journal| finished(journal) >= 2);
+    // The run must not end while the server knows it as a run in progress.
+    let held = hold(run.id());
+    let follow = ["forward", "--to", &url, "--token-file", &token, "--look-every", "1"];
+    let mut forward = host.start(&follow);
+    let id = id_of(&host.runs()[0]);
+    let arrived =
+        || fs::metadata(lab.bench.library().join(&id).join("journal")).map_or(0, |found| found.len());
+    wait("the first records", || arrived() > 0);
+    wait("the state of the run", || lab.bench.ok(&["show", &id]).contains("which was in progress at"));
+    let page = lab.server.get(&format!("/runs/{id}"), &lab.server.enter()).body;
+    assert!(page.contains("copy of rack7:/") && page.contains("last received"), "{page}");
+    assert!(
+        page.contains("This run is a copy") && !page.contains("/stop"),
+        "it is stopped on its host: {page}"
+    );
+    lab.server.signal("-KILL");
+    lab.server.end();
+    drop(held);
+    host.wait_for("more cells", |journal| finished(journal) >= 4);
+    let held = hold(run.id());
+    lab.server = Server::listening(&lab.bench, &address, &[]);
+    let length = || fs::metadata(host.library().join(&id).join("journal")).map_or(0, |found| found.len());
+    let arrived =
+        || fs::metadata(lab.bench.library().join(&id).join("journal")).map_or(0, |found| found.len());
+    wait("the records of the outage", || arrived() == length());
+    drop(held);
+    run.kill().expect("killed");
+    run.wait().expect("ended");
+    host.ok(&["resume", &id]);
+    wait("the end of the run", || arrived() == length());
+    send_signal(forward.id(), "TERM");
+    let begun = Instant::now();
+    assert!(forward.wait().expect("ended").success());
+    assert!(begun.elapsed() < Duration::from_secs(5), "it ends at once");
+    assert_eq!(journal(&lab.bench.library(), &id), journal(&host.library(), &id));
+    lab.bench.ok(&["verify", &id]);
+}
+
+fn wait(what: &str, is_reached: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONGEST;
+    while !is_reached() {
+        assert!(Instant::now() < deadline, "waited two minutes for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn two_hundred_faults_of_the_network_leave_identical_journals() {
+    const FAULTS: usize = 200;
+    if !has_curl() {
+        return;
+    }
+    let source = Bench::new();
+    for seed in ["1", "2", "3"] {
+        source.ok(&[&SHORT[..], &["--seed", seed]].concat());
+    }
+    let proxy = Unreliable::new();
+    let lab = Lab::new(&["--allow-host", &proxy.address()]);
+    proxy.serve(&lab.server.address);
+    let host = Bench::new();
+    let library = host.library();
+    let connection = Connection {
+        address: format!("http://{}", proxy.address()).parse().expect("an address"),
+        token: lab.token("rack7"),
+        ca_file: None,
+        folder: host.state.path().join("forward"),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let client = Client::of(connection, Arc::clone(&stop));
+    let mut service = Service::of(Library::at(&library), client, stop);
+
+    // The runs grow by a few records at a time, as if they were in progress.
+    let mut runs: Vec<(PathBuf, Vec<u8>, usize)> = Vec::new();
+    for run in source.runs() {
+        let dir = library.join(id_of(&run));
+        fs::create_dir_all(&dir).expect("a folder");
+        fs::copy(run.join("run.json"), dir.join("run.json")).expect("copied");
+        let whole = fs::read(run.join("journal")).expect("a journal");
+        let begin =
+            whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).expect("two records").0 + 1;
+        fs::write(dir.join("journal"), &whole[..begin]).expect("writable");
+        runs.push((dir, whole, begin));
+    }
+    let deadline = Instant::now() + LONGEST;
+    loop {
+        let mut are_whole = true;
+        for (dir, whole, length) in &mut runs {
+            let end = whole[*length..].iter().position(|byte| *byte == b'\n').map(|end| *length + end + 1);
+            // The last records follow only after enough faults.
+            if let Some(end) = end.filter(|end| *end < whole.len() || proxy.faults() >= FAULTS) {
+                *length = end;
+                fs::write(dir.join("journal"), &whole[..end]).expect("writable");
+            }
+            are_whole &= *length == whole.len();
+        }
+        let round = service.round();
+        assert!(Instant::now() < deadline, "{} faults; {round:?}", proxy.faults());
+        if let Ok(round) = &round {
+            assert!(round.failed.is_empty(), "no fault is mistaken for a refusal: {round:?}");
+            if are_whole && round.sent.is_empty() {
+                break;
+            }
+        }
+    }
+    assert!(proxy.faults() >= FAULTS, "{} faults", proxy.faults());
+    for (dir, whole, _) in &runs {
+        let id = id_of(dir);
+        assert!(journal(&lab.bench.library(), &id) == *whole, "run {id} differs; {}", proxy.seed());
+        lab.bench.ok(&["verify", &id]);
+    }
+    assert_eq!(lab.bench.runs().len(), runs.len());
+}

@@ -1,0 +1,13 @@
+# A host with the units, in namespaces of its own, for the scripts that are called with DIR PROGRAM UNITS. DIR/lib is its
+# /var/lib, and user and group plateau have the number 64711.
+mount -t tmpfs -o mode=755 tmpfs /run
+touch /run/program
+mount --bind "$PROGRAM" /run/program
+cp /etc/passwd /etc/group "$DIR"
+echo 'plateau:x:64711:64711::/:/usr/sbin/nologin' >>"$DIR/passwd"
+echo 'plateau:x:64711:' >>"$DIR/group"
+chmod 644 "$DIR/passwd" "$DIR/group"
+mount --bind "$DIR/passwd" /etc/passwd
+mount --bind "$DIR/group" /etc/group
+mkdir -m 755 "$DIR/lib"
+mount --bind "$DIR/lib" /var/lib

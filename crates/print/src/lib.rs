@@ -1,0 +1,12 @@
+//! Draws pages and pictures: text in embedded fonts, lines and charts, as PDF or PNG.
+//!
+//! What is on a page is decided in `report` and `compare`; this crate knows only positions, fonts and colours. The same
+//! input produces the same bytes on every machine.
+#![forbid(unsafe_code)]
+
+mod drawn;
+pub mod fonts;
+mod press;
+pub mod raster;
+pub mod sheet;
+pub mod writer;

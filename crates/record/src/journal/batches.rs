@@ -1,0 +1,167 @@
+//! Divides a journal into batches of consecutive lines, in bounded memory.
+
+use std::io::{self, BufRead, ErrorKind, Read as _};
+
+use super::line::MOST_LINE_BYTES;
+use crate::Digest;
+
+/// A batch ends with the line that reaches this length: long enough to be worth a thread.
+pub(super) const BATCH_BYTES: usize = 1 << 20;
+/// Limit on the memory that is kept for later batches, each.
+const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
+
+/// Consecutive lines.
+pub(super) struct Batch {
+    text: Vec<u8>,
+    /// The end of each line in `text`.
+    pub ends: Vec<usize>,
+    /// Number of the first record.
+    pub seq: u64,
+    /// The link before the first record, as stated by the previous line.
+    pub before: Digest,
+    /// Whether the journal ends with this batch.
+    pub is_last: bool,
+    /// The rest of the last line.
+    pub rest: Rest,
+}
+
+/// The rest of a line that is longer than any record. It is read, but not kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub bytes: u64,
+    pub zero_bytes: u64,
+    /// Whether the line ends with a newline.
+    pub is_ended: bool,
+}
+
+impl Batch {
+    /// Returns a line without its rest.
+    pub fn line(&self, index: usize) -> &[u8] {
+        &self.text[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]
+    }
+
+    /// Returns the rest of a line.
+    pub fn rest_of(&self, index: usize) -> Rest {
+        if index + 1 == self.ends.len() { self.rest } else { Rest::default() }
+    }
+
+    /// Returns the memory of the text.
+    pub fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+
+    /// Returns the length of the text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+/// The batches of a journal, without its first line. If the journal cannot be read to its end, the error follows the
+/// batch of the lines before it.
+pub(super) struct Batches<'a> {
+    input: &'a mut dyn BufRead,
+    batch_bytes: usize,
+    next_seq: u64,
+    stated: Digest,
+    failure: Option<io::Error>,
+    is_over: bool,
+    /// Memory of earlier batches, which is faster to use than new memory.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Iterator for Batches<'_> {
+    type Item = io::Result<Batch>;
+
+    fn next(&mut self) -> Option<io::Result<Batch>> {
+        if self.is_over {
+            return None;
+        }
+        let batch = if self.failure.is_none() { self.read() } else { None };
+        self.is_over = batch.as_ref().is_none_or(|batch| batch.is_last);
+        batch.map(Ok).or_else(|| self.failure.take().map(Err))
+    }
+}
+
+impl<'a> Batches<'a> {
+    /// Divides the rest of `input`, which follows the first line; `digest` is the link of that line.
+    pub fn of(input: &'a mut dyn BufRead, batch_bytes: usize, digest: Digest) -> Self {
+        Self {
+            input,
+            batch_bytes,
+            next_seq: 0,
+            stated: digest,
+            failure: None,
+            is_over: false,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
+    pub fn reuse(&mut self, text: Vec<u8>) {
+        if text.capacity() <= MOST_REUSED_BYTES {
+            self.spare.push(text);
+        }
+    }
+
+    /// Reads the next batch; `None` if there is no further line before the end or before a failure.
+    fn read(&mut self) -> Option<Batch> {
+        let (mut text, mut ends, mut rest) =
+            (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
+        text.clear();
+        while text.len() < self.batch_bytes && rest == Rest::default() {
+            match self.line(&mut text) {
+                Ok(Some(found)) => {
+                    ends.push(text.len());
+                    rest = found;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        text.truncate(*ends.last()?);
+        let is_last = self.failure.is_none()
+            && self.is_at_end().unwrap_or_else(|error| {
+                self.failure = Some(error);
+                false
+            });
+        let batch = Batch { text, ends, seq: self.next_seq, before: self.stated, is_last, rest };
+        self.next_seq += batch.ends.len() as u64;
+        // A line that states no link is itself invalid, and so are all lines after it.
+        self.stated = Digest::stated_in(batch.line(batch.ends.len() - 1)).unwrap_or(self.stated);
+        Some(batch)
+    }
+
+    /// Appends the next line to `text`, but not more of it than makes it too long. Returns its rest; `None` if there is
+    /// no further line.
+    fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Rest>> {
+        let limit = MOST_LINE_BYTES + 1;
+        let read = (&mut *self.input).take(limit as u64).read_until(b'\n', text)?;
+        if read < limit || text.ends_with(b"\n") {
+            return Ok((read > 0).then(Rest::default));
+        }
+        let mut rest = Rest::default();
+        while !rest.is_ended && !self.is_at_end()? {
+            let buffer = self.input.fill_buf()?;
+            let newline = buffer.iter().position(|byte| *byte == b'\n');
+            let part = &buffer[..newline.map_or(buffer.len(), |at| at + 1)];
+            rest.bytes += part.len() as u64;
+            rest.zero_bytes += part.iter().filter(|byte| **byte == 0).count() as u64;
+            rest.is_ended = newline.is_some();
+            let length = part.len();
+            self.input.consume(length);
+        }
+        Ok(Some(rest))
+    }
+
+    fn is_at_end(&mut self) -> io::Result<bool> {
+        loop {
+            match self.input.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read.map(<[u8]>::is_empty),
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Arrays of integers, of which almost all of a journal consists: the parser of plain JSON passes their text to the
+//! types that store them, which is faster than one integer after another.
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{Deserialize as _, Error, Visitor};
+
+/// Name of the newtype that requests an array of integers. Most deserializers ignore the name, and pass the array as
+/// they pass any other; the parser of plain JSON passes the text between the brackets.
+pub(crate) const ARRAY: &str = "$plateau::array";
+
+/// Any number of this many digits fits in 64 bits.
+const SAFE_DIGITS: usize = 19;
+
+/// Integers that are separated by commas.
+#[derive(Debug, Clone)]
+pub(crate) struct Integers<'a> {
+    text: &'a [u8],
+    /// The first character of the next integer; after the last one, greater than the length of the text.
+    at: usize,
+}
+
+impl<'a> Integers<'a> {
+    /// The integers in the text between the brackets of an array.
+    pub fn of(text: &'a str) -> Self {
+        Self { text: text.as_bytes(), at: usize::from(text.is_empty()) }
+    }
+
+    /// Returns the next integer; `None` if there is none, or if the text is not what this program writes.
+    #[inline]
+    pub fn next(&mut self) -> Option<u64> {
+        let digit =
+            |at: usize| self.text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10);
+        let begin = self.at;
+        let first = digit(begin)?;
+        let (mut value, mut end) = (u64::from(first), begin + 1);
+        while let Some(digit) = digit(end) {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            end += 1;
+        }
+        let length = end - begin;
+        let is_comma_or_end = self.text.get(end).is_none_or(|byte| *byte == b',');
+        if !is_comma_or_end || (length > 1 && (first == 0 || length > SAFE_DIGITS)) {
+            return None;
+        }
+        self.at = end + 1;
+        Some(value)
+    }
+
+    /// Returns whether all integers have been read.
+    pub const fn is_over(&self) -> bool {
+        self.at > self.text.len()
+    }
+}
+
+/// Reads an array of integers.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    deserializer.deserialize_newtype_struct(ARRAY, All)
+}
+
+struct All;
+
+impl<'de> Visitor<'de> for All {
+    type Value = Vec<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of integers")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Vec<u64>, E> {
+        let mut integers = Integers::of(text);
+        // Each takes at least a digit and a comma.
+        let mut all = Vec::with_capacity(text.len() / 2 + 1);
+        while let Some(integer) = integers.next() {
+            all.push(integer);
+        }
+        if integers.is_over() { Ok(all) } else { Err(E::custom("not plain integers")) }
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u64>, D::Error> {
+        Vec::deserialize(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Option<Vec<u64>> {
+        All.visit_borrowed_str::<serde::de::value::Error>(text).ok()
+    }
+
+    #[test]
+    fn other_text_is_refused() {
+        for text in [
+            ",",
+            "1,",
+            ",1",
+            "1,,2",
+            "01",
+            "00",
+            "-1",
+            "1.0",
+            "1e3",
+            " 1",
+            "1 ",
+            "a",
+            "[1]",
+            "18446744073709551616",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!((read(""), read("0,10")), (Some(vec![]), Some(vec![0, 10])));
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_read_as_by_the_other_parser(
+            numbers in prop::collection::vec((any::<u64>(), 0u32..64), 0..20), other in "[0-9,]{0,40}"
+        ) {
+            let numbers: Vec<u64> = numbers.into_iter().map(|(wide, shift)| wide >> shift).collect();
+            let text = serde_json::to_string(&numbers).expect("can be written");
+            for text in [&text[1..text.len() - 1], &other] {
+                let theirs = serde_json::from_str::<Vec<u64>>(&format!("[{text}]")).ok();
+                // Numbers with 20 digits are left to the other parser.
+                let is_short = text.split(',').all(|number| number.len() <= SAFE_DIGITS);
+                prop_assert_eq!(read(text), theirs.filter(|_| is_short));
+            }
+        }
+    }
+}
