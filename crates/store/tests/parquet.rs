@@ -181,7 +181,7 @@ fn long_tables_have_several_row_groups() {
 
 #[test]
 fn the_columns_of_a_query_have_the_types_of_its_answer() {
-    let (_root, mut index) = library();
+    let (_root, index) = library();
     let query = "SELECT run_id, started_utc, archived_utc, threads, AVG(value) AS mean, NULL AS none \
                  FROM run JOIN figure ON figure.run_key = run.run_key GROUP BY run.run_key ORDER BY 1";
     let answer = index.ask(query, Limits::within(Duration::from_secs(60))).expect("an answer");

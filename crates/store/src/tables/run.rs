@@ -38,7 +38,7 @@ pub(super) const TABLE: Table = Table {
         text("plateau_version", "Version of Plateau that started the run"),
         integer("records", "Number of complete records in the journal"),
         text("journal_sha256", "Hash of the last record, which covers all records"),
-        text(
+        time(
             "archived_utc",
             "When the run was hidden with **Archive** in `plateau serve`; null if it is not hidden. `plateau archive` has \
              no effect on this column",
