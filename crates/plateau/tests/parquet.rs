@@ -97,7 +97,7 @@ fn exports_that_would_mislead_or_harm_are_refused() {
         (&["export", "--parquet", &path("linked")], 2, "symbolic link"),
         (&["export", "--parquet", &path("t"), "--csv", &path("c")], 2, "use a second command"),
         (&["export", "--parquet", &path("t"), "a", "--test", "lat"], 2, "exclude each other"),
-        (&["export", "--parquet", &path("t"), "--test", "wsat"], 1, "none of the 2 runs"),
+        (&["export", "--parquet", &path("t"), "--test", "wsat"], 6, "none of the 2 runs"),
         (&["export", "--parquet", &path("t"), "--test", "wast"], 2, "did you mean"),
         (&["query", "SELECT 1", "--parquet", &path("q.csv")], 2, "ends in .csv"),
         (&["query", "SELECT 1 AS a, 2 AS A", "--parquet", &path("q.parquet")], 2, "rename one with AS"),
@@ -130,7 +130,7 @@ fn a_run_that_cannot_be_evaluated_is_not_left_out_silently() {
     for filter in [&[][..], &["b"], &["--serial", "s"]] {
         let output = bench.run(&[&export, filter].concat());
         let (_, err) = support::texts(&output);
-        assert!(output.status.code() == Some(1), "{filter:?}: {err}");
+        assert!(output.status.code() == Some(6), "{filter:?}: {err}");
         assert!(err.contains(&of("b", "run")) && err.contains("plateau doctor"), "{filter:?}: {err}");
         assert!(!dir.exists(), "{filter:?}");
     }

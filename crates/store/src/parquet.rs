@@ -4,6 +4,7 @@
 //! <https://github.com/apache/parquet-format>; tests read the files with the library `parquet`, pandas and DuckDB.
 
 mod column;
+mod field;
 mod footer;
 mod thrift;
 
@@ -11,6 +12,8 @@ use std::io::{self, Write};
 
 use crate::value::Value;
 use column::{Buffer, Chunk};
+use field::length;
+pub(crate) use field::{Field, Type};
 use footer::Group;
 
 /// First and last bytes of a file.
@@ -19,32 +22,6 @@ pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// Limits on a row group, which is kept in memory until it is complete. Readers use one core per row group.
 const MOST_ROWS: u32 = 1 << 17;
 const MOST_BYTES: usize = 32 << 20;
-
-/// Type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
-    /// Integers of 64 bits.
-    Integer,
-    /// Numbers in double precision.
-    Real,
-    /// 1 as true, 0 as false.
-    Boolean,
-    /// Text in UTF-8.
-    Text,
-    /// Points in time, in microseconds since 1970 in UTC.
-    Time,
-}
-
-/// A column of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
-    /// Name.
-    pub name: String,
-    /// Type.
-    pub kind: Type,
-    /// Whether a value may be null.
-    pub is_optional: bool,
-}
 
 /// Writes one file.
 pub(crate) struct Writer<W: Write> {
@@ -101,12 +78,4 @@ impl<W: Write> Writer<W> {
         self.rows = 0;
         Ok(())
     }
-}
-
-/// Returns a length in the type of the format; pages are far below its limit.
-fn length(bytes: usize) -> io::Result<u32> {
-    u32::try_from(bytes)
-        .ok()
-        .filter(|bytes| i32::try_from(*bytes).is_ok())
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a value is too long for a Parquet file"))
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use super::field::{Field, Type, length};
 use super::thrift::{Struct, varint};
-use super::{Field, Type, length};
 use crate::value::Value;
 
 /// Compression level; higher ones take longer and save little.

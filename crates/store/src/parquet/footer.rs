@@ -1,8 +1,8 @@
 //! The end of a file: its columns, and where the data of each is.
 
 use super::column::{Chunk, ENCODINGS};
+use super::field::{Field, Type};
 use super::thrift::Struct;
-use super::{Field, Type};
 
 /// Version of the format: 2 would promise nothing that readers need.
 const FORMAT_VERSION: u32 = 1;

@@ -16,7 +16,7 @@ pub(super) const TABLE: Table = Table {
         text("run_id", "Id of the run"),
         text("name", "Name given by the operator"),
         time("started_utc", "Start"),
-        time("last_record_utc", "Time of the last record of the journal"),
+        time("last_record_utc", "Time of the last record in the journal"),
         text("tests", "Names of the requested tests, in order, separated by commas"),
         text("profile", "Profile, such as `pts-e-1.0`"),
         text("target", "Description of the target, with the label of simulated and imported results"),
@@ -38,7 +38,7 @@ pub(super) const TABLE: Table = Table {
         text("plateau_version", "Version of Plateau that started the run"),
         integer("records", "Number of complete records in the journal"),
         text("journal_sha256", "Hash of the last record, which covers all records"),
-        text(
+        time(
             "archived_utc",
             "When the run was hidden with **Archive** in `plateau serve`; null if it is not hidden. `plateau archive` has \
              no effect on this column",
