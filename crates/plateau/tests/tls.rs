@@ -440,7 +440,10 @@ fn clients_that_never_complete_their_handshake_block_nobody_and_are_disconnected
 fn open_stream(secure: &Secure, run: &str, cookie: &str) -> Child {
     let url = secure.url(&format!("/api/runs/{run}/events"));
     let mut command = Command::new("curl");
-    command.args(["-sSN", "--max-time", "120", "--cacert"]).arg(&secure.certificate).args(["-H", cookie, &url]);
+    command
+        .args(["-sSN", "--max-time", "120", "--cacert"])
+        .arg(&secure.certificate)
+        .args(["-H", cookie, &url]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("curl");
     child.stdout.as_mut().expect("piped").read_exact(&mut [0; 1]).expect("the stream is open");
     child
