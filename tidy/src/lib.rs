@@ -1,6 +1,7 @@
 //! Rules about the contents of files. Rules are pure functions; each of them has a test in which it fails.
 //!
 //! To add a rule, add a file to this folder and a line to `CHECKS`.
+#![forbid(unsafe_code)]
 
 mod arrows;
 mod check;

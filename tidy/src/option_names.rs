@@ -10,6 +10,7 @@ const CRATES: &str = "crates/";
 /// Code that defines options: the beginning of its path, and the reason.
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
+    ("crates/output/", "messages of the program about its files"),
     ("crates/prepare/", "messages of the program about the settings of a run"),
     ("crates/failure/", "the messages of the program"),
     ("crates/host/", "what the program prints about its host"),

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use record::Library;
+use transfer::{Received, TransferError};
 
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::gate::{Access, Gate, Visitor};
-use crate::receive::{Receivers, Reception};
+use crate::receivers::Receivers;
 use crate::snapshot::Snapshots;
 use crate::starts::{Queue, Starts};
 use crate::tls::Tls;
@@ -234,6 +235,16 @@ pub enum Handler {
     Login,
     /// Answers another host that sends its runs.
     Receive(Reception),
+}
+
+/// What the server has of a run after a request; None if it does not state this.
+pub type Reply = Result<Option<Received>, TransferError>;
+
+/// What a host that sends its runs can request.
+pub struct Reception {
+    /// Size limit of the body.
+    pub most_bytes: usize,
+    pub answer: fn(&App, &Call, &[u8]) -> Reply,
 }
 
 /// The effect of a request.

@@ -24,6 +24,7 @@ mod openapi;
 mod owned_list;
 mod pages;
 mod receive;
+mod receivers;
 mod routes;
 mod secrets;
 mod senders;

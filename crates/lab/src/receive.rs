@@ -1,33 +1,16 @@
 //! Receives runs from other hosts (`plateau forward`, `plateau push`). Only complete and verified records are stored,
 //! and a sender can continue only the runs that it has sent itself.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use record::Library;
 use serde::de::DeserializeOwned;
 use transfer::protocol::{Begin, Kind, MOST_BEGIN_BYTES, MOST_RECORDS_BYTES, Problem, Reply};
-use transfer::{Destination as _, Received, Receiver, SourceState, TransferError};
+use transfer::{Destination as _, Received, SourceState, TransferError};
 
-use crate::app::{Answer, App, Call, JSON};
+use crate::app::{Answer, App, Call, JSON, Reception};
 
 /// Size limit of the state of a source.
 const MOST_STATE_BYTES: usize = 4 << 10;
-/// Records are refused while less than this is free, so that the server itself can still write.
-const LEAST_FREE_BYTES: u64 = 256 << 20;
 /// Number of characters of a directory that are kept.
 const MOST_DIRECTORY_CHARS: usize = 500;
-
-/// A function that answers the request of an authenticated sender.
-pub type Receive = fn(&App, &Call, &[u8]) -> Result<Option<Received>, TransferError>;
-
-/// What a sender can request.
-pub struct Reception {
-    /// Size limit of the body.
-    pub most_bytes: usize,
-    pub answer: Receive,
-}
 
 /// How much of a run this server has.
 pub const STATE: Reception = Reception { most_bytes: 0, answer: received };
@@ -37,42 +20,6 @@ pub const BEGIN: Reception = Reception { most_bytes: MOST_BEGIN_BYTES, answer: b
 pub const RECORDS: Reception = Reception { most_bytes: MOST_RECORDS_BYTES, answer: append };
 /// States that everything was sent.
 pub const SETTLE: Reception = Reception { most_bytes: MOST_STATE_BYTES, answer: settle };
-
-/// The receivers of all senders. Each remembers the verified part of its runs.
-pub struct Receivers {
-    library: Library,
-    of_senders: Mutex<BTreeMap<String, Arc<Mutex<Receiver>>>>,
-}
-
-impl Receivers {
-    pub fn of(library: Library) -> Self {
-        Self { library, of_senders: Mutex::default() }
-    }
-
-    /// The receiver of a sender, for one request at a time.
-    fn of_sender<T>(&self, sender: &str, work: impl FnOnce(&mut Receiver) -> T) -> T {
-        let receiver = {
-            let mut all = self.of_senders.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(Mutex::new(Receiver::of_sender(self.library.clone(), sender)));
-            Arc::clone(all.entry(sender.to_owned()).or_insert_with(new))
-        };
-        let mut receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut receiver)
-    }
-
-    /// Checks that a run with `more` bytes can be stored.
-    fn check_space(&self, more: usize) -> Result<(), TransferError> {
-        let folder = self.library.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-        let free = rustix::fs::statvfs(folder).map(|found| found.f_bavail.saturating_mul(found.f_frsize));
-        match free {
-            Ok(free) if free < LEAST_FREE_BYTES + more as u64 => Err(TransferError::Unreachable {
-                text: format!("less than {LEAST_FREE_BYTES} B would be free on the disk of the library"),
-            }),
-            // If that is unknown, writing shows it.
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The response to a sender.
 pub fn answer(result: Result<Option<Received>, TransferError>) -> Answer {

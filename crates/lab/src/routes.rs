@@ -1,9 +1,9 @@
 //! Every address of the server. The access, description and handler of each route are in one table. The
 //! router, the description of the API and the tests of the gate are derived from it.
 
-use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
+use crate::app::{Answer, App, Call, Content, Handler, Method, Reception, Route};
 use crate::gate::Access;
-use crate::receive::{BEGIN, RECORDS, Reception, SETTLE, STATE};
+use crate::receive::{BEGIN, RECORDS, SETTLE, STATE};
 use crate::{api, assets, metrics, openapi, pages};
 
 const SELECTION: &[&str] = &["q", "state", "test", "drive", "archived"];

@@ -19,7 +19,7 @@ use record::wall_now;
 use tokio::sync::Semaphore;
 
 use crate::announce::{Announce, Announcement, keep_current};
-use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
+use crate::app::{Answer, App, Call, Handler, Method, Options, Reception, Route};
 use crate::basic::Credentials;
 use crate::connections::Connections;
 use crate::error::ServeError;
@@ -28,7 +28,7 @@ use crate::gate::{Access, Facts, Gate, Refusal, Transport, Visitor};
 use crate::links::{host_of, link, origin, own};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
-use crate::receive::{self, Reception};
+use crate::receive;
 use crate::routes::ROUTES;
 use crate::senders::Senders;
 use crate::starts::Queue;

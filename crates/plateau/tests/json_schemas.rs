@@ -142,6 +142,8 @@ fn what_commands_without_a_run_print_matches_the_schema() {
         &["replay", &trace, "sim:sas-slc-2011"],
         &["fleet", "inventory", "--dir", &other],
         &["user", "list"],
+        &["sender", "list"],
+        &["sender", "add", "rack7"],
     ] {
         check(&bench, &schema, args);
     }
