@@ -32,8 +32,8 @@ impl Tree {
         Ok(Self::from_parts(texts, paths))
     }
 
-    /// Creates a tree from paths and contents.
-    #[cfg(test)]
+    /// Creates a tree from paths and contents, for tests.
+    #[must_use]
     pub fn of(files: &[(&str, &str)]) -> Self {
         let texts: BTreeMap<String, String> =
             files.iter().map(|&(path, text)| (path.into(), text.into())).collect();

@@ -6,9 +6,6 @@
 //! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
 //! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

@@ -217,7 +217,7 @@ impl Fonts {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn no_line_is_too_wide_and_no_letter_is_lost() {

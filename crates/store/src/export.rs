@@ -304,10 +304,10 @@ mod tests {
             ("a", &[integer.clone(), real.clone()], Type::Real),
             ("a", &[integer, real, text.clone()], Type::Text),
             ("a", &[Value::Null], Type::Text),
-            ("a", &[time.clone()], Type::Text),
+            ("a", std::slice::from_ref(&time), Type::Text),
             ("a_utc", &[Value::Null, time.clone()], Type::Time),
             ("a_utc", &[], Type::Time),
-            ("a_utc", &[time, text], Type::Text),
+            ("a_utc", &[time.clone(), text], Type::Text),
         ] {
             assert_eq!(kind_of(name, values.iter()), kind, "{name} {values:?}");
         }
