@@ -200,7 +200,7 @@ fn a_repeated_job_reports_that_its_archived_run_is_complete() {
     for args in [&job[..], &["resume", "j1"]] {
         let output = bench.command(args).current_dir(bench.path("")).output().expect("plateau runs");
         let (out, err) = support::texts(&output);
-        assert!(output.status.success() && out.contains("run j1 is already complete"), "{out}{err}");
+        assert!(output.status.success() && err.contains("run j1 is already complete"), "{out}{err}");
         assert!(out.contains("j1.tar.zst") && !bench.path("j1.html").exists(), "{out}");
     }
     let document = bench.json(&job);

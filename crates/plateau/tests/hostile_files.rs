@@ -223,7 +223,7 @@ fn a_replaced_logo_is_reported() {
     std::fs::write(run.join("logo"), png(b"theirs")).expect("another picture");
     for command in [&["verify", id][..], &["report", id, "--html", "-"]] {
         let message = bench.fails(6, command);
-        assert!(message.contains("is not the image that the run started with"), "{message}");
+        assert!(message.contains("is not the image with which the run started"), "{message}");
     }
     std::fs::remove_file(run.join("logo")).expect("none");
     bench.fails(6, &["verify", id]);

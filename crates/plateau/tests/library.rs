@@ -345,7 +345,7 @@ fn a_verbose_run_prints_what_it_changes() {
     for line in [
         "target: not in use and without a known signature; opening it for writing\n",
         "record 0 on disk: opened, ",
-        "\nload SEQ 128KiB W by ",
+        "\nload SEQ 128KiB W through ",
         " on disk: measured, ",
         " on disk: closed, ",
     ] {

@@ -241,7 +241,7 @@ fn a_site_needs_no_server() {
     bench.ok(&["publish", &site(&bench)]);
     for page in ["index.html".to_owned(), "drives.html".into(), format!("runs/{id}.html")] {
         let output = Command::new("timeout")
-            .args(["60", "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+            .args(["300", "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--dump-dom"])
             .arg(format!("--user-data-dir={}", bench.path("profile").display()))

@@ -154,6 +154,7 @@ fn links_are_not_printed_to_a_log_once_there_are_users() {
 
     let server = Server::start(&bench);
     assert_eq!(server.link, "", "users sign in");
+    drop(server);
     let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server");
     let mut first = String::new();

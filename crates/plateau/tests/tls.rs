@@ -485,6 +485,7 @@ fn an_encrypted_server_may_listen_on_every_address() {
     assert!(secure.link.starts_with(&secure.url("/enter?token=")), "{}", secure.link);
     let cookie = secure.enter();
     assert_eq!(secure.get("/", &[&cookie]).status, 200);
+    drop(secure);
     let named = Secure::start(&bench, &["--listen", "0.0.0.0:0", SELF_SIGNED, "--allow-host", "lab.example"]);
     assert!(
         named.link.starts_with(&format!("https://lab.example:{}/enter?token=", named.port)),
@@ -508,7 +509,7 @@ fn a_browser_that_knows_the_key_shows_the_pages() {
     let dom = |known: &[&str]| {
         let profile = bench.path("profile");
         let output = Command::new("timeout")
-            .args(["60", BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+            .args(["300", BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update"])
             .args(known)
             .arg(format!("--user-data-dir={}", profile.display()))
