@@ -3,6 +3,7 @@
 
 mod engine;
 mod host;
+mod lab;
 mod library;
 mod release;
 mod report;
@@ -23,7 +24,8 @@ use crate::chore::Chore;
 use results::{Benchmark, Results, Verdict};
 
 /// Every benchmark.
-const BENCHMARKS: &[Benchmark] = &[engine::BENCHMARK, library::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
+const BENCHMARKS: &[Benchmark] =
+    &[engine::BENCHMARK, lab::BENCHMARK, library::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
 
 /// Measure performance against its targets
 #[derive(clap::Args)]

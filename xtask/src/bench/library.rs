@@ -41,7 +41,8 @@ const TEMPLATES: [(&str, &str, u32); 10] = [
     ("tp-1024", "sas-slc-2011", 1),
     ("tp-1024", "sas-slc-2011", 2),
 ];
-const OTHER: &str = "sata-mlc-2011";
+/// The model of the first in ten runs.
+pub const OTHER: &str = "sata-mlc-2011";
 /// Time between the starts of two runs.
 const APART: jiff::SignedDuration = jiff::SignedDuration::from_mins(30);
 
@@ -66,7 +67,7 @@ impl Measured for LibraryOptions {
 }
 
 /// A library that was made.
-struct Made<'b> {
+pub struct Made<'b> {
     binary: &'b Path,
     folder: PathBuf,
     templates: Vec<PathBuf>,
@@ -75,7 +76,7 @@ struct Made<'b> {
 }
 
 impl<'b> Made<'b> {
-    fn of(binary: &'b Path, folder: &Path, runs: u32) -> anyhow::Result<Self> {
+    pub fn of(binary: &'b Path, folder: &Path, runs: u32) -> anyhow::Result<Self> {
         let template = |(number, (test, model, seed)): (usize, &(&str, &str, u32))| {
             let library = folder.join(format!("templates/{number}"));
             let mut command = Command::new(binary);
@@ -94,22 +95,28 @@ impl<'b> Made<'b> {
         Ok(made)
     }
 
-    fn library(&self) -> PathBuf {
+    pub fn library(&self) -> PathBuf {
         self.folder.join("runs")
     }
 
-    /// Adds a run; returns the length of its journal.
-    fn add(&self, number: u32) -> anyhow::Result<u64> {
+    /// Returns `run.json` and the journal of a new run with the records of a template.
+    pub fn files(&self, number: u32, id: &str) -> anyhow::Result<(Vec<u8>, String)> {
         let template = &self.templates[number as usize % self.templates.len()];
-        let id = format!("bench{number:06}");
-        let dir = self.library().join(&id);
-        std::fs::create_dir_all(&dir)?;
         let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(template.join("run.json"))?)?;
         let created = jiff::Timestamp::from_second(1_700_000_000)? + APART * number.try_into()?;
         run["id"] = id.into();
         run["created"] = created.to_string().into();
         let run = serde_json::to_vec(&run)?;
         let journal = rechained(&std::fs::read_to_string(template.join("journal"))?, &Digest::of(&run))?;
+        Ok((run, journal))
+    }
+
+    /// Adds a run; returns the length of its journal.
+    fn add(&self, number: u32) -> anyhow::Result<u64> {
+        let id = format!("bench{number:06}");
+        let (run, journal) = self.files(number, &id)?;
+        let dir = self.library().join(&id);
+        std::fs::create_dir_all(&dir)?;
         std::fs::write(dir.join("run.json"), run)?;
         std::fs::write(dir.join("journal"), &journal)?;
         Ok(journal.len() as u64)
