@@ -222,7 +222,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "randrepeat",
         &["allrandrepeat"],
         BIT,
-        "use the same seed every time [1]; 0 draws a random one, which a note reports",
+        "use the same seed every time [1]; 0 draws a random seed, which a note reports",
         |job, text| switch(text).map(|on| job.randrepeat = on),
     ),
     key(
@@ -253,7 +253,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "numa_cpu_nodes",
         &[],
         Form::Word("LIST"),
-        "the same as NUMA nodes; if `cpus_allowed` is also given, the later option applies",
+        "NUMA nodes on whose CPUs the threads run; if `cpus_allowed` is also given, the later option applies",
         |job, text| {
             job.placement = Some(Placement::NumaCpuNodes(text.to_owned()));
             Ok(())
@@ -347,7 +347,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "thinktime",
         &[],
         US,
-        "pause of a clone after each block, once none is in flight; the default unit is microseconds [0]",
+        "pause of a clone after each block, once no I/O is in flight; the default unit is microseconds [0]",
         |job, text| time_of_us_ns(text).map(|ns| job.think.length_ns = ns),
     ),
     key(

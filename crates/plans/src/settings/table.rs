@@ -218,7 +218,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "ar-segments",
         form: Form::Number("N"),
         about: "Number of segments of the AR amount (AR Segments) [default: 2048]",
-        limits: Some(|| "1 to one per MiB of the amount".into()),
+        limits: Some(|| "1 to the AR amount in MiB".into()),
         set: |run, value| value.whole(&SEGMENTS).map(|number| run.settings.active_range_segments = number),
         ..Setting::BASE
     },

@@ -43,7 +43,7 @@ pub(super) const TABLE: Table = Table {
             "When the run was hidden with **Archive** in `plateau serve`; null if it is not hidden. `plateau archive` has \
              no effect on this column",
         ),
-        text("archived_by", "Who hid it; null if it is not hidden"),
+        text("archived_by", "Who hid the run; null if it is not hidden"),
     ],
     by_test: None,
     rows,
