@@ -47,8 +47,8 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks. A workload with verification is read back at its end; its segment
-    /// contains the findings and any failed I/O.
+    /// rounded down to whole blocks. At the end of a workload with verification, the blocks that it wrote are
+    /// read back; the segment contains the findings and any failed I/O.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
@@ -112,7 +112,7 @@ impl Armed {
     }
 
     /// Replays individual I/Os, each of which is checked before it is issued. `on_progress` receives the number of
-    /// completed I/Os. Returns None if it stopped the replay.
+    /// completed I/Os. Returns `None` if `on_progress` stopped the replay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] at the first I/O that does not fit the target; otherwise as for [`run`](Self::run).
@@ -144,7 +144,7 @@ impl Armed {
         self.effort
     }
 
-    /// Makes a simulated drive restart the recording of its requests; does nothing on a real target.
+    /// Restarts the recording of the requests to a simulated drive; does nothing on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();
@@ -160,7 +160,7 @@ impl Armed {
         }
     }
 
-    /// Leaves the target idle for this long, divided by the scale on a simulated drive.
+    /// Leaves the target idle for `ns`; on a simulated drive, this time is divided by the scale.
     ///
     /// # Errors
     /// None at present; reserved for devices that can fail while idle.

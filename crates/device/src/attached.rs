@@ -68,7 +68,8 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     if is_numbered(name, "ata") {
         return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
     }
-    // Only hubs and ports carry the traffic of the devices attached to them. Device interfaces have no speed.
+    // Only hubs and ports carry the traffic of the devices attached to them. The interfaces of a USB device
+    // have no speed.
     let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }

@@ -8,7 +8,7 @@ use crate::armed::Armed;
 use crate::kernel::Kernel;
 use sysfs::SysDevice;
 
-/// Reads the maximum power of a drive's current power state in microwatts; `None` if the drive does not report it.
+/// Reads the maximum power in microwatts of a drive's current power state; `None` if the drive does not report it.
 pub type PowerBound = Box<dyn FnMut() -> Option<u64> + Send>;
 
 impl Armed {

@@ -15,7 +15,7 @@ pub enum Refusal {
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the mount's namespace, unless that is our own namespace.
+        /// A process in the namespace of the mount; `None` if that is Plateau's own namespace.
         namespace_of: Option<u32>,
     },
     /// The target or a partition of it is used as swap space.

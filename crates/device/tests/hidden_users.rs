@@ -146,7 +146,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
         Ok(daemon) => daemon,
         Err(why) => return skip(&why),
     };
-    // An open file without a lease, so that every unknown user counts. A target would be inspected for
+    // An open file without a lease, so that every unknown user counts. The inspection of a target would take
     // longer.
     let file = support::file_of(SIZE);
     let _open = file.open();

@@ -22,7 +22,7 @@ use crate::target::Held;
 use crate::target::block::Block;
 use sysfs::Roots;
 
-/// Members that were inspected but not written.
+/// Members that were inspected but not opened for writing.
 #[derive(Debug)]
 pub(super) enum Members {
     Drives(Vec<Inspected>),

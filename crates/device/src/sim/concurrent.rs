@@ -1,7 +1,7 @@
 //! Loads on a simulated drive other than a single closed loop: concurrent loads, and loads with schedules or ramps.
 //!
-//! They are executed command by command by the drive's queue, in its virtual time. Scaling is the same as for
-//! any other workload: durations and ramps are divided, rates are not.
+//! The drive's queue processes these loads command by command, in the drive's virtual time. Scaling is the
+//! same as for any other workload: durations and ramps are divided, rates are not.
 
 use std::time::Instant;
 
@@ -100,7 +100,7 @@ impl Party {
         self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
-    /// Returns the next time when the workload acts without waiting for a completion.
+    /// Returns when the workload will next act without waiting for a completion.
     fn next_ns(&self, now_ns: u64) -> u64 {
         if now_ns >= self.deadline_ns || self.is_over(now_ns) {
             return u64::MAX;

@@ -1,5 +1,5 @@
-//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, most of their
-//! time is spent on address translation.
+//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, the
+//! simulation spends most of its time on address translation.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Minimum size of memory for huge pages: less than one huge page would not benefit.
+/// Minimum size of memory for which huge pages are requested: less than one huge page would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
 /// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support them.

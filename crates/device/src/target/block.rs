@@ -254,8 +254,8 @@ impl Block {
     }
 
     /// Verifies that the device still maps to the bytes that were checked when it was opened. Takes about 0.2 ms for
-    /// each loop device at or below it. While the device is open, the kernel allows no other program to mount or claim
-    /// it.
+    /// each loop device at or below the device. While the device is open, the kernel allows no other program to
+    /// mount or claim it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         let moved = usage::loops::moved(&held.loops).map(std::io::Error::other);
         let target = || self.facts.path.clone();

@@ -21,7 +21,7 @@ pub(super) const PREFIX: &str = "mnt:[";
 /// Name of the threads that enter mount namespaces.
 const THREAD: &str = "mounts";
 
-/// Returns whether `task` is a thread that inspects a mount namespace, in this process or in another Plateau. Any
+/// Returns whether `task` is a thread that inspects a mount namespace, in this or another Plateau process. Any
 /// thread may have this name, so its mounts are still reported.
 pub(super) fn is_visitor(task: &Path) -> bool {
     read(&task.join("comm")).is_ok_and(|name| name.trim_end() == THREAD)

@@ -208,7 +208,7 @@ mod tests {
         let unasked = Box::new(|| panic!("it was asked again"));
         assert_eq!(ask(DEADLINE, unasked), Err(io::ErrorKind::TimedOut));
         drop(resume);
-        // Repeat until that response arrives.
+        // Repeat until the first query has been answered.
         let answer = loop {
             match ask(DEADLINE, Box::new(move || Ok(status))) {
                 Err(io::ErrorKind::TimedOut) => std::thread::yield_now(),

@@ -12,7 +12,7 @@ use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read};
 use sysfs::{DeviceNumber, Roots};
 
-/// Number of pauses, at most, for threads that inspect a namespace.
+/// Maximum number of pauses to wait for threads that inspect a namespace.
 const PAUSES: u32 = 12;
 
 /// A mount namespace, as seen from the root folder of one of its tasks.

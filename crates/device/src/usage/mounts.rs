@@ -128,7 +128,8 @@ fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     }
 }
 
-/// Adds the active swap areas. A swap file that was unlinked is detected only through its descriptor.
+/// Adds the active swap areas. An unlinked swap file has no path here; only the check on the target's open
+/// descriptor detects it.
 pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let text = match read(&roots.proc.join("swaps")) {
         // A kernel without swap does not have this file.

@@ -18,8 +18,8 @@ pub(super) const NAME: &str = "anon_inode:[io_uring]";
 /// The kernel lists the registered files only while no submission to the ring is in progress.
 const RING_LOOKS: u32 = 20;
 
-/// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
-/// does not show how they were opened.
+/// Returns the paths of the files registered with a ring. The ring keeps these files open without a descriptor, and
+/// the kernel does not show how they were opened.
 pub(super) fn registered(info: &Path) -> Vec<PathBuf> {
     let listed = |_| registered_in(&read(info).ok()?);
     (0..RING_LOOKS).find_map(listed).unwrap_or_default()

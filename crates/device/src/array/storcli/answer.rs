@@ -1,8 +1,9 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
 //! field of the wrong type is treated as absent, and no input causes a panic.
 //!
-//! The format is the one of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
-//! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
+//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`. The keys of
+//! the latter contain the address of the object described (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device
+//! attributes`).
 
 use serde_json::{Map, Value};
 
@@ -123,7 +124,7 @@ impl Answer {
         })
     }
 
-    /// Returns product and firmware of the controller.
+    /// Returns the product name and the firmware version of the controller.
     pub(crate) fn adapter(&self) -> Adapter {
         let known = |names: &[&str]| names.iter().find_map(|name| text_of(self.data.get(*name)));
         Adapter {
@@ -178,7 +179,8 @@ impl Answer {
         all
     }
 
-    /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in order.
+    /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in the order of
+    /// the response.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
         rows(list).into_iter().map(operation).collect()

@@ -243,7 +243,8 @@ pub(super) fn add_words(plan: &ArrayPlan, hardware: &Hardware) -> Vec<String> {
     words
 }
 
-/// Verifies that the controller applied the requested settings: without a battery, it may use write-through.
+/// Verifies that the volume has the planned drives, RAID level and cache policy: without a battery, the
+/// controller may use write-through.
 fn is_as_planned(volume: &Volume, plan: &ArrayPlan, hardware: &Hardware) -> Result<(), VolumeError> {
     let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
