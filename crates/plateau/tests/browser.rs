@@ -143,7 +143,7 @@ fn nothing_is_hidden_squashed_or_overlapping_at_any_width() {
         return;
     }
     let bench = Bench::new();
-    // This run has the maximum number of strips above each page without an interruption.
+    // This run has as many strips above each page as is possible without an interruption.
     let fault = "throttle:after=30min,for=60min,rate=20MB";
     for profile in ["pts-e-1.0", "pts-e-2.0"] {
         let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
@@ -223,7 +223,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     .unwrap();
     let source = format!("file://{}", page.display());
     let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-    // One at a time: the browser is terminated after a minute.
+    // Check one width at a time, because the browser is terminated after a minute.
     for width in [1500, 800, 390] {
         let (found, _) = framed(&bench, &frame(width), AXE, &["--virtual-time-budget=120000"]);
         let at_width = &found[width.to_string()];

@@ -220,7 +220,7 @@ fn after_a_wrong_identity_the_plan_is_kept_and_the_target_is_unchanged() {
     assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);
     let entry = operator.settled(&page);
     assert_eq!(entry["stage"], "failed", "{entry}");
-    // A failed start is planned again from the same plan.
+    // After a failed start, the form for a new plan is filled in from the failed plan.
     let shown = server.get(&page, &operator.cookie).body;
     let again = page.replace("/start/", "/start?again=");
     assert!(shown.contains(&again), "{shown}");

@@ -17,7 +17,7 @@ use support::{Bench, finished, hold, send_signal, texts};
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
 /// Far longer than a test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
-/// Short intervals between looks and between retries, and no delay for interrupted runs.
+/// Short intervals between checks of the library and between retries, and no delay for interrupted runs.
 const QUICK: &str = "look-every = \"20 ms\"\ninterrupted-after = \"0 s\"\nfirst-retry = \"20 ms\"\n";
 
 fn config(bench: &Bench, text: &str) -> PathBuf {
@@ -26,7 +26,7 @@ fn config(bench: &Bench, text: &str) -> PathBuf {
     path
 }
 
-/// Looks once, and delivers; returns the document.
+/// Checks the library once and delivers the notices; returns the document.
 fn once(bench: &Bench, config: &Path) -> Value {
     bench.json(&["notify", "--once", "--config", config.to_str().expect("text")])
 }

@@ -161,7 +161,7 @@ fn nothing_is_written_outside_a_site() {
     assert!(error.contains("is in the library"), "{error}");
     assert!(!inside.exists());
 
-    // A folder with a site of somebody else.
+    // A folder that contains someone else's site.
     let (dir, path) = (bench.path("site"), site(&bench));
     std::fs::create_dir(&dir).expect("created");
     std::fs::write(dir.join("index.html"), "mine").expect("written");

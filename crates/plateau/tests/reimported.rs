@@ -304,7 +304,7 @@ fn openmetrics(bench: &Bench, own: &Measured) {
         for figure in &found.figures {
             let all = expected["figures"].as_array().expect("figures");
             let same = all.iter().find(|other| other["name"] == figure.name.as_str()).expect("a figure");
-            // Milliseconds and minutes are both seconds there.
+            // OpenMetrics expresses both milliseconds and minutes in seconds.
             let factor = match (figure.unit.as_str(), same["unit"].as_str()) {
                 ("ms", Some("min")) => 1.0 / 60e3,
                 ("min", Some("ms")) => 60e3,

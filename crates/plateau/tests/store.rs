@@ -192,7 +192,7 @@ fn an_interrupted_or_running_run_is_read_live() {
     let states = [listed()[0]["state"].clone(), listed()[0]["state"].clone()];
     child.kill().expect("killed");
     child.wait().expect("ended");
-    // It may have been complete before it was killed.
+    // The run may have been complete before its process was killed.
     assert!(states.iter().all(|state| *state == "running" || *state == "complete"), "{states:?}");
     let after = listed()[0]["state"].clone();
     assert!(after == "incomplete" || after == "complete", "{after}");

@@ -15,7 +15,7 @@ use lab_server::Server;
 use serde_json::Value;
 use support::Bench;
 
-/// Number of the user and group of the server.
+/// Numeric ID of the server's user and group.
 const SERVER: u32 = 64711;
 /// Time after which a test fails instead of waiting.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -177,7 +177,7 @@ fn the_unit_of_notices_permits_reading_runs_secrets_and_starting_programs() {
         events = [\"stuck\"]\n";
     std::fs::write(bench.path("notify.toml"), config).expect("writable");
     std::fs::write(bench.path("token"), "a secret\n").expect("writable");
-    // The script starts a run when it has read a line.
+    // The script starts a run as soon as it has read a line.
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let mut command = Command::new("sh");
     command.args(["-c", "exec 3<&0 \"$@\" </dev/null", "sh"]);

@@ -5,7 +5,7 @@ use jiff::{Span, Timestamp, Zoned};
 /// Parses a date, a date and time, or an age.
 ///
 /// # Errors
-/// Returns an error if it is none of these.
+/// Returns an error if `text` is none of these.
 pub fn since(text: &str) -> Result<Timestamp, String> {
     since_at(text, &Zoned::now())
 }

@@ -105,7 +105,7 @@ pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> 
     })
 }
 
-/// Returns the number of runs that are not in the index, or have changed since.
+/// Returns the number of runs that are not in the index, or have changed since they were indexed.
 ///
 /// # Errors
 /// If there is no index, or it cannot be used.

@@ -85,7 +85,7 @@ pub fn perform_as(
 pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile, Armed)> {
     let state = places::state()?;
     if file.handling.lba_format.is_some() && file.target.kind == TargetKind::File {
-        // A file does not exist until it is armed.
+        // A new file is created when it is armed, so refuse the option before that.
         let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
@@ -323,7 +323,8 @@ pub fn is_complete(loaded: &Loaded) -> bool {
 }
 
 /// Returns the interruption since the last result, which the next result must state. If a resumed run was
-/// interrupted again before it had measured anything, this is longer than the time since its last record.
+/// interrupted again before it had measured anything, that interruption is longer than the time since the
+/// last record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
         matches!(
