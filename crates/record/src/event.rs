@@ -76,7 +76,7 @@ pub enum Event {
     Imported(ImportedTest),
     /// The host was checked, before the first test and again when the run was resumed.
     HostChecked {
-        /// All checks, in the order of the table.
+        /// All checks, in the order in which they are reported.
         checks: Vec<HostCheck>,
     },
     /// A host setting was changed for the run, or restored at the end of the run.

@@ -125,7 +125,7 @@ impl<'a> Order<'a> {
         if let Some(current) = self.current {
             return Err(format!("test {test} starts while test {current} is not complete"));
         }
-        // Tests are executed in the order of run.json.
+        // Tests run in the order listed in run.json.
         if self.tests.get(self.ended).is_none_or(|next| next != test) {
             return Err(format!("test {test} is not the next test of the run"));
         }

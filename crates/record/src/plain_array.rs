@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for All {
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Vec<u64>, E> {
         let mut integers = Integers::of(text);
-        // Each takes at least a digit and a comma.
+        // Each integer takes at least a digit and a comma.
         let mut all = Vec::with_capacity(text.len() / 2 + 1);
         while let Some(integer) = integers.next() {
             all.push(integer);

@@ -15,7 +15,8 @@ pub struct Regime {
     /// Ramp time under load before the measurement, in ns; not part of the duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
-    /// Time in ns after the ramp at which the workload ends, even if its amount is incomplete.
+    /// Time limit in ns, counted from the end of the ramp; the workload ends there even if its amount is
+    /// incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
     /// Whether blocks are stamped when written and verified when read.

@@ -162,8 +162,8 @@ pub struct Settings {
     pub active_range_amount_bytes: Option<u64>,
     /// Number of segments that the amount is split into; used only if there is an amount (AR Segments).
     pub active_range_segments: u32,
-    /// For ECW and CBW on a device with large sectors: replace I/O sizes that are not a multiple of the
-    /// sector size by the smallest possible size.
+    /// Whether, in ECW and CBW, I/Os whose size is not a multiple of the sector size are replaced with the
+    /// smallest size that is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
     /// Workload of DIRTH chosen by the tester.

@@ -134,8 +134,8 @@ impl<'a> Batches<'a> {
         Some(batch)
     }
 
-    /// Appends the next line to `text`, but not more of it than makes it too long. Returns its rest; `None` if there is
-    /// no further line.
+    /// Appends the next line to `text`; of a line that is too long, appends only enough to show that. Returns the rest
+    /// of the line; `None` if there is no further line.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Rest>> {
         let limit = MOST_LINE_BYTES + 1;
         let read = (&mut *self.input).take(limit as u64).read_until(b'\n', text)?;

@@ -20,7 +20,7 @@ use crate::{Digest, Entry};
 
 /// Limit on threads, and thereby on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
-/// A longer batch contains a record of extraordinary length, and is parsed while no other one is.
+/// A longer batch contains a record of extraordinary length, and is parsed on its own.
 const LONG_BATCH_BYTES: usize = 8 << 20;
 /// Limit on the first line.
 const MOST_HEADER_BYTES: u64 = 100;
@@ -58,7 +58,8 @@ fn parse_in_batches(
                 batches.reuse(loaded.take(batch.parsed(), path)?);
                 continue;
             }
-            // One more batch than threads is under way, so that none waits for the next one to be read.
+            // One more batch is in progress than there are threads, so that no thread waits for the next
+            // batch to be read.
             if pending.len() > threads
                 && let Some(parsed) = pending.pop_front().and_then(joined)
             {
@@ -68,7 +69,7 @@ fn parse_in_batches(
             let its = Arc::clone(&shared);
             match thread::Builder::new().spawn_scoped(scope, move || taken(&its).map(Batch::parsed)) {
                 Ok(thread) => pending.push_back(thread),
-                // This process may have no more threads.
+                // The process has reached its limit on threads.
                 Err(_) => {
                     let before = pending.drain(..).map(joined);
                     loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;

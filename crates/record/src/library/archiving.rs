@@ -131,8 +131,9 @@ impl Run {
         Ok(Opened { folder, files, extents })
     }
 
-    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. It gets the
-    /// owner and group of the journal, if this process may set them. Nobody can read it who cannot read the run.
+    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. The
+    /// archive gets the owner and group of the journal, if this process may set them. Only users who can read the run
+    /// can read the archive.
     fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
         let sizes: Vec<u64> = opened.files.iter().map(|(_, bytes)| *bytes).collect();
         let created = u64::try_from(self.file.created.as_second()).unwrap_or(0);
@@ -140,7 +141,7 @@ impl Run {
         let of_class = |bits: u32| if folder_mode & bits == bits { bits & 0o044 } else { 0 };
         let allowed = 0o600 | of_class(0o050) | of_class(0o005);
         let (of_folder, owner) = (opened.folder.owner()?, journal.owner()?);
-        // The owner of a journal in a directory of somebody else may be unable to reach it.
+        // The owner of a journal in another user's directory may be unable to reach it.
         let user = if of_folder.user == owner.user { owner.user } else { file.owner()?.user };
         let allowed = if of_folder.group == owner.group { allowed } else { allowed & !0o070 };
         hand_over(file, Owner { user, ..owner }, journal.mode()? & allowed)?;

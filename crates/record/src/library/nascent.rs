@@ -105,8 +105,8 @@ impl Nascent {
     }
 }
 
-/// Gives a file or folder this owner and group, as far as this process may, and these permissions. Another group gets
-/// no permissions.
+/// Gives a file or folder these permissions and, as far as this process may, this owner and group. If the group
+/// cannot be set, the actual group gets no permissions.
 pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std::io::Result<()> {
     let own = stored.owner()?;
     if own != owner && stored.set_owner(owner).is_err() && own.group != owner.group {
@@ -116,7 +116,7 @@ pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std
     stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
 }
 
-/// Returns the permissions that remain if the group was kept or not.
+/// Returns `mode`, without the permissions of the group unless the group was kept.
 const fn permitted(mode: u32, is_group_kept: bool) -> u32 {
     if is_group_kept { mode } else { mode & !0o070 }
 }
