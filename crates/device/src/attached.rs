@@ -11,7 +11,7 @@ use sysfs::{Roots, SysDevice};
 pub struct Link {
     /// Kind and location, such as `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
     pub name: String,
-    /// Maximum throughput, without encoding overhead; `None` if the kernel does not report it.
+    /// Maximum throughput, net of encoding overhead; `None` if the kernel does not report it.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -74,7 +74,7 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }
 
-/// Returns the throughput of a PCIe link without encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
+/// Returns the throughput of a PCIe link, net of encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
 fn pcie(speed: &str, width: &str) -> Option<f64> {
     let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;

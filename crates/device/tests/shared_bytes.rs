@@ -165,7 +165,7 @@ fn with_partition(image: Option<&Path>) -> Option<Loop> {
     Some(device)
 }
 
-/// The external log of a mounted XFS is an example of such a device.
+/// The external log of a mounted XFS is an example of a device that is claimed but not in the mount table.
 #[test]
 fn a_claimed_device_with_partitions() {
     let Some(disk) = with_partition(None) else { return };

@@ -83,7 +83,7 @@ fn reads(queue_depth: u16) -> Workload {
     Workload { read_percent: 100, queue_depth, ..workload(SIZE) }
 }
 
-/// Reads a temporary file with this engine.
+/// Checks the system calls of a load that reads a temporary file with this engine.
 fn check_reads(what: &str, engine: Engine, request: &Workload, roles: &[Role]) {
     let file = support::file();
     file.open().set_len(SIZE).expect("a file of some size");

@@ -356,7 +356,7 @@ impl RegularFile {
     }
 }
 
-/// Checks the size of a file: the specified size or, if there is none, the file's length. Returns the capacity.
+/// Checks the size of a file: the specified size or, if there is none, the file's length.
 fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
     match given {
         Some(bytes) if bytes < SMALLEST_BYTES => {

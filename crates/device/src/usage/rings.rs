@@ -15,7 +15,8 @@ const FUSE: u64 = 0x6573_5546;
 
 /// The kernel's name for a descriptor of `io_uring_setup(2)`.
 pub(super) const NAME: &str = "anon_inode:[io_uring]";
-/// The kernel lists the registered files only while no submission to the ring is in progress.
+/// Number of attempts to read the list of registered files, which the kernel shows only while no submission
+/// to the ring is in progress.
 const RING_LOOKS: u32 = 20;
 
 /// Returns the paths of the files registered with a ring. The ring keeps these files open without a descriptor, and

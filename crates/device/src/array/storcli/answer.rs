@@ -252,14 +252,14 @@ fn text_of(value: Option<&Value>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `111.281 GB [0xde90000 Sectors]`.
+/// Parses `111.281 GB [0xde90000 Sectors]`.
 fn sectors_of(size: &str) -> Option<u64> {
     let (_, rest) = size.split_once("[0x")?;
     let (digits, _) = rest.split_once(" Sectors]")?;
     u64::from_str_radix(digits, 16).ok().filter(|&sectors| sectors > 0)
 }
 
-/// `512B` or `4 KB`.
+/// Parses `512B` or `4 KB`.
 fn sector_bytes(size: &str) -> Option<u32> {
     let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
     let factor = match size[digits.len()..].trim() {
