@@ -78,7 +78,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Printed after each command's options.
+/// Display order of the global options, which help prints after each command's own options.
 const GLOBAL_ORDER: usize = 900;
 
 #[derive(Debug, Subcommand)]

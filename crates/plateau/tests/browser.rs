@@ -193,7 +193,7 @@ fn comparisons_are_legible_at_any_width_in_light_and_dark() {
     }
 }
 
-/// Path of axe-core, if it is installed as a global package of npm.
+/// Returns the path of axe-core, if it is installed as a global package of npm.
 fn axe() -> Option<String> {
     let root = Command::new("npm").args(["root", "--global"]).output().ok();
     let root = root.filter(|output| output.status.success()).map(|output| support::texts(&output).0);
@@ -223,7 +223,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     .unwrap();
     let source = format!("file://{}", page.display());
     let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-    // Check one width at a time, because the browser is terminated after a minute.
+    // Check one width at a time, because the browser has a time limit.
     for width in [1500, 800, 390] {
         let (found, _) = framed(&bench, &frame(width), AXE, &["--virtual-time-budget=120000"]);
         let at_width = &found[width.to_string()];

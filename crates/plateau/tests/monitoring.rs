@@ -217,7 +217,8 @@ fn programs_sign_in_with_each_request() {
     {
         let response = server.get("/metrics", headers);
         assert_eq!(response.status, status, "{headers}: {response:?}");
-        // A browser would ask for a name and a password, and send them with every request from then on.
+        // With this header, a browser would ask for a name and a password, and send them with every request
+        // from then on.
         assert_eq!(response.header("www-authenticate"), None);
     }
     let foreign = format!("{right}Origin: http://evil.example\r\n");

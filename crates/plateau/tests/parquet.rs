@@ -137,7 +137,7 @@ fn a_run_that_cannot_be_evaluated_is_not_left_out_silently() {
     assert_eq!(exported(&bench, &["a"])["run/part-0.parquet"], 1);
 }
 
-/// The blocks of the page fenced with `language`.
+/// Returns the code blocks of the documentation page that are fenced with `language`.
 fn blocks(language: &str) -> Vec<String> {
     let text = support::text(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE));
     let fence = format!("```{language}\n");

@@ -206,7 +206,8 @@ fn json_document(bench: &Bench, own: &Measured) {
     assert_eq!(second.summary["origin"]["tool"], back.summary["origin"]["tool"]);
 }
 
-/// Pages are printed in a different order if the charts and tables of several pages alternate.
+/// Returns a sorted list, because pages are printed in a different order if the charts and tables of several
+/// pages alternate.
 fn sorted(list: &Value) -> Vec<String> {
     let mut all: Vec<String> = list.as_array().expect("a list").iter().map(Value::to_string).collect();
     all.sort_unstable();

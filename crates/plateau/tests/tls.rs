@@ -252,7 +252,7 @@ fn supplied(bench: &Bench, name: &str, algorithm: &[&str]) -> (String, String) {
     supplied_at(bench, name, algorithm, &["env"])
 }
 
-/// The same, with OpenSSL started by another program.
+/// Same as [`supplied`], with OpenSSL started by the program `by`.
 fn supplied_at(bench: &Bench, name: &str, algorithm: &[&str], by: &[&str]) -> (String, String) {
     let path = |kind: &str| bench.path(&format!("{name}.{kind}")).to_str().expect("text").to_owned();
     let (certificate, key) = (path("crt"), path("key"));

@@ -49,10 +49,12 @@ fn systemd_accepts_the_units() {
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
     let output = verify.output().expect("systemd-analyze");
     let errors = String::from_utf8_lossy(&output.stderr);
-    // Unknown keys are warnings. Other units of the host are irrelevant.
+    // Unknown keys cause only warnings, so check that no message names these units; messages about other
+    // units of the host are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
-    // The services that run all the time and need no device are confined. The limits are tenths of the score.
+    // The services that run all the time and need no device are confined. The limits are in tenths of the
+    // exposure level that `systemd-analyze` prints.
     for (name, limit) in [("plateau-notify.service", 20), ("plateau-serve.service", 65)] {
         let mut security = Command::new("systemd-analyze");
         security.args(["security", "--no-pager", "--offline=true"]).arg(format!("--threshold={limit}"));

@@ -116,7 +116,7 @@ fn link(from: &Path, report: &Path) -> Option<String> {
     Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
-/// The comparison, and the path where the report of each run is expected.
+/// Reads the runs. Returns the comparison, and the path where the report of each run is expected.
 fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();

@@ -136,7 +136,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
 }
 
-/// The estimates of a run, which the journal contains after the opening records.
+/// Returns the estimates of a run, which the journal contains after the opening records.
 pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
@@ -161,7 +161,7 @@ pub struct Being {
 }
 
 impl Being {
-    /// The current host and time.
+    /// Returns the current host and time.
     pub fn now() -> Self {
         Self {
             prefix: new_prefix(),
@@ -356,7 +356,7 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
     Ok(accepted)
 }
 
-/// Returns whether the drive of a run is accepted, if a test determines that.
+/// Whether the drive of a run is accepted, if a test determines that.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted(bool);

@@ -141,8 +141,8 @@ impl Drop for Held {
     }
 }
 
-/// Suspends a process, and returns when none of its threads is running. It keeps its locks, and cannot finish while the
-/// test examines it.
+/// Suspends a process, and returns when none of its threads is running. The process keeps its locks, and cannot finish
+/// while the test examines it.
 #[must_use]
 pub fn hold(process: u32) -> Held {
     send_signal(process, "STOP");

@@ -58,7 +58,7 @@ pub fn submit(script: &str) -> Done<String> {
     Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// The failure of a Slurm program with this message.
+/// Returns the failure of a Slurm program that printed this message.
 pub fn failed(program: &str, message: &str) -> Failure {
     Failure::text(Exit::Run, format!("{program} failed: {message}"))
 }
