@@ -1,5 +1,6 @@
-//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, its I/O below a file.
-//! The units are the same as in the exports, so that the values remain unchanged if they are exported again.
+//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, and the I/O below
+//! its target file. The units are the same as in the exports, so that the values remain unchanged if they are exported
+//! again.
 
 use serde::{Deserialize, Serialize};
 

@@ -80,7 +80,7 @@ pub struct Live {
     pub step: Option<String>,
     /// Round number, starting at 1.
     pub round: Option<u32>,
-    /// Rounds after which the test ends without steady state.
+    /// Number of rounds after which the test ends without steady state.
     pub max_rounds: Option<u32>,
     /// Cell number within the round, starting at 1; number of the load if `cells` is `None`.
     pub cell: Option<u32>,

@@ -133,7 +133,7 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    /// A result or note of the test in progress.
+    /// Checks the position of a result or note of the test in progress.
     fn answer(&mut self, is_last: bool) -> Result<(), String> {
         if self.current.is_none() {
             return Err("the record belongs to a test, but none is in progress".into());

@@ -1,5 +1,5 @@
 //! Arrays of integers, of which almost all of a journal consists: the parser of plain JSON passes their text to the
-//! types that store them, which is faster than one integer after another.
+//! types that store them, which is faster than passing one integer after another.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub(crate) struct Integers<'a> {
 }
 
 impl<'a> Integers<'a> {
-    /// The integers in the text between the brackets of an array.
+    /// Returns the integers in the text between the brackets of an array.
     pub fn of(text: &'a str) -> Self {
         Self { text: text.as_bytes(), at: usize::from(text.is_empty()) }
     }

@@ -114,7 +114,7 @@ impl Regime {
         self.syncs.are_periodic() || self.thinktime.is_some()
     }
 
-    /// Returns why such a load is impossible. `is_timed` is set if it ends after a duration.
+    /// Returns why such a load is impossible. `is_timed` is set if the load ends after a duration.
     pub(crate) fn problem(&self, is_timed: bool) -> Option<String> {
         if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
             return Some("a rate of zero I/Os per second".into());

@@ -91,7 +91,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns whether there are neither name, tags nor notes.
+    /// Returns whether the run has no name, tags or notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -145,7 +145,7 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
-    /// Whether the tester chose thread count or queue depth, even if the values match the profile.
+    /// Whether the tester chose the thread count or the queue depth, even if the values match the profile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub demand_is_chosen: bool,
     /// Length of a cell in ns.
@@ -311,7 +311,7 @@ impl ArrayFacts {
 }
 
 impl MemberFacts {
-    /// Formats model, identity and size: `SN720, 1924E4, 256 GB`.
+    /// Formats the model, the identity and the size: `SN720, 1924E4, 256 GB`.
     #[must_use]
     pub fn words(&self) -> String {
         let model = self.model.as_deref().map(|model| format!("{model}, ")).unwrap_or_default();

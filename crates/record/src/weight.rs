@@ -16,7 +16,7 @@ const SLOTS_OF_LIST: u64 = 5;
 /// Returns the estimated memory of a value in slots.
 pub(crate) fn slots_of<T: Serialize + ?Sized>(value: &T) -> u64 {
     let mut weight = Weight(0);
-    // Serialization cannot fail here: the value was read from text, so it can be written.
+    // Ignore an error: a value that cannot be serialized cannot be in a journal either.
     let _ = value.serialize(&mut weight);
     weight.0
 }

@@ -34,7 +34,7 @@ fn on(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns an error unless the library contains the run exactly once, complete.
+/// Returns what is wrong, unless the library contains the run exactly once and complete.
 fn problem(library: &Library, records: usize) -> Option<String> {
     let (runs, unreadable) = library.list().expect("a library");
     if runs.len() != 1 || !unreadable.is_empty() {

@@ -7,7 +7,7 @@ use crate::Digest;
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
-/// Limit on the memory that is kept for later batches, each.
+/// Limit on the memory of one batch that is kept for a later batch.
 const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// Consecutive lines.
@@ -45,7 +45,7 @@ impl Batch {
         if index + 1 == self.ends.len() { self.rest } else { Rest::default() }
     }
 
-    /// Returns the memory of the text.
+    /// Returns the memory of the text, for reuse.
     pub fn into_text(self) -> Vec<u8> {
         self.text
     }

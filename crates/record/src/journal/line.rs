@@ -30,7 +30,7 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     {
         return Ok(entry);
     }
-    // This parser also says what is wrong.
+    // Unlike the faster parser, `serde_json` also says what is wrong.
     serde_json::from_str(json)
 }
 

@@ -76,7 +76,8 @@ impl Run {
         let (root, name) = (nascent::root_of(&self.dir), archive::name_of(self.name()));
         let path = root.join(&name);
         if archive::is_at(&*self.storage, &path) {
-            // Left by a process that died before it removed the directory; the run may have continued since then.
+            // This archive was left by a process that died before it removed the directory; the run may have
+            // continued since then.
             let is_earlier = self.is_earlier(&opened, &path).map_err(|e| io("read", &path, e))?;
             if !is_earlier {
                 return Err(LibraryError::InTheWay { id: id.clone(), path }.into());

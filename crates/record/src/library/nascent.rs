@@ -110,7 +110,7 @@ impl Nascent {
 pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std::io::Result<()> {
     let own = stored.owner()?;
     if own != owner && stored.set_owner(owner).is_err() && own.group != owner.group {
-        // Only root may change the owner, but every owner may choose among the groups that he is in.
+        // Only root may change the owner, but every owner may choose among their own groups.
         let _ = stored.set_owner(Owner { user: own.user, ..owner });
     }
     stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
