@@ -156,7 +156,7 @@ fn nothing(options: &Runs, library: &Library, count: usize, page: Page, total: u
     if total > 0 {
         let last = page.last(total);
         return format!(
-            "page {} is empty: {total} of {count} runs match, the last page is {last}",
+            "page {} is empty: {total} of {count} runs match; the last page is {last}",
             page.number
         );
     }
