@@ -83,8 +83,8 @@ impl Armed {
     }
 
     /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
-    /// second. Each starts as soon as it is set up. If `read_back` is set for a workload with verification,
-    /// the blocks that it wrote are read back at its end.
+    /// second. Each workload starts as soon as it is set up. If `read_back` is set for a workload with
+    /// verification, the blocks that it wrote are read back at its end.
     ///
     /// # Errors
     /// As for [`run`](Self::run); the first failure ends all workloads.

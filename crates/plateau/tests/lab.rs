@@ -278,7 +278,7 @@ fn a_run_is_not_affected_by_the_end_of_the_server() {
     let alone = Bench::new();
     let document = alone.json(&["run", "iops", MODEL, "--scale", "1/16", "--profile", "pts-e-1.0"]);
     let undisturbed = journal(&alone, document["run"].as_str().expect("an id"));
-    // Only the host's timestamps differ; each record contains them, and so does the hash chain.
+    // Only the host's timestamps differ; they are part of each record and thus change the hash chain.
     assert_eq!(measured(&journal(&bench, &run)), measured(&undisturbed));
 }
 

@@ -565,7 +565,7 @@ fn a_load_is_compared_with_the_ceiling_of_the_host() {
     assert_eq!(job["notes"].to_string().contains("HOST-LIMITED: "), share > 0.7, "{document}");
     let placement = job["placement"][0].as_str().expect("a placement");
     match std::thread::available_parallelism().map(usize::from) {
-        // One thread on two or more CPUs gets one of them, named by its number.
+        // With two or more CPUs, the only thread is pinned to one CPU, which is named by its number.
         Ok(2..) => assert!(placement.strip_prefix("cpu ").is_some_and(starts_with_number), "{placement}"),
         _ => assert_eq!(placement, "not pinned: 1 threads on 1 CPUs leave none free"),
     }

@@ -271,7 +271,7 @@ fn a_stuck_run_an_interrupted_one_and_a_question_reach_a_person() {
     assert!(notice["reason"].is_string(), "{notice}");
     assert!(notice["text"].as_str().is_some_and(|text| text.contains("plateau resume ")), "{notice}");
 
-    // The WSAT timeline is the test's result, so `plateau job` would hold this run.
+    // The WSAT timeline is the test's result, so `plateau job` would ask a person how to continue this run.
     let job = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale=1/4", "--profile", "pts-e-1.0"];
     let run = Process::start(&bench, &job);
     let journal = bench.library().join("j1/journal");

@@ -192,7 +192,7 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
 }
 
-/// Kills a publication of all runs after it has written the report of one of these.
+/// Kills a publication of all runs after it has written the report of one of the runs `ids`.
 fn killed(bench: &Bench, ids: &[String]) {
     let mut publishing = bench.start(&["publish", &site(bench)]);
     let is_there = |id: &String| bench.path("site").join("runs").join(id).join("report.html").exists();

@@ -231,7 +231,7 @@ fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     }
 }
 
-/// Checks that the cells of a single sequential thread continue where the previous one in the same direction
+/// Checks that the cells of a single sequential thread continue where the previous cell in the same direction
 /// ended, and start over at the end of the range. Two threads do not end at a common position.
 fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();

@@ -12,7 +12,7 @@ use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for human readers; used only to compute the length of a gap.
+    /// Wall-clock time, for human readers; only the length of a gap is computed from it.
     pub wall: jiff::Timestamp,
     /// The event.
     pub event: Event,

@@ -17,7 +17,8 @@ const PAUSES: u32 = 12;
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
-    /// A visible process in the namespace; `None` for our own namespace, and for one without processes.
+    /// A visible process in the namespace; `None` for our own namespace, and for a namespace without
+    /// processes.
     pub(super) pid: Option<u32>,
     /// What keeps the namespace alive if it has no processes.
     pub(super) kept_by: Option<String>,

@@ -54,9 +54,9 @@ pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     links.all(|link| identity(&link) == Some(own)).then_some(first)
 }
 
-/// Returns whether the file at `within` must be the one registered as `path`: a process has it open according to the
-/// kernel, or the node has the kernel's name for its device. Any other special file is assumed to be the registered
-/// file.
+/// Returns whether the file at `within` must be the file registered as `path`: according to the kernel, a process
+/// has it open, or the node has the kernel's name for its device. Any other special file is assumed to be the
+/// registered file.
 pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(within, flags, Mode::empty()) else { return false };

@@ -84,7 +84,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
     })
 }
 
-/// Returns an up-to-date index of a library, in memory if the one in the library cannot be used.
+/// Returns an up-to-date index of a library; it is built in memory if the library's own index cannot be used.
 ///
 /// # Errors
 /// If the library itself cannot be read.

@@ -96,7 +96,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
+    /// Keeps the memory of a batch for later batches, unless one of its lines was far longer than usual.
     pub fn reuse(&mut self, text: Vec<u8>) {
         if text.capacity() <= MOST_REUSED_BYTES {
             self.spare.push(text);

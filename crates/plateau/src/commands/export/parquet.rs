@@ -96,7 +96,8 @@ fn stored(
     Ok(runs)
 }
 
-/// Returns the files to write: those of the runs, and empty ones in place of those of an earlier export.
+/// Returns the files to write: the tables of the runs, and empty tables in place of the tables of an earlier
+/// export.
 fn parts(index: &mut Index, dir: &Path, runs: &[StoredRun]) -> Done<Vec<Part>> {
     let mut parts = index.parts(runs)?;
     let paths: BTreeSet<String> = parts.iter().map(Part::path).collect();
