@@ -18,7 +18,8 @@ pub struct Armed {
     /// For an array, the array's own device, not one of its members.
     pub(crate) inner: Inner,
     pub(crate) effort: Option<Effort>,
-    /// Declared after `inner`, which must be closed before the array can be dismantled.
+    /// Declared after `inner`, because fields are dropped in order and `inner` must be closed before the
+    /// array can be dismantled.
     pub(crate) array: Option<Box<Assembly>>,
 }
 
@@ -47,8 +48,8 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks. At the end of a workload with verification, the blocks that it wrote are
-    /// read back; the segment contains the findings and any failed I/O.
+    /// rounded down to whole blocks. At the end of a workload with verification, the blocks that the workload
+    /// wrote are read back; the segment contains the findings and any failed I/O.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
@@ -84,7 +85,7 @@ impl Armed {
 
     /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
     /// second. Each workload starts as soon as it is set up. If `read_back` is set for a workload with
-    /// verification, the blocks that it wrote are read back at its end.
+    /// verification, the blocks that the workload wrote are read back at its end.
     ///
     /// # Errors
     /// As for [`run`](Self::run); the first failure ends all workloads.

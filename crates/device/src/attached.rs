@@ -1,4 +1,4 @@
-//! Topology of a block device: its disk, its controller, and the links between it and the CPU.
+//! Topology of a block device: its disk, its controller, and the links between the device and the CPU.
 
 use std::fs;
 use std::path::Path;

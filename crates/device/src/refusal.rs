@@ -95,7 +95,8 @@ pub enum Refusal {
     Busy,
     /// The target is write-protected.
     ReadOnly,
-    /// A device below the target is write-protected. The kernel may fail writes to it, or pass them on regardless.
+    /// A device below the target is write-protected. The kernel may fail writes to the target, or pass the writes
+    /// on regardless.
     ReadOnlyBelow {
         /// Kernel name of the write-protected device.
         what: String,

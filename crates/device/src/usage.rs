@@ -162,7 +162,8 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
     let mut found: Vec<Refusal> = facts.users_of(target).collect();
     let mut partitions = Vec::new();
     for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
-        // A corrupt /sys could list a device both above and below the target; it has already been counted below.
+        // A corrupt /sys could list a device both above and below the target; such a device has already been
+        // counted below.
         if below.contains_key(&layer.upper) {
             continue;
         }

@@ -32,7 +32,7 @@ pub(super) enum Members {
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
-    /// Drives on a RAID controller; each one is verified right before it is used.
+    /// Drives on a RAID controller; each drive is verified right before it is used.
     OnController,
 }
 

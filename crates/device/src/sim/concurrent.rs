@@ -71,7 +71,8 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // If there is a schedule, the rate determines the number of I/Os; a closed loop must not end after only a few.
+        // If there is a schedule, its rate determines the number of I/Os; a closed loop must not end after only a few
+        // I/Os.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_required =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };

@@ -11,7 +11,8 @@ use rustix::param::page_size;
 /// Minimum size of memory for which huge pages are requested: less than one huge page would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
-/// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support them.
+/// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support huge
+/// pages.
 pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let page = page_size();
     let inside = memory.start.align_offset(page);

@@ -226,7 +226,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(e))
     }
 
-    /// Returns whether the file contains data; a new file, or one that consists of holes, does not.
+    /// Returns whether the file contains data; a new file, or a file that consists of holes, does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;

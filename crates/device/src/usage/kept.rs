@@ -40,7 +40,7 @@ impl Visitor {
     pub(super) fn enter(roots: &Roots, namespace: OwnedFd) -> io::Result<Self> {
         let (arrived, arrival) = mpsc::channel();
         let (stay, left) = mpsc::channel::<()>();
-        // Read this before entering: the other namespace may have no /proc.
+        // Read this link before entering: the other namespace may have no /proc.
         let link = roots.proc.join("thread-self");
         let visit = move || {
             let entered = fs::read_link(link).and_then(|task| enter(&namespace).map(|()| task));

@@ -1,7 +1,7 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. It is an error if there
-//! is no answer before a deadline.
+//! The driver queries the file system of the backing file, and waits for its server. If the driver does not
+//! answer before a deadline, this is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -102,12 +102,12 @@ pub(crate) struct Adapter {
 }
 
 impl Answer {
-    /// Parses a response; the error describes what is wrong with it.
+    /// Parses a response; the error describes what is wrong with the response.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
-        // Some versions print a line before the JSON, which warns that the command may take a while.
+        // Before the JSON, some versions print a warning that the command may take a while.
         let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
             serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;

@@ -18,7 +18,8 @@ const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// Number of attempts to find the block device of a new volume, which appears some seconds after the command.
+/// Number of attempts to find the block device of a new volume; the device appears some seconds after the
+/// command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
