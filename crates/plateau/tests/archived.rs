@@ -89,7 +89,7 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     assert_eq!(answers(&bench, &run), before);
 }
 
-/// Removes the last record of a run, which states that it is complete.
+/// Removes the last record of a run, which states that the run is complete.
 fn make_incomplete(bench: &Bench, run: &str) {
     let journal = bench.library().join(run).join("journal");
     let text = support::text(&journal);

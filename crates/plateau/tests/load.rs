@@ -456,7 +456,8 @@ fn a_seed_that_is_drawn_is_reported() {
     };
     let (first, document) = seed("--randrepeat=0");
     assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
-    // Two random 32-bit seeds are equal in one of four billion cases, and three almost never.
+    // Two random 32-bit seeds are equal in one of four billion cases; three equal seeds are practically
+    // impossible.
     assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
     assert_eq!(seed(&format!("--randseed={first}")).0, first);
     assert_eq!((seed("--randrepeat=1").0, seed("--norandommap").0), (1, 1));

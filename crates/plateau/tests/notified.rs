@@ -96,7 +96,7 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
             token.display()
         ),
     );
-    // The first start reports nothing that ended before it.
+    // The first start reports no run that ended before that start.
     assert_eq!(once(&bench, &config)["delivered"], Value::Array(Vec::new()));
     let notifier = Notifier::start(&bench, &config);
     bench.ok(&[&SHORT[..], &["--name", "after"]].concat());

@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // A device node such as /dev/full, which itself must not be put at risk by this test.
+    // A device node like /dev/full; the real /dev/full must not be put at risk by this test.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {

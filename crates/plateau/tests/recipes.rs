@@ -1,4 +1,5 @@
-//! The recipes of the documentation for reading exported data. Each is skipped if its program is not installed.
+//! The recipes of the documentation for reading exported data. A recipe is skipped if its program is not
+//! installed.
 
 mod support;
 

@@ -45,7 +45,7 @@ fn answers(bench: &Bench) -> String {
     asked.iter().map(|words| bench.ok(words)).collect()
 }
 
-/// Returns whether `runs --verbose` reports that it does not use the index.
+/// Returns whether `runs --verbose` reports that the index is not used.
 fn does_without(bench: &Bench) -> bool {
     let (_, err) = texts(&bench.run(&["runs", "--verbose"]));
     err.contains("the index is not used")
@@ -218,7 +218,7 @@ fn eight_processes_index_and_read_at_once() {
     for child in children {
         let output = child.wait_with_output().expect("ended");
         let (_, err) = texts(&output);
-        // A process that waits too long for the others reports this.
+        // A process that waits too long for the lock reports this.
         assert!(output.status.success() || err.contains("holds the lock"), "{err}");
     }
     bench.ok(&["index"]);

@@ -69,7 +69,7 @@ impl Secure {
         format!("https://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Runs curl, which trusts the certificate of the server only.
+    /// Runs curl, and lets it trust only the certificate of the server.
     fn curl(&self, arguments: &[&str]) -> Output {
         curl(&[&["--cacert", self.certificate.to_str().expect("text")], arguments].concat())
     }

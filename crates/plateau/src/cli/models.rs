@@ -1,5 +1,5 @@
-//! Names of simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or
-//! lower case.
+//! Names of simulated drives as users type them: `sim:` and the name of a model, or an unambiguous prefix of the
+//! name, in upper or lower case.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! A rehearsal: runs the tests on a simulated drive that is small enough to complete soon, and scales its times
-//! and amounts to the planned drive. The code of the tests is the same.
+//! A rehearsal: runs the tests on a simulated drive that is small enough for them to complete soon, and scales
+//! the times and amounts to the planned drive. The code of the tests is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

@@ -87,7 +87,8 @@ impl Request {
     }
 }
 
-/// A web server that answers each request with the next status. After the last status, it repeats that status.
+/// A web server that answers each request with the next status. After the last status, the server repeats that
+/// status.
 pub struct Web {
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -230,7 +231,7 @@ impl Notifier {
         support::text(&self.log)
     }
 
-    /// Sends SIGTERM; returns the time until the end.
+    /// Sends SIGTERM; returns how long the process took to end.
     pub fn end(mut self) -> Duration {
         let begun = Instant::now();
         support::send_signal(self.child.id(), "TERM");

@@ -34,7 +34,8 @@ impl Bench {
         Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
-    /// Creates the bench in a folder next to the build, which is not on tmpfs, for targets that need O_DIRECT.
+    /// Creates the bench in a folder next to the build, for targets that need O_DIRECT: this folder is not on
+    /// tmpfs.
     pub fn on_build_disk() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)

@@ -14,7 +14,8 @@ pub enum Queue {
     Known(Vec<Queued>),
     /// This host has no Slurm.
     Absent,
-    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is its message.
+    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is the message
+    /// of `squeue`.
     Unknown(String),
 }
 
