@@ -140,7 +140,8 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` without such I/O.
+/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` if Plateau issued no
+/// such I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {

@@ -105,7 +105,7 @@ pub struct Origin {
     pub date: Option<String>,
     /// Whether the figures were copied manually from a publication, so that there is no file from the tool.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
+    /// Whether the tool's own reports print throughput in MiB/s, so that the figures there look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
     /// The exported run, if Plateau wrote the file.

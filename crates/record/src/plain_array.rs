@@ -27,7 +27,7 @@ impl<'a> Integers<'a> {
         Self { text: text.as_bytes(), at: usize::from(text.is_empty()) }
     }
 
-    /// Returns the next integer; `None` if there is none, or if the text is not what this program writes.
+    /// Returns the next integer; `None` at the end, or if the text is not what this program writes.
     #[inline]
     pub fn next(&mut self) -> Option<u64> {
         let digit =

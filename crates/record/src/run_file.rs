@@ -203,8 +203,8 @@ pub struct TargetFacts {
     /// Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
-    /// The identity to type to confirm erasure. It must be the same when the run is resumed. Empty (null in
-    /// the file) for an imported run.
+    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed. Empty
+    /// (null in the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
     /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this

@@ -65,7 +65,7 @@ pub(super) struct Batches<'a> {
     stated: Digest,
     failure: Option<io::Error>,
     is_over: bool,
-    /// Memory of earlier batches, which is faster to use than new memory.
+    /// Memory of earlier batches; reusing it is faster than allocating new memory.
     spare: Vec<Vec<u8>>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The hash of a record covers the digits of the line before it, not the result of checking that line. A
 //! batch is therefore checked against the digits in the line before it, and the chain is intact if every
-//! batch is.
+//! batch is intact.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read as _};
@@ -25,7 +25,7 @@ const LONG_BATCH_BYTES: usize = 8 << 20;
 /// Limit on the first line.
 const MOST_HEADER_BYTES: u64 = 100;
 
-/// Parses a journal in batches: its text may take more memory than all of its records.
+/// Parses a journal in batches, because the text may take more memory than all records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let threads = stdx::parallel::processors().min(MOST_THREADS);
     parse_in_batches(input, path, BATCH_BYTES, threads)
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// A reader that returns `length` characters without a newline and counts those that were taken from it.
+    /// A reader that returns `length` characters without a newline, and counts the characters that were read.
     struct Endless {
         begin: Vec<u8>,
         length: u64,

@@ -211,7 +211,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     if text.starts_with('+') { None } else { u64::from_str_radix(text, 8).ok() }
 }
 
-/// Parses a header; the error states what is wrong with it.
+/// Parses a header; the error states what is wrong with the header.
 fn parse(block: &[u8; BLOCK_BYTES]) -> Result<(OsString, u64), &'static str> {
     if octal(&block[148..156]) != Some(u64::from(checksum(block))) {
         return Err("a header is damaged");

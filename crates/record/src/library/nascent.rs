@@ -220,7 +220,7 @@ pub(super) fn remove_run(
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
-    // Nobody finds the directory under this name, so no process adds files to it any more.
+    // No process finds the directory under this name, so none adds files any more.
     match is_removable(&*held) {
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {

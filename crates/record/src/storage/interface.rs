@@ -97,7 +97,7 @@ pub trait Stored: Debug + Send {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
-    /// Appends `bytes` to the file. An error may leave some of them written.
+    /// Appends `bytes` to the file. After an error, some of the bytes may have been written.
     ///
     /// # Errors
     /// Returns an error if the operation fails, such as on a full disk.
