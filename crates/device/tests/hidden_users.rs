@@ -1,5 +1,5 @@
-//! Users of a file that do not appear in any process: mounts in namespaces without processes or in no namespace at all,
-//! and loop devices whose file system does not respond.
+//! Users of a file that do not appear in any process: mounts in namespaces without processes or outside of any
+//! namespace, and loop devices whose file system does not respond.
 //!
 //! While one of these users exists, nearly every device over a file is refused, including those of other
 //! tests. Therefore, this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each

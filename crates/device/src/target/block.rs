@@ -279,7 +279,7 @@ impl Block {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
     }
 
-    /// Updates capacity and sector size after a format.
+    /// Updates the capacity and the sector size after a format.
     pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
         let gone = |source: std::io::Error| DriveError::Gone { target: self.facts.path.clone(), source };
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;

@@ -32,7 +32,7 @@ pub struct Templates {
     pub erofs: Option<PathBuf>,
 }
 
-/// A clean-up step that is performed on drop. A stack's steps are dropped in reverse order.
+/// A clean-up step that runs on drop. A stack's steps are dropped in reverse order.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),

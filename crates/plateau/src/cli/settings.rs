@@ -46,7 +46,7 @@ impl Part for SimFaults {
     }
 }
 
-/// Settings on a command line, in the order of the table.
+/// Settings on a command line, in the order of the settings table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SettingOptions<P> {
     given: Vec<Given>,

@@ -32,7 +32,7 @@ pub struct Archived {
 /// The open directory of a run.
 struct Opened {
     folder: Box<dyn Stored>,
-    /// Names and sizes of the directory's files, in the order of an archive.
+    /// Names and sizes of the directory's files, in the order in which an archive stores them.
     files: Vec<(OsString, u64)>,
     /// Size and time of the last change of each file, in the same order.
     extents: Vec<Extent>,
