@@ -217,7 +217,8 @@ fn a_publication_that_was_killed_is_completed_or_replaced() {
     let mut whole = files(&dir);
     assert!(whole.remove("plateau-site.json"));
     assert_eq!(reached(&dir), whole);
-    // Nothing remains of runs that were published by mistake, even if a file of theirs is missing.
+    // Nothing remains of runs that were published by mistake, even if one of their published files is
+    // missing.
     std::fs::remove_dir_all(&dir).expect("removed");
     killed(&bench, &ids[1..]);
     let report = dir.join("runs").join(&ids[1]).join("report.html");

@@ -145,19 +145,19 @@ pub struct WorkloadEfficiency {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {
-    /// Bytes written to the devices per byte written.
+    /// Bytes written to the devices per byte that Plateau wrote.
     #[serde(default)]
     pub bytes_written_per_byte: Option<f64>,
-    /// Writes of the devices per write.
+    /// Number of writes to the devices per write that Plateau issued.
     #[serde(default)]
     pub writes_per_write: Option<f64>,
-    /// Bytes read from the devices per byte read.
+    /// Bytes read from the devices per byte that Plateau read.
     #[serde(default)]
     pub bytes_read_per_byte: Option<f64>,
-    /// Reads of the devices per read.
+    /// Number of reads from the devices per read that Plateau issued.
     #[serde(default)]
     pub reads_per_read: Option<f64>,
-    /// Flushes of the devices per 1,000 writes.
+    /// Number of device flushes per 1,000 writes that Plateau issued.
     #[serde(default)]
     pub flushes_per_thousand_writes: Option<f64>,
 }

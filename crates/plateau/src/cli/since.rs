@@ -1,4 +1,4 @@
-//! `--since`: a point in time in human notation.
+//! `--since`: a point in time, given as a date, a time or an age.
 
 use jiff::{Span, Timestamp, Zoned};
 

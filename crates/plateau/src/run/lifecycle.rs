@@ -371,7 +371,7 @@ impl Accepted {
 /// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
 /// is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
-    // Whoever repeats a command of an archived run does not expect a file in the working directory.
+    // A user who repeats the command of an archived run does not expect a report in the working directory.
     let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();
