@@ -18,7 +18,8 @@ pub struct Armed {
     /// For an array, the array's own device, not one of its members.
     pub(crate) inner: Inner,
     pub(crate) effort: Option<Effort>,
-    /// Declared after `inner`, which must be closed before the array can be dismantled.
+    /// Declared after `inner`, because fields are dropped in order and `inner` must be closed before the
+    /// array can be dismantled.
     pub(crate) array: Option<Box<Assembly>>,
 }
 
@@ -47,8 +48,8 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks. A workload with verification is read back at its end; its segment
-    /// contains the findings and any failed I/O.
+    /// rounded down to whole blocks. At the end of a workload with verification, the blocks that the workload
+    /// wrote are read back; the segment contains the findings and any failed I/O.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
@@ -83,8 +84,8 @@ impl Armed {
     }
 
     /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
-    /// second. Each starts as soon as it is set up. If `read_back` is set for a workload with verification,
-    /// the blocks that it wrote are read back at its end.
+    /// second. Each workload starts as soon as it is set up. If `read_back` is set for a workload with
+    /// verification, the blocks that the workload wrote are read back at its end.
     ///
     /// # Errors
     /// As for [`run`](Self::run); the first failure ends all workloads.
@@ -112,7 +113,7 @@ impl Armed {
     }
 
     /// Replays individual I/Os, each of which is checked before it is issued. `on_progress` receives the number of
-    /// completed I/Os. Returns None if it stopped the replay.
+    /// completed I/Os. Returns `None` if `on_progress` stopped the replay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] at the first I/O that does not fit the target; otherwise as for [`run`](Self::run).
@@ -144,7 +145,7 @@ impl Armed {
         self.effort
     }
 
-    /// Makes a simulated drive restart the recording of its requests; does nothing on a real target.
+    /// Restarts the recording of the requests to a simulated drive; does nothing on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();
@@ -160,7 +161,7 @@ impl Armed {
         }
     }
 
-    /// Leaves the target idle for this long, divided by the scale on a simulated drive.
+    /// Leaves the target idle for `ns`; on a simulated drive, this time is divided by the scale.
     ///
     /// # Errors
     /// None at present; reserved for devices that can fail while idle.

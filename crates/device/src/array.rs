@@ -51,7 +51,8 @@ pub(crate) const PREFIX: &str = "array:";
 /// Poll intervals while members are synchronised: by the kernel, and by a RAID controller, whose utility is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
-/// Highest md number. Free numbers are searched downwards from this number, as in the kernel's automatic numbering.
+/// Highest md number. The search for a free number starts here and goes downwards, like the kernel's automatic
+/// numbering.
 const HIGHEST_NUMBER: u32 = 127;
 /// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
@@ -75,7 +76,7 @@ pub(crate) struct Assembly {
     built: Option<Built>,
 }
 
-/// Arrays and notes that must be removed later.
+/// A created array and its note, both of which must be removed later.
 struct Built {
     plan: ArrayPlan,
     note: Note,
@@ -148,7 +149,7 @@ impl Assembly {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
-        // The kernel opens the members exclusively, so they must not remain open here.
+        // The kernel opens the members exclusively, so this process must close them first.
         drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
@@ -360,7 +361,8 @@ fn md_uuid(text: &str) -> String {
     groups.join(":")
 }
 
-/// Formats the methods, such as `NVMe Format SES=1 of each of 3 members`; lists each method once if they differ.
+/// Formats the purge methods, such as `NVMe Format SES=1 of each of 3 members`; if they differ, each distinct
+/// method is listed once.
 fn methods_of(purged: &[Purged]) -> String {
     let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
     methods.sort_unstable();

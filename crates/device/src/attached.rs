@@ -1,4 +1,4 @@
-//! Topology of a block device: its disk, its controller, and the links between it and the CPU.
+//! Topology of a block device: its disk, its controller, and the links between the device and the CPU.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use sysfs::{Roots, SysDevice};
 pub struct Link {
     /// Kind and location, such as `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
     pub name: String,
-    /// Maximum throughput, without encoding overhead; `None` if the kernel does not report it.
+    /// Maximum throughput, net of encoding overhead; `None` if the kernel does not report it.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -68,12 +68,13 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     if is_numbered(name, "ata") {
         return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
     }
-    // Only hubs and ports carry the traffic of the devices attached to them. Device interfaces have no speed.
+    // Only hubs and ports carry the traffic of the devices attached to them. The interfaces of a USB device
+    // have no speed.
     let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }
 
-/// Returns the throughput of a PCIe link without encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
+/// Returns the throughput of a PCIe link, net of encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
 fn pcie(speed: &str, width: &str) -> Option<f64> {
     let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;

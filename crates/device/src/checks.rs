@@ -1,7 +1,7 @@
 //! Host checks: conditions around a drive that could skew a result, with one file per check.
 //!
-//! Each check reads `/sys` and `/proc` under the roots and passes the values to a pure function that evaluates
-//! them. Settings that are safe to change for a run are returned as [`Tuning`].
+//! Each check reads `/sys` and `/proc` under the given roots, and passes the values to a pure function that
+//! evaluates them. Settings that are safe to change for a run are returned as [`Tuning`].
 
 mod cgroup;
 mod check;
@@ -30,7 +30,7 @@ use check::{Check, Finding, Scene};
 use sysfs::{Roots, SysDevice};
 pub use tuning::{KnownSettings, Tuning};
 
-/// Interval between two readings of counters.
+/// Interval between the two readings of the counters.
 const WATCHED: Duration = Duration::from_millis(300);
 
 /// All checks, in the order in which they are reported.

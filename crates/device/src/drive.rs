@@ -61,8 +61,8 @@ impl Drive {
     /// Returns the state of an existing file; `None` for any other target.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the file cannot be read, or is no longer the one that
-    /// was inspected.
+    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the file cannot be read, or is no longer the
+    /// inspected file.
     pub fn file_state(&self) -> Result<Option<FileState>, DriveError> {
         match &self.kind {
             Kind::Single(Single::Real(real, _)) => real.file_state(),
@@ -74,7 +74,7 @@ impl Drive {
     ///
     /// # Errors
     /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the target does not exist, cannot be read, or is no
-    /// longer the one that was inspected.
+    /// longer the inspected target.
     pub fn open_to_read(self) -> Result<Reader, DriveError> {
         match self.kind {
             Kind::Single(Single::Simulated(simulated)) => Ok(Reader::of_simulated(self.facts, simulated)),

@@ -55,7 +55,7 @@ impl Inner {
         }
     }
 
-    /// Verifies between two workloads that the open target is still in the state that it was armed in.
+    /// Verifies between two workloads that the open target is still in the state in which it was armed.
     pub(crate) fn check_in_between(&self) -> Result<(), DriveError> {
         match self {
             Self::Simulated(_) => Ok(()),

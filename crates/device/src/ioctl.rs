@@ -54,7 +54,7 @@ pub(crate) fn extents(fd: BorrowedFd<'_>) -> io::Result<u64> {
         length_bytes: u64,
         flags: u32,
         extents: u32,
-        /// Room for extents after the structure. If it is 0, the kernel only counts the extents.
+        /// Room for extents after the structure. If there is none, the kernel only counts the extents.
         room: u32,
         reserved: u32,
     }

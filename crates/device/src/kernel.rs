@@ -19,8 +19,8 @@ const PAGE_BYTES: usize = 4096;
 /// Interval at which the progress of a long command is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Verifies that the device is still the one that may be erased; if `true`, also verifies that the other
-/// namespaces of its NVMe subsystem are not in use.
+/// Verifies that the device is still the one that may be erased. If the argument is `true`, also verifies
+/// that the other namespaces of its NVMe subsystem are not in use.
 type Recheck<'a> = Box<dyn Fn(bool) -> Result<(), DriveError> + 'a>;
 
 /// An open block device; opened exclusively for commands that change it.

@@ -27,7 +27,7 @@ pub struct Listed {
     pub refusals: Vec<Refusal>,
     /// Why the device could not be inspected; `None` if it was.
     pub unusable: Option<Arc<DriveError>>,
-    /// Returns whether the device is known to be in use. Old signatures alone do not count as use.
+    /// Whether the device is known to be in use. Old signatures alone do not count as use.
     pub in_use: bool,
 }
 

@@ -49,7 +49,8 @@ impl Armed {
         self.inner.purge(options, on_progress)
     }
 
-    /// Checks in advance whether a purge with these options would start; arrays check the options in the purge.
+    /// Checks in advance whether a purge with these options would start. For an array, the options are checked
+    /// only during the purge.
     ///
     /// # Errors
     /// Returns the errors of [`purge_with`](Self::purge_with), except for failures during the purge.

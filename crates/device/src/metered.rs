@@ -8,7 +8,7 @@ use crate::armed::Armed;
 use crate::kernel::Kernel;
 use sysfs::SysDevice;
 
-/// Reads the maximum power of a drive's current power state in microwatts; `None` if the drive does not report it.
+/// Reads the maximum power in microwatts of a drive's current power state; `None` if the drive does not report it.
 pub type PowerBound = Box<dyn FnMut() -> Option<u64> + Send>;
 
 impl Armed {
@@ -20,7 +20,7 @@ impl Armed {
         Some(sys.position().to_owned())
     }
 
-    /// Returns a reader of the power state of an NVMe drive, which sends commands to the drive each time it is called.
+    /// Returns a function that reads the power state of an NVMe drive; each call sends commands to the drive.
     #[must_use]
     pub fn power_bound(&self) -> Option<PowerBound> {
         let (block, held, _) = self.inner.block().filter(|_| self.array.is_none())?;
@@ -28,7 +28,7 @@ impl Armed {
             return None;
         }
         let fd = held.fd.try_clone().ok()?;
-        // The command only queries the drive, so the target need not be checked again before it.
+        // The command only queries the drive, so the target need not be checked again first.
         Some(Box::new(move || {
             let mut kernel = Kernel::new(&fd, 0, Clock::start(), Box::new(|_| Ok(())));
             admin::power_state::bound_microwatts(&mut kernel)

@@ -13,7 +13,7 @@ use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
 /// A target that may be read. Rejects all workloads with writes before any I/O. In addition, the kernel would
-/// refuse writes to a real target (for NVMe commands, the queue would refuse them).
+/// refuse writes to a real target; for NVMe commands, the engine's queue would refuse the writes.
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,

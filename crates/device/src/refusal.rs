@@ -15,7 +15,7 @@ pub enum Refusal {
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the mount's namespace, unless that is our own namespace.
+        /// A process in the namespace of the mount; `None` if that is Plateau's own namespace.
         namespace_of: Option<u32>,
     },
     /// The target or a partition of it is used as swap space.
@@ -95,7 +95,8 @@ pub enum Refusal {
     Busy,
     /// The target is write-protected.
     ReadOnly,
-    /// A device below the target is write-protected. The kernel may fail writes to it, or pass them on regardless.
+    /// A device below the target is write-protected. The kernel may fail writes to the target, or pass the writes
+    /// on regardless.
     ReadOnlyBelow {
         /// Kernel name of the write-protected device.
         what: String,

@@ -1,7 +1,7 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle
-//! phases are divided by n here, and each interval in the time series is a scaled second. The start and the end
+//! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle phases
+//! are divided by n here, and each interval in the time series lasts one scaled second. The start and the end
 //! of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
 //! them from the capacity, which is already scaled.
 

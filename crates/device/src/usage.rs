@@ -53,8 +53,8 @@ pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     found
 }
 
-/// Returns all users of the bytes of `target`. If there are none, exclusive claims below the target are included,
-/// as are write-protected devices below it.
+/// Returns all users of the bytes of `target`, and any write-protected device below it. Unless a user is found,
+/// also searches for exclusive claims below the target.
 pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> Vec<Refusal> {
     let mut found = users(facts, target);
     if !found.iter().any(Refusal::protects_data) && claims::any_below(roots, facts, target) {
@@ -126,7 +126,7 @@ pub fn built_on_files<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<(&'p
     for (file, path) in files {
         let known = found.len();
         found.extend(users(&facts, file).into_iter().filter(is_built_on_it).map(|user| (path, user)));
-        // A mount that is in no visible table keeps the file open.
+        // A mount keeps the file open even if no visible mount table lists it.
         if found.len() == known
             && let Some(what) = facts.unseen_user_of_files()
             && overlay::opened_nothing(path).is_some_and(|file| rings::is_open(&file))
@@ -162,7 +162,8 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
     let mut found: Vec<Refusal> = facts.users_of(target).collect();
     let mut partitions = Vec::new();
     for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
-        // A corrupt /sys could list a device both above and below the target; it has already been counted below.
+        // A corrupt /sys could list a device both above and below the target; such a device has already been
+        // counted below.
         if below.contains_key(&layer.upper) {
             continue;
         }

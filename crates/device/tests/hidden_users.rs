@@ -1,5 +1,5 @@
-//! Users of a file that do not appear in any process: mounts in namespaces without processes or in no namespace at all,
-//! and loop devices whose file system does not respond.
+//! Users of a file that do not appear in any process: mounts in namespaces without processes or outside of any
+//! namespace, and loop devices whose file system does not respond.
 //!
 //! While one of these users exists, nearly every device over a file is refused, including those of other
 //! tests. Therefore, this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each
@@ -146,7 +146,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
         Ok(daemon) => daemon,
         Err(why) => return skip(&why),
     };
-    // An open file without a lease, so that every unknown user counts. A target would be inspected for
+    // An open file without a lease, so that every unknown user counts. The inspection of a target would take
     // longer.
     let file = support::file_of(SIZE);
     let _open = file.open();

@@ -102,7 +102,8 @@ fn timed_runs_keep_mix_time_and_depth() {
         let share = segment.read.ios as f64 / ios as f64;
         let deviation = (0.65 * 0.35 / ios as f64).sqrt();
         assert!((share - 0.65).abs() < 5.0 * deviation, "{share} of {ios}");
-        // By Little's law, depth = rate x response time. The rest of the time is spent outside the kernel.
+        // By Little's law, depth = rate x response time. The time between a completion and the next
+        // submission is not included.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
         // Check only an upper bound, because helper threads that wait for a CPU have no I/O in flight;
         // failing_device.rs checks the lower bound on a device of 500 IOPS.

@@ -108,8 +108,8 @@ fn a_simulated_drive_shows_overload_as_well() {
     assert!((twice.iops() / most - 1.0).abs() < 0.05, "{} of {most}", twice.iops());
     let waited = twice.max_latency_ms().expect("I/O");
     assert!((waited / 500.0 - 1.0).abs() < 0.05, "the last one waits for half of the second: {waited} ms");
-    // Independent arrivals queue even below the limit. At half the load, they wait for half a service time on
-    // average.
+    // Independent arrivals queue even below the maximum rate. At half that rate, they wait for half a service
+    // time on average.
     let poisson = at(0.5, Process::Poisson);
     assert!((poisson.iops() / half.iops() - 1.0).abs() < 0.1, "{}", poisson.iops());
     assert!(mean_ms(&poisson) > mean_ms(&half) * 1.3, "{} against {}", mean_ms(&poisson), mean_ms(&half));

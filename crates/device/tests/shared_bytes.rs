@@ -11,8 +11,8 @@ use support::users::{Cleanup, Holder, refused, shared, text};
 use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
-/// A Python program that claims a device exclusively without opening it for writing, as mounted file systems do
-/// with devices that are in no list.
+/// A Python program that claims a device exclusively without opening it for writing, like a file system that
+/// uses a device not listed in the mount table (an external XFS log, for example).
 const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
 const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
 
@@ -165,7 +165,7 @@ fn with_partition(image: Option<&Path>) -> Option<Loop> {
     Some(device)
 }
 
-/// The external log of a mounted XFS is an example of such a device.
+/// The external log of a mounted XFS is an example of a device that is claimed but not in the mount table.
 #[test]
 fn a_claimed_device_with_partitions() {
     let Some(disk) = with_partition(None) else { return };

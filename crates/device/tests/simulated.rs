@@ -74,7 +74,8 @@ fn short_cells_complete_enough_and_amounts_are_whole_blocks() {
     assert_eq!(finish(&mut target, &pass).write.bytes, capacity / (128 << 10) * (128 << 10));
 }
 
-/// An extended cell has coarser intervals instead of thousands of them; a long workload keeps its scaled seconds.
+/// An extended cell has coarser intervals instead of thousands of short ones; a long workload keeps intervals of
+/// one scaled second.
 #[test]
 fn the_series_of_an_extended_cell_has_a_limited_number_of_intervals() {
     let cell = |until_ns| {

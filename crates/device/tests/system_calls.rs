@@ -83,7 +83,7 @@ fn reads(queue_depth: u16) -> Workload {
     Workload { read_percent: 100, queue_depth, ..workload(SIZE) }
 }
 
-/// Reads a temporary file with this engine.
+/// Checks the system calls of a load that reads a temporary file with this engine.
 fn check_reads(what: &str, engine: Engine, request: &Workload, roles: &[Role]) {
     let file = support::file();
     file.open().set_len(SIZE).expect("a file of some size");
@@ -119,8 +119,8 @@ fn nothing_but_the_queue_calls_the_kernel() {
 
 #[test]
 fn helper_threads_read_and_wait_for_each_other() {
-    // Each I/O crosses between threads twice. Each hand-over takes a lock contended by nine threads, wakes the other
-    // side, and makes it wait again.
+    // Each I/O crosses between threads twice. Each hand-over takes a lock contended by nine threads, and wakes the
+    // other side, which then waits again.
     let roles = [
         Role { most_per_io: 20, ..worker(&[libc::SYS_futex]) },
         Role { name: "io-helper", own: &[libc::SYS_futex, libc::SYS_pread64], most_per_io: 20 },

@@ -378,7 +378,7 @@ fn a_link_in_place_of_a_new_file() {
     assert!(target.is_symlink(), "what was planted stays");
 }
 
-/// The race itself: two files are exchanged continuously, and the one with data must never be armed without
+/// The race itself: two files are exchanged continuously, and the file with data must never be armed without
 /// confirmation.
 #[test]
 fn files_that_are_exchanged_continuously() {

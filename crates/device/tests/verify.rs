@@ -191,7 +191,8 @@ fn findings_become_part_of_the_segment() {
     assert_eq!((read.checked_blocks, read.wrong_blocks, read.places), (blocks, 1, vec![place]));
 }
 
-/// If a load is stopped, its findings must not be lost: when it is repeated, the damage may no longer exist.
+/// If a load is stopped, its findings must not be lost: when the load is repeated, the damage may no longer
+/// exist.
 #[test]
 fn findings_before_a_load_is_stopped_are_kept() {
     let file = support::file();

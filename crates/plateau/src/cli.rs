@@ -53,7 +53,7 @@ pub use watch::Watch;
 
 use crate::output::options::Outputs;
 
-/// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
+/// Run the SNIA Solid State Storage Performance Test Specification: purge, precondition, run the
 /// standard tests to steady state, report.
 #[derive(Debug, Parser)]
 #[command(name = "plateau", version, long_version = crate::output::version::LONG, max_term_width = 110, after_help = after_help::TEXT)]
@@ -78,7 +78,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Printed after each command's options.
+/// Display order of the global options, which help prints after each command's own options.
 const GLOBAL_ORDER: usize = 900;
 
 #[derive(Debug, Subcommand)]

@@ -16,7 +16,7 @@ fn library() -> (Bench, String) {
     (bench, run)
 }
 
-/// The words of a table: the width of its columns depends on the path of the run.
+/// Returns the words of a table, because the width of its columns depends on the path of the run.
 fn words(text: String) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -67,7 +67,7 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     }
     assert!(bench.library().join(format!("{run}.tar.zst")).is_file() && !bench.library().join(&run).exists());
     assert_eq!(answers(&bench, &run), before);
-    // Without an index, which something else prevents.
+    // Without an index, because a folder is in its place.
     fs::remove_file(bench.library().join("index.sqlite")).expect("removed");
     fs::create_dir(bench.library().join("index.sqlite")).expect("in the way");
     assert_eq!(words(bench.ok(&["runs"])), before[0]);
@@ -89,7 +89,7 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     assert_eq!(answers(&bench, &run), before);
 }
 
-/// Removes the last record of a run, which states that it is complete.
+/// Removes the last record of a run, which states that the run is complete.
 fn make_incomplete(bench: &Bench, run: &str) {
     let journal = bench.library().join(run).join("journal");
     let text = support::text(&journal);
@@ -278,7 +278,7 @@ fn owner_and_group_are_kept() {
     assert_eq!(of(&folder), (user, group, 0o750));
     assert!(files().count() > 2);
     files().for_each(|path| assert_eq!(of(&path), (user, group, 0o640), "{}", path.display()));
-    // A journal in the directory of somebody else, which only that user can enter.
+    // A journal in another user's directory, which only that user can enter.
     std::os::unix::fs::chown(&folder, Some(0), Some(0)).expect("changed");
     bench.ok(&["archive", &run]);
     let (user, _, mode) = of(&bench.library().join(format!("{run}.tar.zst")));

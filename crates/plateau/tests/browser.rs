@@ -143,7 +143,7 @@ fn nothing_is_hidden_squashed_or_overlapping_at_any_width() {
         return;
     }
     let bench = Bench::new();
-    // This run has the maximum number of strips above each page without an interruption.
+    // This run has as many strips above each page as is possible without an interruption.
     let fault = "throttle:after=30min,for=60min,rate=20MB";
     for profile in ["pts-e-1.0", "pts-e-2.0"] {
         let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
@@ -193,7 +193,7 @@ fn comparisons_are_legible_at_any_width_in_light_and_dark() {
     }
 }
 
-/// Path of axe-core, if it is installed as a global package of npm.
+/// Returns the path of axe-core, if it is installed as a global package of npm.
 fn axe() -> Option<String> {
     let root = Command::new("npm").args(["root", "--global"]).output().ok();
     let root = root.filter(|output| output.status.success()).map(|output| support::texts(&output).0);
@@ -223,7 +223,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     .unwrap();
     let source = format!("file://{}", page.display());
     let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-    // One at a time: the browser is terminated after a minute.
+    // Check one width at a time, because the browser has a time limit.
     for width in [1500, 800, 390] {
         let (found, _) = framed(&bench, &frame(width), AXE, &["--virtual-time-budget=120000"]);
         let at_width = &found[width.to_string()];

@@ -58,7 +58,7 @@ fn the_cache_of_the_model_is_found() {
         let of = |name: &str| figure(&test, name).unwrap_or_else(|| panic!("{what}: no {name}"));
         assert!(of("Rate in the cache") > 1.5 * of("Sustained rate"), "{what}");
         // Once emptied, a cache is full again after the same number of bytes, and longer idle times empty
-        // more of it.
+        // more of the cache.
         let after = ["1", "5", "15", "60"].map(|minutes| of(&format!("Cache after {minutes} min")));
         let grows = after.windows(2).all(|pair| pair[1] >= pair[0] - TOLERANCE * expected);
         assert!(grows && (after[3] / expected - 1.0).abs() <= TOLERANCE, "{what}: {after:?}");

@@ -44,7 +44,7 @@ fn a_copied_run_is_a_copy_until_its_source_is_gone() {
     assert_eq!(journal(&bench.library()), journal(&dest));
     bench.ok(&["verify", &id, "--library", dest_text]);
 
-    // A copy in a renamed directory says so.
+    // A copy in a renamed directory is shown with a remark about its name.
     std::fs::rename(dest.join(&id), dest.join("renamed")).expect("renamed");
     let shown = bench.ok(&["show", "renamed", "--library", dest_text]);
     assert!(shown.contains("its directory has another name: renamed"), "{shown}");

@@ -45,10 +45,10 @@ fn loop_device_with_4096_byte_sectors() {
 }
 
 /// Runs `tests`, or all tests with `PLATEAU_EVERY_TEST=1`, with cells that are too short for conclusions, so that
-/// every step is executed.
+/// every step runs.
 fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &str, options: &[&str]) {
     let identity = identity(bench, device);
-    // The 128 zones of at least 1 MiB do not fit.
+    // The 128 zones of hdd-tp, of at least 1 MiB each, do not fit on the device.
     let every: Vec<&str> = pts::TESTS.iter().map(|test| test.name).filter(|name| *name != "hdd-tp").collect();
     let names = if std::env::var_os("PLATEAU_EVERY_TEST").is_some() { &every[..] } else { tests };
     let document = bench.json(

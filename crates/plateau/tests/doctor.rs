@@ -19,7 +19,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns kind and file name of each finding.
+/// Returns the kind and the file name of each finding.
 fn found(document: &serde_json::Value) -> Vec<(String, String)> {
     let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
     let name = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();

@@ -25,7 +25,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Makes and mounts a file system; `None` if the host cannot.
+/// Makes and mounts a file system; returns `None` if this is not possible on this host.
 fn mounted(bench: &Bench, kind: &str) -> Option<Mounted> {
     if !is_root() {
         skips::skip!("only root mounts file systems");

@@ -218,7 +218,7 @@ fn syncs_are_issued_and_reported_as_by_fio() {
     ] {
         let folder = folder();
         let Some([theirs, ours]) = by_both(folder.path(), options) else { return };
-        // In the number of syncs, fio 3.33 omits fdatasyncs, but not in their response times.
+        // fio 3.33 omits fdatasyncs from the number of syncs, but not from the response times of syncs.
         assert_eq!(ours["sync"]["total_ios"], syncs, "{options}: {ours}");
         for job in [&theirs, &ours] {
             assert_eq!(job["sync"]["lat_ns"]["N"], syncs, "{options}: {job}");

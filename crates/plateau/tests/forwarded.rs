@@ -197,7 +197,7 @@ fn records_that_do_not_verify_are_not_stored() {
     host.fails(6, &["push", &id, &url, "--token-file", &token]);
     let stored = journal(&lab.bench.library(), &id);
     assert!(whole.starts_with(&stored), "only records of the run were stored");
-    // The honest rest is still accepted.
+    // The genuine records after the first half are still accepted.
     fs::write(&path, &whole).expect("writable");
     host.ok(&["push", &id, &url, "--token-file", &token]);
     assert_eq!(journal(&lab.bench.library(), &id), whole);
@@ -214,7 +214,7 @@ fn a_followed_run_arrives_although_the_server_is_killed() {
     let url = lab.url();
     let mut run = host.start(&LONG);
     host.wait_for("a few cells", |journal| finished(journal) >= 2);
-    // The run must not end while the server knows it as a run in progress.
+    // The run must not end while the server still lists it as a run in progress.
     let held = hold(run.id());
     let follow = ["forward", "--to", &url, "--token-file", &token, "--look-every", "1"];
     let mut forward = host.start(&follow);

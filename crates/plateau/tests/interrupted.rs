@@ -256,7 +256,8 @@ fn a_run_on_a_file_continues_only_in_that_file_from_any_directory() {
     assert!(std::fs::read(&file).unwrap() == content, "nothing was written");
 
     std::fs::remove_file(&file).unwrap();
-    // Renaming counts as a change, and it is certainly later than the coarsest time that is accepted.
+    // Renaming counts as a change. Wait first, so that the time of the change is outside the tolerance for
+    // coarse timestamps.
     std::thread::sleep(LONGER_THAN_A_TIME_STEP);
     std::fs::rename(&away, &file).unwrap();
     let renamed = bench.fails(3, &["resume", &id]);

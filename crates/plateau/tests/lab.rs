@@ -220,7 +220,7 @@ fn after_a_wrong_identity_the_plan_is_kept_and_the_target_is_unchanged() {
     assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);
     let entry = operator.settled(&page);
     assert_eq!(entry["stage"], "failed", "{entry}");
-    // A failed start is planned again from the same plan.
+    // After a failed start, the form for a new plan is filled in from the failed plan.
     let shown = server.get(&page, &operator.cookie).body;
     let again = page.replace("/start/", "/start?again=");
     assert!(shown.contains(&again), "{shown}");
@@ -278,7 +278,7 @@ fn a_run_is_not_affected_by_the_end_of_the_server() {
     let alone = Bench::new();
     let document = alone.json(&["run", "iops", MODEL, "--scale", "1/16", "--profile", "pts-e-1.0"]);
     let undisturbed = journal(&alone, document["run"].as_str().expect("an id"));
-    // Only the host's timestamps differ; each record contains them, and so does the hash chain.
+    // Only the host's timestamps differ; they are part of each record and thus change the hash chain.
     assert_eq!(measured(&journal(&bench, &run)), measured(&undisturbed));
 }
 

@@ -125,7 +125,7 @@ fn runs_are_shown_in_the_chosen_columns_and_in_pages() {
     let (out, err) = support::texts(&bench.run(&["runs", "-n", "2", "--page", "2"]));
     assert!(out.contains(&oldest) && out.lines().count() == 2 && err.is_empty(), "{out}{err}");
     let (out, _) = support::texts(&bench.run(&["runs", "-n", "2", "--page", "3"]));
-    assert_eq!(out.trim_end(), "page 3 is empty: 3 of 3 runs match, the last page is 2");
+    assert_eq!(out.trim_end(), "page 3 is empty: 3 of 3 runs match; the last page is 2");
     for (bad, hint) in [
         (&["--columns", "run,tgas"][..], "did you mean 'tags'?"),
         (&["--columns", "run,run"], "named twice"),

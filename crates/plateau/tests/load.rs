@@ -456,7 +456,8 @@ fn a_seed_that_is_drawn_is_reported() {
     };
     let (first, document) = seed("--randrepeat=0");
     assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
-    // Two random 32-bit seeds are equal in one of four billion cases, and three almost never.
+    // Two random 32-bit seeds are equal in one of four billion cases; three equal seeds are practically
+    // impossible.
     assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
     assert_eq!(seed(&format!("--randseed={first}")).0, first);
     assert_eq!((seed("--randrepeat=1").0, seed("--norandommap").0), (1, 1));
@@ -494,7 +495,7 @@ fn options_without_meaning_for_a_target_are_refused() {
     assert_eq!(json(&both)["jobs"][1]["target"]["simulated"]["scale_divisor"], 256);
 }
 
-/// Returns text and document of the same load.
+/// Returns the text output and the JSON document of the same load.
 fn both(arguments: &[&str]) -> (String, Value) {
     let run = |more: &[&str]| {
         let output = plateau(&[arguments, more].concat());
@@ -565,7 +566,7 @@ fn a_load_is_compared_with_the_ceiling_of_the_host() {
     assert_eq!(job["notes"].to_string().contains("HOST-LIMITED: "), share > 0.7, "{document}");
     let placement = job["placement"][0].as_str().expect("a placement");
     match std::thread::available_parallelism().map(usize::from) {
-        // One thread on two or more CPUs gets one of them, named by its number.
+        // With two or more CPUs, the only thread is pinned to one CPU, which is named by its number.
         Ok(2..) => assert!(placement.strip_prefix("cpu ").is_some_and(starts_with_number), "{placement}"),
         _ => assert_eq!(placement, "not pinned: 1 threads on 1 CPUs leave none free"),
     }

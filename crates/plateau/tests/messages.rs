@@ -272,7 +272,8 @@ fn models_have_the_same_names_in_all_commands() {
     }
 }
 
-/// A media fault is still present after `resume`, so following that suggestion would never end.
+/// A media fault is still present after `resume`, so a user who followed that suggestion would never get a
+/// complete run.
 #[test]
 fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
     let bench = Bench::new();

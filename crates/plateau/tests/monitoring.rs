@@ -173,8 +173,8 @@ fn prometheus_finds_a_series_for_every_query() {
     let bench = Bench::on_build_disk();
     add_user(&bench);
     let server = Server::start(&bench);
-    // The cells of the first run, whose time left is known, are longer than the test. The second one reports health; it
-    // cannot end while it is stopped, and keeps its lock.
+    // The cells of the first run, whose time left is known, are longer than the test. The second run reports health;
+    // its process cannot end while it is stopped, and keeps its lock.
     let file = bench.path("target");
     let long = ["--cell-seconds", "600", "--size", "16MiB", "--profile", "pts-e-1.0"];
     let _on_file =
@@ -217,7 +217,8 @@ fn programs_sign_in_with_each_request() {
     {
         let response = server.get("/metrics", headers);
         assert_eq!(response.status, status, "{headers}: {response:?}");
-        // A browser would ask for a name and a password, and send them with every request from then on.
+        // With this header, a browser would ask for a name and a password, and send them with every request
+        // from then on.
         assert_eq!(response.header("www-authenticate"), None);
     }
     let foreign = format!("{right}Origin: http://evil.example\r\n");

@@ -17,7 +17,7 @@ use support::{Bench, finished, hold, send_signal, texts};
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
 /// Far longer than a test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
-/// Short intervals between looks and between retries, and no delay for interrupted runs.
+/// Short intervals between checks of the library and between retries, and no delay for interrupted runs.
 const QUICK: &str = "look-every = \"20 ms\"\ninterrupted-after = \"0 s\"\nfirst-retry = \"20 ms\"\n";
 
 fn config(bench: &Bench, text: &str) -> PathBuf {
@@ -26,7 +26,7 @@ fn config(bench: &Bench, text: &str) -> PathBuf {
     path
 }
 
-/// Looks once, and delivers; returns the document.
+/// Checks the library once and delivers the notices; returns the document.
 fn once(bench: &Bench, config: &Path) -> Value {
     bench.json(&["notify", "--once", "--config", config.to_str().expect("text")])
 }
@@ -96,7 +96,7 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
             token.display()
         ),
     );
-    // The first start reports nothing that ended before it.
+    // The first start reports no run that ended before that start.
     assert_eq!(once(&bench, &config)["delivered"], Value::Array(Vec::new()));
     let notifier = Notifier::start(&bench, &config);
     bench.ok(&[&SHORT[..], &["--name", "after"]].concat());
@@ -271,7 +271,7 @@ fn a_stuck_run_an_interrupted_one_and_a_question_reach_a_person() {
     assert!(notice["reason"].is_string(), "{notice}");
     assert!(notice["text"].as_str().is_some_and(|text| text.contains("plateau resume ")), "{notice}");
 
-    // The WSAT timeline is the test's result, so `plateau job` would hold this run.
+    // The WSAT timeline is the test's result, so `plateau job` would ask a person how to continue this run.
     let job = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale=1/4", "--profile", "pts-e-1.0"];
     let run = Process::start(&bench, &job);
     let journal = bench.library().join("j1/journal");

@@ -44,7 +44,7 @@ fn complete(profile: &str) {
     assert!(found == golden, "{name} differs, PLATEAU_BLESS=1 rewrites it: {line:?}");
 }
 
-/// Formats verdict, window and key figures of each test with as many digits as are printed.
+/// Formats the verdict, the window and the key figures of each test with as many digits as reports print.
 fn outcome(tests: &[Value]) -> String {
     let mut all = String::new();
     for test in tests {

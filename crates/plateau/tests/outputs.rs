@@ -31,7 +31,7 @@ impl Victim {
     }
 }
 
-/// Returns inode and mode: enough to detect that a path was replaced.
+/// Returns the inode and the mode of a path, which suffice to detect that it was replaced.
 fn node(path: &Path) -> (u64, u32) {
     let meta = std::fs::symlink_metadata(path).expect("it is still there");
     (meta.ino(), meta.mode())
@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // A device node such as /dev/full, which itself must not be put at risk by this test.
+    // A device node like /dev/full; the real /dev/full must not be put at risk by this test.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {
@@ -239,7 +239,7 @@ fn the_image_of_a_loop_device_is_not_replaced() {
     let [run, _] = runs(&bench);
     let image = bench.path("image");
     let Some(_device) = support::loop_device::attach(&image, &[]) else { return };
-    // In the second round, the name that the kernel shows no longer exists.
+    // In the second iteration, the name that the kernel shows no longer exists.
     let other = bench.path("other");
     std::fs::hard_link(&image, &other).expect("a link");
     for path in [&image, &other] {
@@ -258,7 +258,7 @@ fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
     for name in ["lower", "upper", "work", "merged"] {
         std::fs::create_dir(bench.path(name)).expect("a folder");
     }
-    // Only the process that mounted it knows the directory to which relative layers refer.
+    // The layers are relative to a directory that only the mounting process knows.
     let options = "lowerdir=lower,upperdir=upper,workdir=work";
     let mut mount = Command::new("mount");
     mount.args(["-i", "-t", "overlay", "overlay", "merged", "-o", options]);

@@ -53,7 +53,7 @@ fn an_export_has_the_tables_of_the_chosen_runs() {
         rows.iter().map(|row| (row[0].as_str().unwrap().to_owned(), row[1].as_u64().unwrap())).collect();
     assert_eq!(counts, expected);
     assert!(counts.len() == 2 && counts.iter().all(|(_, rows)| *rows > 0), "{counts:?}");
-    // A second export leaves no rows of the first one.
+    // A second export replaces all rows of the first.
     for filter in
         [&["a"][..], &["--test", "lat"], &["--tag", "x", "--state", "steady", "--state", "unsteady"]]
     {
@@ -137,7 +137,7 @@ fn a_run_that_cannot_be_evaluated_is_not_left_out_silently() {
     assert_eq!(exported(&bench, &["a"])["run/part-0.parquet"], 1);
 }
 
-/// The blocks of the page fenced with `language`.
+/// Returns the code blocks of the documentation page that are fenced with `language`.
 fn blocks(language: &str) -> Vec<String> {
     let text = support::text(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE));
     let fence = format!("```{language}\n");
@@ -234,6 +234,6 @@ fn times_booleans_and_nulls_keep_their_types() {
     assert!(line("note").starts_with("note 0 "), "{text}");
     let row = &answer["rows"][0];
     let (time, threads) = (row[0].as_str().unwrap(), &row[1]);
-    // Microseconds of the nanoseconds.
+    // The timestamps have microseconds; the last three digits of the nanoseconds are dropped.
     assert_eq!(line("answer"), format!("answer 1 {}Z {threads} True", &time[..time.len() - 4]), "{text}");
 }

@@ -98,7 +98,7 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
 struct Picture {
     lines: Vec<String>,
     row: usize,
-    /// The screen after each time the program wrote its bottom lines.
+    /// A snapshot of the screen after each redraw of the bottom lines.
     moments: Vec<String>,
 }
 

@@ -161,7 +161,7 @@ fn nothing_is_written_outside_a_site() {
     assert!(error.contains("is in the library"), "{error}");
     assert!(!inside.exists());
 
-    // A folder with a site of somebody else.
+    // A folder that contains someone else's site.
     let (dir, path) = (bench.path("site"), site(&bench));
     std::fs::create_dir(&dir).expect("created");
     std::fs::write(dir.join("index.html"), "mine").expect("written");
@@ -192,7 +192,7 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
 }
 
-/// Kills a publication of all runs after it has written the report of one of these.
+/// Kills a publication of all runs after it has written the report of one of the runs `ids`.
 fn killed(bench: &Bench, ids: &[String]) {
     let mut publishing = bench.start(&["publish", &site(bench)]);
     let is_there = |id: &String| bench.path("site").join("runs").join(id).join("report.html").exists();
@@ -217,7 +217,8 @@ fn a_publication_that_was_killed_is_completed_or_replaced() {
     let mut whole = files(&dir);
     assert!(whole.remove("plateau-site.json"));
     assert_eq!(reached(&dir), whole);
-    // Nothing remains of runs that were published by mistake, even if a file of theirs is missing.
+    // Nothing remains of runs that were published by mistake, even if one of their published files is
+    // missing.
     std::fs::remove_dir_all(&dir).expect("removed");
     killed(&bench, &ids[1..]);
     let report = dir.join("runs").join(&ids[1]).join("report.html");

@@ -1,4 +1,5 @@
-//! The recipes of the documentation for reading exported data. Each is skipped if its program is not installed.
+//! The recipes of the documentation for reading exported data. A recipe is skipped if its program is not
+//! installed.
 
 mod support;
 
@@ -12,7 +13,7 @@ const PAGE: &str = "docs/reference/exports.md";
 /// Mean IOPS by run and test.
 type Means = BTreeMap<(String, String), f64>;
 
-/// The blocks of the page fenced with `language`.
+/// Returns the code blocks of the documentation page that are fenced with `language`.
 fn blocks(language: &str) -> Vec<String> {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     let text = support::text(&page);
@@ -30,7 +31,7 @@ fn exported(bench: &Bench) {
     bench.ok(&[&["export", "--csv", data.to_str().unwrap()], &runs[..]].concat());
 }
 
-/// The output of a recipe.
+/// Runs a recipe, and returns the means that it prints.
 fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Means {
     let output = Command::new(program).args([option, recipe]).current_dir(bench.dir.path()).output();
     let output = output.expect("the program");
@@ -81,7 +82,7 @@ fn the_recipes_read_measured_and_imported_runs_and_agree_with_the_report() {
     }
 }
 
-/// Random writes of 4 KiB as in the table of the report, by run.
+/// Returns the IOPS of random 4 KiB writes from the exported tables, by run.
 fn of_tables(bench: &Bench) -> BTreeMap<String, f64> {
     let folders = std::fs::read_dir(bench.path("data")).unwrap();
     let mut all = BTreeMap::new();

@@ -206,7 +206,8 @@ fn json_document(bench: &Bench, own: &Measured) {
     assert_eq!(second.summary["origin"]["tool"], back.summary["origin"]["tool"]);
 }
 
-/// Pages are printed in a different order if the charts and tables of several pages alternate.
+/// Returns a sorted list, because pages are printed in a different order if the charts and tables of several
+/// pages alternate.
 fn sorted(list: &Value) -> Vec<String> {
     let mut all: Vec<String> = list.as_array().expect("a list").iter().map(Value::to_string).collect();
     all.sort_unstable();
@@ -304,7 +305,7 @@ fn openmetrics(bench: &Bench, own: &Measured) {
         for figure in &found.figures {
             let all = expected["figures"].as_array().expect("figures");
             let same = all.iter().find(|other| other["name"] == figure.name.as_str()).expect("a figure");
-            // Milliseconds and minutes are both seconds there.
+            // OpenMetrics expresses both milliseconds and minutes in seconds.
             let factor = match (figure.unit.as_str(), same["unit"].as_str()) {
                 ("ms", Some("min")) => 1.0 / 60e3,
                 ("min", Some("ms")) => 60e3,

@@ -15,12 +15,12 @@ use lab_server::{Response, Server, demo, events, in_progress};
 use serde_json::Value;
 use support::Bench;
 
-/// An address of the server with a run in place of the placeholders.
+/// Returns an address of the server with the placeholders replaced.
 fn filled(path: &str, run: &str) -> String {
     path.replace("{id}", run).replace("{format}", "json-file")
 }
 
-/// The status of a page for a browser that asks for it without a query.
+/// Returns the status of a page for a browser that requests the page without a query.
 fn expected_status(path: &str) -> u16 {
     match path {
         "/compare" => 422,

@@ -17,7 +17,7 @@ fn journal(run: &Path) -> Loaded {
     read_journal(&run.join("journal")).expect("a journal")
 }
 
-/// Returns all events except the event that depends on the run id through a digest.
+/// Returns all events except the event with the digest of the run file, which depends on the run id.
 fn events(run: &Path) -> Vec<(u64, Event)> {
     let entries = journal(run).entries.into_iter();
     entries.filter(|e| !matches!(e.event, Event::Opened { .. })).map(|e| (e.seq, e.event)).collect()

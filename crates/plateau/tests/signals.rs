@@ -43,7 +43,7 @@ fn interruption(bench: &Bench) -> Option<String> {
     })
 }
 
-/// Opens a pseudo-terminal; returns master and slave.
+/// Opens a pseudo-terminal; returns its master and its slave end.
 fn terminal() -> (OwnedFd, OwnedFd) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");

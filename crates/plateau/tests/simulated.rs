@@ -47,8 +47,8 @@ fn both_clocks_of_a_scaled_run_are_named() {
     );
 }
 
-/// A cell is extended until each outstanding I/O has done 20. The modification states how many cells that is, of how many,
-/// and the largest factor, rounded up to tenths.
+/// A cell is extended until 20 I/Os have completed for each outstanding I/O. The modification states how many cells
+/// were extended, the number of all cells, and the largest factor, rounded up to tenths.
 #[test]
 fn extended_cells_are_a_modification() {
     const SCALE: u64 = 1024;

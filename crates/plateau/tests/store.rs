@@ -45,7 +45,7 @@ fn answers(bench: &Bench) -> String {
     asked.iter().map(|words| bench.ok(words)).collect()
 }
 
-/// Returns whether `runs --verbose` reports that it does not use the index.
+/// Returns whether `runs --verbose` reports that the index is not used.
 fn does_without(bench: &Bench) -> bool {
     let (_, err) = texts(&bench.run(&["runs", "--verbose"]));
     err.contains("the index is not used")
@@ -192,7 +192,7 @@ fn an_interrupted_or_running_run_is_read_live() {
     let states = [listed()[0]["state"].clone(), listed()[0]["state"].clone()];
     child.kill().expect("killed");
     child.wait().expect("ended");
-    // It may have been complete before it was killed.
+    // The run may have been complete before its process was killed.
     assert!(states.iter().all(|state| *state == "running" || *state == "complete"), "{states:?}");
     let after = listed()[0]["state"].clone();
     assert!(after == "incomplete" || after == "complete", "{after}");
@@ -218,7 +218,7 @@ fn eight_processes_index_and_read_at_once() {
     for child in children {
         let output = child.wait_with_output().expect("ended");
         let (_, err) = texts(&output);
-        // A process that waits too long for the others reports this.
+        // A process that waits too long for the lock reports this.
         assert!(output.status.success() || err.contains("holds the lock"), "{err}");
     }
     bench.ok(&["index"]);
@@ -256,7 +256,7 @@ fn queries_and_drives_answer_from_all_runs() {
     }
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
     let count = format!("{endless} SELECT COUNT(*) FROM n");
-    // The second query is one step of the database, which takes hours; the process ends nevertheless.
+    // The second query is a single step of the database that takes hours; the process must end nevertheless.
     let step = "SELECT instr(hex(zeroblob(30000000)), hex(zeroblob(15000000)) || '1')";
     for slow in [count.as_str(), step] {
         let errors = bench.fails(2, &["query", "--time-limit", "1", slow]);

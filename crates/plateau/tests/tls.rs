@@ -69,7 +69,7 @@ impl Secure {
         format!("https://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Runs curl, which trusts the certificate of the server only.
+    /// Runs curl, and lets it trust only the certificate of the server.
     fn curl(&self, arguments: &[&str]) -> Output {
         curl(&[&["--cacert", self.certificate.to_str().expect("text")], arguments].concat())
     }
@@ -252,7 +252,7 @@ fn supplied(bench: &Bench, name: &str, algorithm: &[&str]) -> (String, String) {
     supplied_at(bench, name, algorithm, &["env"])
 }
 
-/// The same, with OpenSSL started by another program.
+/// Same as [`supplied`], with OpenSSL started by the program `by`.
 fn supplied_at(bench: &Bench, name: &str, algorithm: &[&str], by: &[&str]) -> (String, String) {
     let path = |kind: &str| bench.path(&format!("{name}.{kind}")).to_str().expect("text").to_owned();
     let (certificate, key) = (path("crt"), path("key"));
@@ -327,7 +327,7 @@ fn a_replaced_certificate_is_used_without_a_restart() {
     let other = fingerprint(Path::new(&other_certificate));
     wait_for(&other);
     std::fs::write(&certificate, "damaged").expect("written");
-    // The server looks at the files every 2 s, and reads them at the second look.
+    // The server checks the files every 2 s, and reads changed files only at the second check.
     std::thread::sleep(Duration::from_secs(6));
     assert_eq!(presented(&bench, secure.port), other, "the previous certificate remains in use");
     let (third, third_key) = supplied(&bench, "three", &EC);
@@ -430,7 +430,7 @@ fn clients_that_never_complete_their_handshake_block_nobody_and_are_disconnected
     assert_eq!(secure.get("/", &[]).status, 401);
     for mut stream in idle {
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        // Any end but a timeout is one: the connection may be reset.
+        // Anything but a timeout means that the connection has ended: it may also have been reset.
         let end = stream.read(&mut [0; 64]);
         assert!(!end.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "it is still open");
     }
@@ -464,7 +464,7 @@ fn events_arrive_over_tls_and_a_signal_ends_the_server_although_a_stream_is_open
     assert!(whole.contains("event: end"), "{whole}");
     let _lock = in_progress(&bench, &run);
     let mut stream = open_stream(&secure, &run, &cookie);
-    // A client that does not read would be cut off.
+    // Keep reading, because the server disconnects a client that does not read.
     let mut rest = stream.stdout.take().expect("piped");
     let reading = std::thread::spawn(move || rest.read_to_end(&mut Vec::new()));
     let begun = Instant::now();

@@ -15,7 +15,7 @@ use lab_server::Server;
 use serde_json::Value;
 use support::Bench;
 
-/// Number of the user and group of the server.
+/// Numeric ID of the server's user and group.
 const SERVER: u32 = 64711;
 /// Time after which a test fails instead of waiting.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -49,10 +49,12 @@ fn systemd_accepts_the_units() {
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
     let output = verify.output().expect("systemd-analyze");
     let errors = String::from_utf8_lossy(&output.stderr);
-    // Unknown keys are warnings. Other units of the host are irrelevant.
+    // Unknown keys cause only warnings, so check that no message names these units; messages about other
+    // units of the host are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
-    // The services that run all the time and need no device are confined. The limits are tenths of the score.
+    // The services that run all the time and need no device are confined. The limits are in tenths of the
+    // exposure level that `systemd-analyze` prints.
     for (name, limit) in [("plateau-notify.service", 20), ("plateau-serve.service", 65)] {
         let mut security = Command::new("systemd-analyze");
         security.args(["security", "--no-pager", "--offline=true"]).arg(format!("--threshold={limit}"));
@@ -177,7 +179,7 @@ fn the_unit_of_notices_permits_reading_runs_secrets_and_starting_programs() {
         events = [\"stuck\"]\n";
     std::fs::write(bench.path("notify.toml"), config).expect("writable");
     std::fs::write(bench.path("token"), "a secret\n").expect("writable");
-    // The script starts a run when it has read a line.
+    // The script starts a run as soon as it has read a line.
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let mut command = Command::new("sh");
     command.args(["-c", "exec 3<&0 \"$@\" </dev/null", "sh"]);

@@ -96,7 +96,7 @@ fn records_in_an_impossible_order_are_named_despite_valid_hashes() {
     assert!(error.contains("record 1: the run is closed although test tp-128 is not complete"), "{error}");
     let error = reordered(&|events| events.push(events[4].clone()));
     assert!(error.contains("the run was closed before this record"), "{error}");
-    // Verification replays the test, so it detects answers in the wrong order.
+    // Verification replays the test, so it detects results in the wrong order.
     let error = reordered(&|events| {
         let measured = |event: &Event| matches!(event, Event::Measured(_));
         let first = events.iter().position(measured).unwrap();

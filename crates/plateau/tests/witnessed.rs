@@ -204,7 +204,7 @@ fn order(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
     // Threads have separate sections, so I/Os are consecutive only if there is a single thread. A sequential
-    // load starts where the previous one ended, which may be anywhere in the section.
+    // load starts where the previous load ended, which may be anywhere in the section.
     let begun = |thread| section(load, capacity, thread).any(|part| witness.parts[part] > 0);
     let untouched = (0..load.threads).find(|thread| !begun(*thread));
     (untouched.is_some() || (load.threads == 1 && following < 0.9))
@@ -231,7 +231,7 @@ fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     }
 }
 
-/// Checks that the cells of a single sequential thread continue where the previous one in the same direction
+/// Checks that the cells of a single sequential thread continue where the previous cell in the same direction
 /// ended, and start over at the end of the range. Two threads do not end at a common position.
 fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();

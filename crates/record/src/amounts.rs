@@ -15,7 +15,7 @@ const MOST: u64 = 1 << 62;
 /// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
 /// Limit on the memory for everything else in the records, in slots: 512 MiB. A month of one-minute cells needs a
-/// third of it.
+/// third of this limit.
 const MOST_FURTHER_SLOTS: u64 = 1 << 26;
 /// Memory for one record without its lists and strings, in slots.
 const SLOTS_OF_RECORD: u64 = 160;

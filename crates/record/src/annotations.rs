@@ -1,7 +1,7 @@
 //! Annotations of runs in a library: tags, notes, names, archived runs and baselines.
 //!
 //! A run's own files never change after the run, so annotations are appended to a journal of the library instead.
-//! [`Annotations`] is the fold over its records.
+//! [`Annotations`] is the fold over the records of this journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 

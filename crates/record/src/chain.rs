@@ -85,7 +85,8 @@ pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), Stri
 }
 
 /// Returns whether an invalid line was only partly on disk when the writer stopped. Only the last line can be
-/// affected. It has no newline, or a power cut left zero bytes in place of data, which JSON never contains.
+/// affected. Such a line has no newline, or it contains zero bytes (which JSON never does) that a power cut
+/// left in place of data.
 pub(crate) fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }

@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for AllColumns {
     }
 }
 
-/// Adds a column to those before it.
+/// Adds a column to the columns before it.
 struct OneColumn<'a>(&'a mut Building);
 
 impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
@@ -83,7 +83,7 @@ impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
 }
 
 impl OneColumn<'_> {
-    /// Adds the row at a distance from the row before; returns its number.
+    /// Adds the row at a distance from the previous row; returns the number of the new row.
     #[inline]
     fn add(&mut self, row: usize, distance: u64, count: Option<u64>) -> Result<usize, &'static str> {
         let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));

@@ -27,7 +27,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::ESTALE, "ESTALE", "the server of the file system has stopped"),
 ];
 
-/// Returns the name of an error number, such as `EIO`; `errno 999` for one that is not listed here.
+/// Returns the name of an error number, such as `EIO`; `errno 999` for a number that is not listed here.
 #[must_use]
 pub fn name(errno: i32) -> String {
     row(errno).map_or_else(|| format!("errno {errno}"), |r| r.1.to_owned())

@@ -12,7 +12,7 @@ use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for human readers; used only to compute the length of a gap.
+    /// Wall-clock time, for human readers; only the length of a gap is computed from it.
     pub wall: jiff::Timestamp,
     /// The event.
     pub event: Event,
@@ -76,7 +76,7 @@ pub enum Event {
     Imported(ImportedTest),
     /// The host was checked, before the first test and again when the run was resumed.
     HostChecked {
-        /// All checks, in the order of the table.
+        /// All checks, in the order in which they are reported.
         checks: Vec<HostCheck>,
     },
     /// A host setting was changed for the run, or restored at the end of the run.

@@ -43,7 +43,7 @@ pub struct Exported {
     /// Number of I/Os that the device failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_errors: Option<u64>,
-    /// Bytes written, including preconditioning, if the file states only their sum.
+    /// Bytes written, including preconditioning, if the file states only this sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
     /// Whether the file does not state which workloads may reflect the host, as in imported runs from other tools.

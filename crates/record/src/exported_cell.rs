@@ -1,5 +1,6 @@
-//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, its I/O below a file.
-//! The units are the same as in the exports, so that the values remain unchanged if they are exported again.
+//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, and the I/O below
+//! its target file. The units are the same as in the exports, so that the values remain unchanged if they are exported
+//! again.
 
 use serde::{Deserialize, Serialize};
 
@@ -139,23 +140,24 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` without such I/O.
+/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` if Plateau issued no
+/// such I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {
-    /// Bytes written to the devices per byte written.
+    /// Bytes written to the devices per byte that Plateau wrote.
     #[serde(default)]
     pub bytes_written_per_byte: Option<f64>,
-    /// Writes of the devices per write.
+    /// Number of writes to the devices per write that Plateau issued.
     #[serde(default)]
     pub writes_per_write: Option<f64>,
-    /// Bytes read from the devices per byte read.
+    /// Bytes read from the devices per byte that Plateau read.
     #[serde(default)]
     pub bytes_read_per_byte: Option<f64>,
-    /// Reads of the devices per read.
+    /// Number of reads from the devices per read that Plateau issued.
     #[serde(default)]
     pub reads_per_read: Option<f64>,
-    /// Flushes of the devices per 1,000 writes.
+    /// Number of device flushes per 1,000 writes that Plateau issued.
     #[serde(default)]
     pub flushes_per_thousand_writes: Option<f64>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU cost of the load threads as accounted by the kernel, from their common start until the last one has
+/// CPU cost of the load threads as accounted by the kernel, from their common start until the last thread has
 /// ended. Kernel work outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -35,7 +35,7 @@ impl MarkKind {
         Self::Modified,
     ];
 
-    /// The key used in data: `not-achieved`.
+    /// Returns the key used in data: `not-achieved`.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl MarkKind {
         }
     }
 
-    /// The mark in capitals, short enough for a column heading.
+    /// Returns the mark in capitals, short enough for a column heading.
     #[must_use]
     pub const fn short(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl MarkKind {
         }
     }
 
-    /// The banner on pages, in capitals.
+    /// Returns the banner on pages, in capitals.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ pub struct Origin {
     pub date: Option<String>,
     /// Whether the figures were copied manually from a publication, so that there is no file from the tool.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
+    /// Whether the tool's own reports print throughput in MiB/s, so that the figures there look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
     /// The exported run, if Plateau wrote the file.

@@ -162,9 +162,9 @@ impl Journal {
     }
 
     /// Checks whether another process changed the journal, or moved it away from its path. If so, the
-    /// journal's records would be lost when the run ends, so they are copied to a new file. It is created
-    /// next to the journal or, if that fails, in the library or one of the [refuges](Self::set_refuges).
-    /// Reads the whole file.
+    /// journal's records would be lost when the run ends, so they are copied to a new file. The new file is
+    /// created next to the journal or, if that fails, in the library or one of the
+    /// [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
     /// Returns an error if the journal was changed or is no longer at its path. No further records are

@@ -68,8 +68,8 @@ fn header() -> String {
 /// Reads the journal at `path`. A missing journal counts as empty.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, is not the journal of a library, is newer than this build, or is damaged
-/// before its end.
+/// Returns an error if the file cannot be read, is not the journal of a library, is newer than this
+/// build, or is damaged before its end.
 pub(crate) fn read(storage: &dyn Storage, path: &Path) -> Result<Annotations, LibraryJournalError> {
     read_with_end(storage, path).map(|(annotations, _)| annotations)
 }

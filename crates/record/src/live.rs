@@ -80,7 +80,7 @@ pub struct Live {
     pub step: Option<String>,
     /// Round number, starting at 1.
     pub round: Option<u32>,
-    /// Rounds after which the test ends without steady state.
+    /// Number of rounds after which the test ends without steady state.
     pub max_rounds: Option<u32>,
     /// Cell number within the round, starting at 1; number of the load if `cells` is `None`.
     pub cell: Option<u32>,
@@ -103,7 +103,7 @@ pub struct Live {
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
     /// Bytes written by the current load, which are not in the journal yet. Computed from the share of writes in the
-    /// I/Os, which is not exact for loads with several block sizes.
+    /// I/Os, so the result is not exact for loads with several block sizes.
     pub load_written_bytes: Option<u64>,
     /// The most recent seconds of loads, oldest first. If a load is running, the last entry is the current second.
     pub seconds: Vec<LiveSecond>,
@@ -115,10 +115,10 @@ pub enum LiveError {
     /// It cannot be read, or is not a small regular file.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It was being rewritten each time it was read, or is damaged.
+    /// The file was being rewritten each time it was read, or it is damaged.
     #[error("the file is incomplete")]
     Incomplete,
-    /// It is not in the format that this build reads.
+    /// The file is not in the format that this build reads.
     #[error("the file is not valid: {problem}")]
     Invalid {
         /// The problem.
@@ -263,8 +263,8 @@ impl Drop for LiveFile {
 }
 
 impl Run {
-    /// Returns the contents of the file `live`; `None` if it does not exist. A killed process leaves it behind: check
-    /// [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
+    /// Returns the contents of the file `live`; `None` if it does not exist. A killed process leaves the file behind:
+    /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is incomplete or not valid, or belongs to another run.

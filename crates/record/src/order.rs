@@ -125,7 +125,7 @@ impl<'a> Order<'a> {
         if let Some(current) = self.current {
             return Err(format!("test {test} starts while test {current} is not complete"));
         }
-        // Tests are executed in the order of run.json.
+        // Tests run in the order listed in run.json.
         if self.tests.get(self.ended).is_none_or(|next| next != test) {
             return Err(format!("test {test} is not the next test of the run"));
         }
@@ -133,7 +133,7 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    /// A result or note of the test in progress.
+    /// Checks the position of a result or note of the test in progress.
     fn answer(&mut self, is_last: bool) -> Result<(), String> {
         if self.current.is_none() {
             return Err("the record belongs to a test, but none is in progress".into());

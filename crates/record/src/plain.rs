@@ -4,7 +4,7 @@ use stdx::text::{is_unprintable, on_one_line};
 
 /// Returns whether a JSON document may contain strings that are not safe to print.
 pub(crate) fn may_be_unprintable(json: &str) -> bool {
-    // Almost all of a journal is printable ASCII, and is checked much faster than characters.
+    // Almost all of a journal is printable ASCII; checking bytes is much faster than checking characters.
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
     let are_plain = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & is_plain(byte));
     if json.as_bytes().chunks(4096).all(are_plain) {
@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Does the same to a tree of values.
+    /// Same as [`plain`], for a tree of values.
     fn plain_values(value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(on_one_line(&text).into_owned()),

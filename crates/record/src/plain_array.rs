@@ -1,5 +1,5 @@
 //! Arrays of integers, of which almost all of a journal consists: the parser of plain JSON passes their text to the
-//! types that store them, which is faster than one integer after another.
+//! types that store them, which is faster than passing one integer after another.
 
 use std::fmt;
 
@@ -22,12 +22,12 @@ pub(crate) struct Integers<'a> {
 }
 
 impl<'a> Integers<'a> {
-    /// The integers in the text between the brackets of an array.
+    /// Returns the integers in the text between the brackets of an array.
     pub fn of(text: &'a str) -> Self {
         Self { text: text.as_bytes(), at: usize::from(text.is_empty()) }
     }
 
-    /// Returns the next integer; `None` if there is none, or if the text is not what this program writes.
+    /// Returns the next integer; `None` at the end, or if the text is not what this program writes.
     #[inline]
     pub fn next(&mut self) -> Option<u64> {
         let digit =
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for All {
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Vec<u64>, E> {
         let mut integers = Integers::of(text);
-        // Each takes at least a digit and a comma.
+        // Each integer takes at least a digit and a comma.
         let mut all = Vec::with_capacity(text.len() / 2 + 1);
         while let Some(integer) = integers.next() {
             all.push(integer);

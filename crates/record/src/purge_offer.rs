@@ -41,7 +41,7 @@ pub enum WhyNot {
     #[error("the drive has received too many wrong passwords")]
     TooManyPasswords,
     /// An ATA password is set.
-    #[error("a password is set on the drive; this works only if an interrupted Plateau purge set it")]
+    #[error("a password is set on the drive; the method works only if an interrupted Plateau purge set it")]
     PasswordSet,
     /// The drive could not be queried; contains the reason.
     #[error("{0}")]

@@ -15,7 +15,8 @@ pub struct Regime {
     /// Ramp time under load before the measurement, in ns; not part of the duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
-    /// Time in ns after the ramp at which the workload ends, even if its amount is incomplete.
+    /// Time limit in ns, counted from the end of the ramp; the workload ends there even if its amount is
+    /// incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
     /// Whether blocks are stamped when written and verified when read.
@@ -113,7 +114,7 @@ impl Regime {
         self.syncs.are_periodic() || self.thinktime.is_some()
     }
 
-    /// Returns why such a load is impossible. `is_timed` is set if it ends after a duration.
+    /// Returns why such a load is impossible. `is_timed` is set if the load ends after a duration.
     pub(crate) fn problem(&self, is_timed: bool) -> Option<String> {
         if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
             return Some("a rate of zero I/Os per second".into());

@@ -91,7 +91,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns whether there are neither name, tags nor notes.
+    /// Returns whether the run has no name, tags or notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -145,7 +145,7 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
-    /// Whether the tester chose thread count or queue depth, even if the values match the profile.
+    /// Whether the tester chose the thread count or the queue depth, even if the values match the profile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub demand_is_chosen: bool,
     /// Length of a cell in ns.
@@ -162,8 +162,8 @@ pub struct Settings {
     pub active_range_amount_bytes: Option<u64>,
     /// Number of segments that the amount is split into; used only if there is an amount (AR Segments).
     pub active_range_segments: u32,
-    /// For ECW and CBW on a device with large sectors: replace I/O sizes that are not a multiple of the
-    /// sector size by the smallest possible size.
+    /// Whether, in ECW and CBW, I/Os whose size is not a multiple of the sector size are replaced with the
+    /// smallest size that is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
     /// Workload of DIRTH chosen by the tester.
@@ -203,8 +203,8 @@ pub struct TargetFacts {
     /// Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
-    /// The identity to type to confirm erasure. It must be the same when the run is resumed. Empty (null in
-    /// the file) for an imported run.
+    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed. Empty
+    /// (null in the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
     /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this
@@ -311,7 +311,7 @@ impl ArrayFacts {
 }
 
 impl MemberFacts {
-    /// Formats model, identity and size: `SN720, 1924E4, 256 GB`.
+    /// Formats the model, the identity and the size: `SN720, 1924E4, 256 GB`.
     #[must_use]
     pub fn words(&self) -> String {
         let model = self.model.as_deref().map(|model| format!("{model}, ")).unwrap_or_default();

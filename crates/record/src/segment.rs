@@ -174,7 +174,8 @@ impl Segment {
         extended.then(|| elapsed_ns as f64 / requested_ns as f64)
     }
 
-    /// Returns reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty segment.
+    /// Returns the number of reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty
+    /// segment.
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second((self.read.ios + self.write.ios) as f64, self.seconds())

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
 /// When written data is made durable. A sync occupies a place in the queue, like an I/O, and neither waits for the
-/// I/Os in flight nor delays the following ones.
+/// I/Os in flight nor delays the following I/Os.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Syncs {

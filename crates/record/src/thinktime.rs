@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 pub struct ThinkTime {
     /// Length of a pause in ns.
     pub length_ns: u64,
-    /// Time in ns at the beginning of a pause during which the thread keeps its CPU busy.
+    /// How long the thread busy-waits at the start of each pause, in ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spin_ns: u64,
-    /// Number of I/Os of a thread from one pause to the next; 0 if only the time counts.
+    /// Number of I/Os of a thread from one pause to the next; 0 if only `io_time_ns` determines when pauses
+    /// begin.
     pub ios: u32,
-    /// Whether an I/O counts when it is issued, not when it has completed.
+    /// Whether I/Os are counted when they are issued; otherwise, when they complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub count_issued: bool,
-    /// Time in ns from the end of a pause to the next one, even if fewer I/Os were counted.
+    /// Maximum time in ns from the end of a pause to the next pause, which begins then even if fewer I/Os
+    /// were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_time_ns: Option<u64>,
 }

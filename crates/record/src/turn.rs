@@ -31,7 +31,7 @@ pub enum TurnError {
     },
 }
 
-/// A lock that is held until this is dropped.
+/// A lock that is held until this value is dropped.
 #[derive(Debug)]
 pub struct Turn {
     folder: File,
@@ -98,7 +98,7 @@ fn attempt(folder: &File, name: &OsStr) -> std::io::Result<Option<File>> {
     if !try_lock(&file)? {
         return Ok(None);
     }
-    // Before it was locked, the file may have been removed and replaced.
+    // The file may have been removed and replaced before this process locked it.
     let is_current = look_in(folder, name).is_ok_and(|(_, identity)| {
         use std::os::unix::fs::MetadataExt as _;
         file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == identity)

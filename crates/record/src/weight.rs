@@ -16,12 +16,12 @@ const SLOTS_OF_LIST: u64 = 5;
 /// Returns the estimated memory of a value in slots.
 pub(crate) fn slots_of<T: Serialize + ?Sized>(value: &T) -> u64 {
     let mut weight = Weight(0);
-    // Text that cannot be written was not read either.
+    // Ignore an error: a value that cannot be serialized cannot be in a journal either.
     let _ = value.serialize(&mut weight);
     weight.0
 }
 
-/// Adds up what would be written.
+/// A serializer that adds up the memory of a value instead of writing it.
 struct Weight(u64);
 
 impl Weight {

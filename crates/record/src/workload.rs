@@ -30,7 +30,7 @@ pub struct Workload {
     /// The range that I/Os may touch.
     pub range: Range,
     /// The block at which each thread begins sequential I/O, counted from 0 in its own section, modulo the
-    /// number of blocks in the section. It has no effect on random I/O.
+    /// number of blocks in the section. This block has no effect on random I/O.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
     /// Alignment of the offsets of random I/Os, including I/Os smaller than the alignment; 0 for the greatest
@@ -146,7 +146,7 @@ pub enum DataPattern {
 pub struct Reducible {
     /// Percentage of each block that a compressor can remove.
     pub compressible_percent: u8,
-    /// Percentage of blocks that are duplicates of earlier ones.
+    /// Percentage of blocks that are duplicates of earlier blocks.
     pub dedupable_percent: u8,
 }
 

@@ -34,7 +34,7 @@ fn on(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns an error unless the library contains the run exactly once, complete.
+/// Returns what is wrong, unless the library contains the run exactly once and complete.
 fn problem(library: &Library, records: usize) -> Option<String> {
     let (runs, unreadable) = library.list().expect("a library");
     if runs.len() != 1 || !unreadable.is_empty() {
@@ -93,7 +93,7 @@ fn crashed(before: &Disk, command: Command, then: Command) {
         assert_eq!(problem(&library, 2), None, "{at}");
         match execute(then, &library) {
             Ok(_) => {}
-            // It was already in that state.
+            // The run was already archived or restored.
             Err(LibraryError::AlreadyArchived { .. }) if matches!(then, Command::Archive) => archives += 1,
             Err(LibraryError::NotArchived { .. }) if matches!(then, Command::Unarchive) => folders += 1,
             Err(error) => panic!("{at}: {error}"),
@@ -233,7 +233,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     let archive = run.clone().archive(fine).expect("archived").path;
     let bytes = std::fs::read(&archive).expect("a file");
     library.find(ID).expect("a run").unarchive(fine).expect("restored");
-    // The state after a kill between the two steps, when the run was then continued.
+    // The process was killed between the two steps, and the run was then continued.
     std::fs::write(&archive, &bytes).expect("a file");
     let (mut journal, _) = run.reopen().expect("a journal");
     journal.append(Event::Closed).expect("appended");
@@ -243,14 +243,14 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     assert_eq!(library.list().expect("a list").0.len(), 1);
     found.archive(fine).expect("it contains the archive");
     assert_eq!(library.find(ID).expect("a run").load().expect("a journal").entries.len(), 3);
-    // Both are removed together.
+    // Removing a run also removes its archive.
     std::fs::create_dir(dir.path().join("kept")).expect("a folder");
     let both = Library::at(dir.path().join("kept"));
     let kept = create(&both);
     std::fs::write(both.root().join(format!("{ID}.tar.zst")), &bytes).expect("a file");
     kept.remove().expect("removed");
     assert!(both.find(ID).is_err());
-    // The archive of another state is not replaced.
+    // An archive of a different run with the same id is not replaced.
     library.find(ID).expect("a run").unarchive(fine).expect("restored");
     std::fs::write(&archive, &bytes).expect("a file");
     std::fs::write(run.dir.join("run.json"), serde_json::to_vec(&run_file(ID)).expect("JSON"))
@@ -288,7 +288,7 @@ fn only_a_directory_with_files_of_a_run_takes_precedence_over_an_archive() {
         let (runs, unreadable) = library.list().expect("a list");
         assert_eq!(runs.iter().filter(|run| run.file.id == ID).count(), 1, "{number}: {unreadable:?}");
         assert!(library.create(run_file(ID)).is_err(), "the id is taken");
-        // It may be needed, so it is not replaced.
+        // The object in the way may be needed, so it is not replaced.
         let refused = library.find(ID).expect("a run").unarchive(fine);
         assert!(matches!(refused, Err(LibraryError::InTheWay { path, .. }) if path == folder), "{number}");
         assert!(archive.exists() && std::fs::symlink_metadata(&folder).is_ok(), "{number}");

@@ -13,7 +13,7 @@ use crate::error::array::Defect;
 
 /// Creates arrays and dismantles them.
 pub(crate) trait ArrayController: Send {
-    /// Returns the program's name and version; fails if it is not available.
+    /// Returns the program's name and version; fails if the program is not available.
     fn version(&mut self) -> Result<String, DriveError>;
 
     /// Creates the array and returns its node. Does not prompt on a terminal, and writes only metadata.
@@ -23,7 +23,7 @@ pub(crate) trait ArrayController: Send {
     fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError>;
 
     /// Starts the initial synchronisation of the members if it does not start automatically. Called when the
-    /// array is open and verified, before all data on it is destroyed.
+    /// array is open and verified; after that, all data on the array is destroyed.
     fn begin(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
@@ -63,6 +63,6 @@ pub(crate) enum State {
     Whole,
     /// The members are being synchronised. Contains the name of the operation and the completed fraction.
     Syncing(String, f64),
-    /// The array is no longer intact, for this reason.
+    /// The array is no longer intact; contains the reason.
     Broken(Defect),
 }

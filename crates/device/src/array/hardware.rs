@@ -8,7 +8,7 @@ pub(crate) struct Hardware {
     pub(crate) program: Program,
     /// Number of the controller: 0 in `/c0`.
     pub(crate) adapter: u32,
-    /// Serial numbers of the members, in order.
+    /// Serial numbers of the members, in array order.
     pub(crate) serials: Vec<String>,
     pub(crate) write: Write,
     pub(crate) read_ahead: bool,

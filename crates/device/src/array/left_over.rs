@@ -12,7 +12,7 @@ use crate::error::array::ArrayError;
 use crate::error::confirm::Unconfirmed;
 
 /// Dismantles every array left by a process that no longer exists, if `erase` contains the identity of each of its
-/// members. For each array, returns what was done, or why nothing was done. The members of the remaining arrays stay
+/// members. For each array, returns what was done, or why nothing was done. Members of arrays that remain are still
 /// refused as targets.
 #[must_use]
 pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {

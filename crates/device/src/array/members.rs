@@ -22,7 +22,7 @@ use crate::target::Held;
 use crate::target::block::Block;
 use sysfs::Roots;
 
-/// Members that were inspected but not written.
+/// Members that were inspected but not opened for writing.
 #[derive(Debug)]
 pub(super) enum Members {
     Drives(Vec<Inspected>),
@@ -32,7 +32,7 @@ pub(super) enum Members {
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
-    /// Drives on a RAID controller; each one is verified right before it is used.
+    /// Drives on a RAID controller; each drive is verified right before it is used.
     OnController,
 }
 

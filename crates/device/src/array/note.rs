@@ -40,7 +40,7 @@ pub(crate) struct NotedMember {
     pub(crate) capacity_bytes: u64,
 }
 
-/// A note written by this process. The lock on the note prevents other processes from acting on it.
+/// A note written by this process. The lock on the note prevents other processes from acting on the note.
 #[derive(Debug)]
 pub(super) struct Note {
     folder: OwnedFolder,

@@ -36,7 +36,7 @@ impl Spec {
         }
     }
 
-    /// Space used on each member, if it must be equal on all of them.
+    /// Returns the space used on each member, for levels that require the same amount on all members.
     pub(crate) fn component_bytes(&self, members: &[u64]) -> u64 {
         self.whole_chunks(members.iter().copied().min().unwrap_or(0))
     }

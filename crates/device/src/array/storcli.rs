@@ -133,7 +133,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 
     fn free(&mut self, _: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError> {
-        // After the volume has been deleted, no metadata remains on the drive, whatever it is used for now.
+        // Deleting the volume left no metadata on the drive, whatever the drive is used for now.
         Ok(self.drive(&member.path, &member.identity).is_ok())
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Scene<'a> {
     pub(super) roots: &'a Roots,
     /// Block device of the target; `None` for a file.
     pub(super) device: Option<SysDevice>,
-    /// Interval between two readings of counters.
+    /// Interval between the two readings of the counters.
     pub(super) watched: Duration,
 }
 

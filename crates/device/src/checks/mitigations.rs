@@ -1,4 +1,4 @@
-//! Kernel mitigations, which make each system call more expensive and lower the host's ceiling.
+//! Kernel mitigations, which make each system call more expensive and lower the host's throughput ceiling.
 
 use super::check::{Check, Finding, Scene, read};
 
@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&states)
 }
 
-/// Evaluates the vulnerabilities by their names and mitigations, as reported by the kernel.
+/// Evaluates the vulnerabilities, given the name and the mitigation of each as reported by the kernel.
 fn judge(states: &[(String, String)]) -> Finding {
     if states.is_empty() {
         return Finding::not_here("the kernel reports none");

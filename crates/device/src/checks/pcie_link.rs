@@ -1,4 +1,4 @@
-//! PCIe link: if it has fewer lanes or a slower generation than the drive supports, it limits the results.
+//! PCIe link: a link with fewer lanes or a slower generation than the drive supports limits the results.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Power saving: states that the drive or its link enters between I/Os, and that take time to leave.
+//! Power saving: the drive or its link enters low-power states between I/Os, and takes time to leave them.
 
 use super::check::{Check, Finding, Scene, read};
 

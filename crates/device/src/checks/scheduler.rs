@@ -1,4 +1,4 @@
-//! I/O scheduler: it delays and reorders I/Os, although the drive itself schedules them best.
+//! I/O scheduler, which delays and reorders I/Os, although the drive itself schedules them best.
 
 use super::check::{Check, QueueSetting};
 use super::tuning;

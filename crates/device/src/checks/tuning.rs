@@ -20,7 +20,8 @@ pub struct Tuning {
     pub was: String,
     /// Value during the run.
     pub to: String,
-    /// Whether the setting belongs to the host. Otherwise, it belongs to the device and disappears with it.
+    /// Whether the setting belongs to the host. Otherwise, the setting belongs to the device and disappears
+    /// with the device.
     pub of_host: bool,
 }
 
@@ -116,7 +117,7 @@ impl KnownSettings {
         Self { sys: folder.into(), is_kernels: false }
     }
 
-    /// Returns a setting from a note with its path resolved, if it may be restored.
+    /// Returns a setting from a note with its path resolved, if the setting may be restored.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] with the reason if the setting may not be restored or no longer exists.

@@ -1,4 +1,4 @@
-//! Turbo: it makes the clock rate depend on the CPU's temperature and on the load on other cores.
+//! Turbo, which makes the clock rate depend on the CPU's temperature and on the load on other cores.
 
 use super::check::{Check, Finding, Scene};
 

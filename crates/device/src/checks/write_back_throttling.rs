@@ -9,5 +9,5 @@ const THROTTLING: QueueSetting = QueueSetting {
     recommended: "0",
     meaning: str::to_owned,
     offered: |_| true,
-    harm: "the kernel delays discards and buffered writes while reads take longer than this number of us",
+    harm: "the kernel delays discards and buffered writes while reads exceed this many microseconds",
 };

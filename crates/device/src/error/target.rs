@@ -51,7 +51,7 @@ pub enum TargetError {
         capacity_bytes: u64,
     },
     /// The block device has no capacity.
-    #[error("it has no capacity; an empty slot, or a loop or zram device not set up")]
+    #[error("it has no capacity: it is an empty slot, or a loop or zram device that is not set up")]
     EmptyDevice,
     /// The file is empty.
     #[error("it has no capacity")]

@@ -1,7 +1,7 @@
 //! Loads on a simulated drive other than a single closed loop: concurrent loads, and loads with schedules or ramps.
 //!
-//! They are executed command by command by the drive's queue, in its virtual time. Scaling is the same as for
-//! any other workload: durations and ramps are divided, rates are not.
+//! The drive's queue processes these loads command by command, in the drive's virtual time. Scaling is the
+//! same as for any other workload: durations and ramps are divided, rates are not.
 
 use std::time::Instant;
 
@@ -71,7 +71,8 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // If there is a schedule, the rate determines the number of I/Os; a closed loop must not end after only a few.
+        // If there is a schedule, its rate determines the number of I/Os; a closed loop must not end after only a few
+        // I/Os.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_required =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
@@ -100,7 +101,7 @@ impl Party {
         self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
-    /// Returns the next time when the workload acts without waiting for a completion.
+    /// Returns when the workload will next act without waiting for a completion.
     fn next_ns(&self, now_ns: u64) -> u64 {
         if now_ns >= self.deadline_ns || self.is_over(now_ns) {
             return u64::MAX;

@@ -1,5 +1,5 @@
-//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, most of their
-//! time is spent on address translation.
+//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, the
+//! simulation spends most of its time on address translation.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,10 +8,11 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Minimum size of memory for huge pages: less than one huge page would not benefit.
+/// Minimum size of memory for which huge pages are requested: less than one huge page would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
-/// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support them.
+/// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support huge
+/// pages.
 pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let page = page_size();
     let inside = memory.start.align_offset(page);

@@ -33,7 +33,7 @@ impl Playing {
 }
 
 impl Simulated {
-    /// Replays checked I/Os. Returns None if `on_progress` stopped it.
+    /// Replays checked I/Os. Returns `None` if `on_progress` stopped the replay.
     pub(crate) fn replay(
         &mut self,
         options: &ReplayOptions,

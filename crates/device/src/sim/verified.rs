@@ -78,7 +78,7 @@ impl Simulated {
     }
 }
 
-/// Reads the range of a workload once.
+/// Returns a workload that reads the range of `workload` once.
 fn read_back(workload: &Workload) -> Workload {
     let bytes = workload.range.segment_bytes / u64::from(READ_BACK_BYTES) * u64::from(READ_BACK_BYTES);
     Workload {

@@ -165,7 +165,7 @@ impl Block {
         )
     }
 
-    /// Returns whether the device is a SATA drive that reports that it is locked.
+    /// Returns whether the device is a SATA drive that reports itself as locked.
     fn is_locked(&self) -> bool {
         let Ok(held) = self.hold_to_read() else { return false };
         self.protocol(&held, Clock::start()).is_locked()
@@ -195,7 +195,7 @@ impl Block {
         rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)
     }
 
-    /// Opens the device again and verifies that it is still the same.
+    /// Opens the device again and verifies that it is still the same device.
     fn open_to_read(&self) -> std::io::Result<File> {
         let device = File::from(open_nothing_else(&self.node, OFlags::RDONLY)?);
         self.check_same(&device).map(|()| device)
@@ -254,16 +254,16 @@ impl Block {
     }
 
     /// Verifies that the device still maps to the bytes that were checked when it was opened. Takes about 0.2 ms for
-    /// each loop device at or below it. While the device is open, the kernel allows no other program to mount or claim
-    /// it.
+    /// each loop device at or below the device. While the device is open, the kernel allows no other program to
+    /// mount or claim it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         let moved = usage::loops::moved(&held.loops).map(std::io::Error::other);
         let target = || self.facts.path.clone();
         moved.map_or(Ok(()), |source| Err(DriveError::Gone { target: target(), source }))
     }
 
-    /// Verifies that the device is still the same and not in use; with `all_namespaces`, also that no other
-    /// namespace of its NVMe subsystem is in use.
+    /// Verifies that the device is still the same device and not in use; with `all_namespaces`, also that no
+    /// other namespace of its NVMe subsystem is in use.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
         let users = usage::settled(|| {
@@ -279,7 +279,7 @@ impl Block {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
     }
 
-    /// Updates capacity and sector size after a format.
+    /// Updates the capacity and the sector size after a format.
     pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
         let gone = |source: std::io::Error| DriveError::Gone { target: self.facts.path.clone(), source };
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;

@@ -158,7 +158,8 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: TargetError::Replaced.to_string() }),
-            // A file that is not readable is not writable either, which is reported above.
+            // Without read permission, the file cannot be inspected; if the write permission is missing as
+            // well, that is already reported.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }
@@ -225,7 +226,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(e))
     }
 
-    /// Returns whether the file contains data; a new file, or one that consists of holes, does not.
+    /// Returns whether the file contains data; a new file, or a file that consists of holes, does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;
@@ -355,7 +356,7 @@ impl RegularFile {
     }
 }
 
-/// Checks the size of a file: the specified size or, if there is none, the file's length. Returns the capacity.
+/// Checks the size of a file: the specified size or, if there is none, the file's length.
 fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
     match given {
         Some(bytes) if bytes < SMALLEST_BYTES => {

@@ -33,8 +33,8 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    /// Opens the generic device of an open block device; the error says why it is not available, or why its
-    /// namespace cannot be verified to be the same.
+    /// Opens the generic device of an open block device; the error says why the generic device is not
+    /// available, or why its namespace cannot be verified to be the same.
     pub(crate) fn of(
         roots: &Roots,
         block: BorrowedFd<'_>,

@@ -13,7 +13,8 @@ use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
-/// Minimum size of a target. Smaller ones are not usable: an empty card reader, or a loop device without a file.
+/// Minimum size of a target. A smaller device is not usable: it is an empty card reader, for example, or a loop
+/// device without a file.
 pub const SMALLEST_BYTES: u64 = 16 * MIB;
 
 /// An open target, either exclusively for writing or read-only.

@@ -49,7 +49,7 @@ pub(super) struct Node {
     pub(super) thing: Option<Thing>,
     /// Kernel name or path.
     pub(super) name: String,
-    /// What could not be determined about it, and why.
+    /// What could not be determined about the device or file, and why.
     pub(super) problem: Option<Refusal>,
     pub(super) is_read_only: bool,
 }

@@ -21,7 +21,7 @@ const SECTOR_BYTES: u64 = 512;
 /// below loop devices and mounts.
 ///
 /// # Errors
-/// Returns an error if a required list cannot be read, because in that case, the target may be in use.
+/// Returns an error if a required list cannot be read, because the target may then be in use.
 pub(crate) fn gather(roots: &Roots, files: &[(Thing, &Path)]) -> io::Result<Facts> {
     let mut facts = Facts::default();
     let namespaces = mounts::all_namespaces(roots)?;

@@ -21,7 +21,7 @@ pub(super) const PREFIX: &str = "mnt:[";
 /// Name of the threads that enter mount namespaces.
 const THREAD: &str = "mounts";
 
-/// Returns whether `task` is a thread that inspects a mount namespace, in this process or in another Plateau. Any
+/// Returns whether `task` is a thread that inspects a mount namespace, in this or another Plateau process. Any
 /// thread may have this name, so its mounts are still reported.
 pub(super) fn is_visitor(task: &Path) -> bool {
     read(&task.join("comm")).is_ok_and(|name| name.trim_end() == THREAD)
@@ -40,7 +40,7 @@ impl Visitor {
     pub(super) fn enter(roots: &Roots, namespace: OwnedFd) -> io::Result<Self> {
         let (arrived, arrival) = mpsc::channel();
         let (stay, left) = mpsc::channel::<()>();
-        // Read this before entering: the other namespace may have no /proc.
+        // Read this link before entering: the other namespace may have no /proc.
         let link = roots.proc.join("thread-self");
         let visit = move || {
             let entered = fs::read_link(link).and_then(|task| enter(&namespace).map(|()| task));

@@ -1,7 +1,7 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. It is an error if there
-//! is no answer before a deadline.
+//! The driver queries the file system of the backing file, and waits for its server. A query that the driver
+//! does not answer before a deadline is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,7 +22,7 @@ use super::thing::{Thing, opened, thing_at};
 use crate::ioctl::{self, LoopStatus};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// How long a loop device that is being detached may still be listed with its backing file.
+/// Number of pauses to wait for a loop device that is being detached but still listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// Time that a query may take. If a file system has not answered by then, its server has probably stopped.
@@ -208,7 +208,7 @@ mod tests {
         let unasked = Box::new(|| panic!("it was asked again"));
         assert_eq!(ask(DEADLINE, unasked), Err(io::ErrorKind::TimedOut));
         drop(resume);
-        // Repeat until that response arrives.
+        // Repeat until the first query has been answered.
         let answer = loop {
             match ask(DEADLINE, Box::new(move || Ok(status))) {
                 Err(io::ErrorKind::TimedOut) => std::thread::yield_now(),

@@ -12,12 +12,13 @@ use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read};
 use sysfs::{DeviceNumber, Roots};
 
-/// Number of pauses, at most, for threads that inspect a namespace.
+/// Maximum number of pauses to wait for threads that inspect a namespace.
 const PAUSES: u32 = 12;
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
-    /// A visible process in the namespace; `None` for our own namespace, and for one without processes.
+    /// A visible process in the namespace; `None` for our own namespace, and for a namespace without
+    /// processes.
     pub(super) pid: Option<u32>,
     /// What keeps the namespace alive if it has no processes.
     pub(super) kept_by: Option<String>,

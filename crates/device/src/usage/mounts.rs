@@ -42,8 +42,9 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
     }
 }
 
-/// Returns whether there is an EROFS without a device that was detached while in use or never attached. The kernel has
-/// a folder for each EROFS, such as `erofs-25`, or named after its device (fs/erofs/sysfs.c).
+/// Returns whether an EROFS without a device is in use although no mount table shows it, because its mount was
+/// detached while in use or was never attached. The kernel has a folder for each EROFS, named like `erofs-25` or
+/// after the device (fs/erofs/sysfs.c).
 fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     let is_in_file = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -128,7 +129,8 @@ fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     }
 }
 
-/// Adds the active swap areas. A swap file that was unlinked is detected only through its descriptor.
+/// Adds the active swap areas. An unlinked swap file has no path here; only the check on the target's open
+/// descriptor detects it.
 pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let text = match read(&roots.proc.join("swaps")) {
         // A kernel without swap does not have this file.

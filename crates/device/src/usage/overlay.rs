@@ -14,7 +14,7 @@ use sysfs::DeviceNumber;
 
 /// `OVERLAYFS_SUPER_MAGIC` (linux/magic.h).
 const MAGIC: u64 = 0x794c_7630;
-/// Number of attempts to compare two names of a file, which may be written in between.
+/// Number of attempts to compare two names of a file, because the file may be written in between.
 const COMPARISONS: u32 = 5;
 
 /// Returns whether an open file is on an overlay, which stores its content in another file.
@@ -115,7 +115,7 @@ impl<'a> Overlays<'a> {
         }
     }
 
-    /// Returns the mount table's line for the mount that a file was opened through.
+    /// Returns the line in the mount table for the mount through which a file was opened.
     fn mount_of(&self, file: &OwnedFd) -> Option<(&Namespace, &str)> {
         let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
         let id =

@@ -64,7 +64,8 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
     let mut mapped = mappings(folder, relevant);
     for task in tasks_apart(roots, folder, pid) {
         found.extend(descriptors(&task, relevant));
-        // The threads of a process share an address space; a leader that has exited has an empty list of mappings.
+        // The threads of a process share an address space, but the list of mappings of a leader that has exited is
+        // empty.
         if mapped.is_empty() {
             mapped = mappings(&task, relevant);
         }
@@ -197,15 +198,17 @@ fn access_of(info: &str) -> Option<Access> {
 fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
-    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that it was.
+    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that the
+    // file was opened for writing.
     let mut can_be_made_writable = |range: &str| {
         let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
         ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // For a device node, the volume and inode of the node itself are listed, which may be on any file system. Only
-        // root may follow the link to the device. For a file on an overlay, some kernels list the stored file.
+        // For a device node, the volume and inode of the node itself are listed, and the node may be on any file
+        // system. Only root may follow the link to the device. For a file on an overlay, some kernels list the stored
+        // file.
         let link = folder.join("map_files").join(mapping.range);
         let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
         let listed = || relevant.contains(listed).then_some(Opened::Known(listed));

@@ -15,11 +15,12 @@ const FUSE: u64 = 0x6573_5546;
 
 /// The kernel's name for a descriptor of `io_uring_setup(2)`.
 pub(super) const NAME: &str = "anon_inode:[io_uring]";
-/// The kernel lists the registered files only while no submission to the ring is in progress.
+/// Number of attempts to read the list of registered files, which the kernel shows only while no submission
+/// to the ring is in progress.
 const RING_LOOKS: u32 = 20;
 
-/// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
-/// does not show how they were opened.
+/// Returns the paths of the files registered with a ring. The ring keeps these files open without a descriptor, and
+/// the kernel does not show how they were opened.
 pub(super) fn registered(info: &Path) -> Vec<PathBuf> {
     let listed = |_| registered_in(&read(info).ok()?);
     (0..RING_LOOKS).find_map(listed).unwrap_or_default()
@@ -53,9 +54,9 @@ pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     links.all(|link| identity(&link) == Some(own)).then_some(first)
 }
 
-/// Returns whether the file at `within` must be the one registered as `path`: a process has it open according to the
-/// kernel, or the node has the kernel's name for its device. Any other special file is assumed to be the registered
-/// file.
+/// Returns whether the file at `within` must be the file registered as `path`: according to the kernel, a process
+/// has it open, or the node has the kernel's name for its device. Any other special file is assumed to be the
+/// registered file.
 pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(within, flags, Mode::empty()) else { return false };

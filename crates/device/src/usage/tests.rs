@@ -183,7 +183,7 @@ fn a_device_reached_around_another_counts() {
     facts.used(device(2), "", mounted());
     assert!(users(&facts, device(3)).iter().any(is_mounted));
 
-    // A case that the property test below found: a loop device over both of them.
+    // A case that the property test below found: a device over both the disk and the loop device.
     let mut facts = host();
     put(&mut facts, device(1), device(0), Span::ALL, Kind::Loop);
     put(&mut facts, device(4), device(1), Span::ALL, Kind::Loop);
@@ -242,8 +242,8 @@ fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-    /// Compares with the marking of individual bytes instead of walking: the bytes of a node that both the
-    /// target and a user reach.
+    /// Compares the search with a simpler method that marks individual bytes: a user must be found if it
+    /// reaches a byte of a node that the target reaches as well.
     #[test]
     fn a_user_of_the_same_bytes_is_never_missed(drawn in layers(), target in 0usize..12, used in 0usize..12) {
         let mut facts = Facts::default();
@@ -284,7 +284,7 @@ proptest! {
             }
             marks
         };
-        // Bytes that both nodes reach through the same upper node have already been compared there.
+        // Bytes that both nodes reach through the same upper node are compared at that node instead.
         let (own, other) = (reached(target), reached(used));
         let meet = |node: usize, byte: usize| {
             let ways = (0..13).filter(|&via| own[node][via][byte]);

@@ -21,8 +21,8 @@ const PAGE: u64 = 4096;
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
-/// File systems to copy, because creating one takes longer than all other steps. `None` means that the program
-/// is not available.
+/// File systems to copy, because creating a file system takes longer than all other steps. `None` means that
+/// the program is not available.
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Templates {
     pub erofs: Option<PathBuf>,
 }
 
-/// A clean-up step that is performed on drop. A stack's steps are dropped in reverse order.
+/// A clean-up step that runs on drop. A stack's steps are dropped in reverse order.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),

@@ -86,7 +86,7 @@ pub fn attach_loop(
     let configured = configure_loop(&path, backing, offset, length, is_read_only);
     if let Err(error) = configured {
         remove_loop(number);
-        // Another process requested any free device and got this one.
+        // Another process requested any free device and got this device.
         return if error.raw_os_error() == Some(libc::EBUSY) { Ok(None) } else { Err(error) };
     }
     Ok(Some(path))
@@ -125,7 +125,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
         // SAFETY: LOOP_CLR_FD takes no argument.
         drop(check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD as _) }));
         drop(device);
-        // If other processes have the device open, it is detached when they close it.
+        // If other processes have the device open, the kernel detaches it when they close it.
         let device = File::open(&path)?;
         match status(&device) {
             Some(status) if status == backing => Err(io::Error::from_raw_os_error(libc::EBUSY)),
@@ -157,7 +157,7 @@ fn remove_loop(number: u32) {
         // SAFETY: LOOP_CTL_REMOVE takes an int and does not access the memory of this process.
         check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE as _, number) })
     };
-    // Another process may have requested any free device and got this one.
+    // Another process may have requested any free device and got this device.
     drop(patiently(remove));
 }
 

@@ -63,7 +63,7 @@ impl Loop {
         Err(format!("all loop devices from loop{FIRST_NUMBER} on are in use"))
     }
 
-    /// `loop1000` for `/dev/loop1000`.
+    /// Returns `loop1000` for `/dev/loop1000`.
     pub fn kname(&self) -> &str {
         self.path.trim_start_matches("/dev/")
     }

@@ -17,8 +17,8 @@ pub struct Zram {
 }
 
 impl Zram {
-    /// Creates a device of `bytes`. If this is impossible, prints the reason for skipping the test and
-    /// returns `None`.
+    /// Creates a device with a capacity of `bytes`. If this is impossible, prints the reason for skipping the
+    /// test and returns `None`.
     pub fn new(bytes: u64) -> Option<Self> {
         made(bytes).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }

@@ -31,7 +31,7 @@ pub struct Forward {
     /// Send everything that is new once, and exit
     #[arg(long)]
     pub once: bool,
-    /// Time between two looks at the library
+    /// Interval between checks of the library
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = numbers::seconds, conflicts_with = "once")]
     pub look_every: Duration,
 }

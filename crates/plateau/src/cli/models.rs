@@ -1,5 +1,5 @@
-//! Names of simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or
-//! lower case.
+//! Names of simulated drives as users type them: `sim:` and the name of a model, or an unambiguous prefix of the
+//! name, in upper or lower case.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub fn named_model(name: &str) -> Done<Model> {
 /// Returns the simulated drive `typed` as a target with the full name of its model.
 ///
 /// # Errors
-/// Returns an error if no model matches, or more than one.
+/// Returns an error unless exactly one model matches.
 pub fn in_full(typed: &str, model: &str) -> Result<String, String> {
     named(model).map(|model| format!("{PREFIX}{model}")).map_err(|why| format!("{typed}: {why}"))
 }
@@ -87,7 +87,7 @@ pub fn lacks_prefix(typed: &str, model: &str) -> String {
 /// unchanged.
 ///
 /// # Errors
-/// Returns an error if no model matches, or more than one.
+/// Returns an error unless exactly one model matches.
 fn named(name: &str) -> Result<String, String> {
     if name.ends_with(ENDING) {
         return Ok(name.to_owned());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 pub use plans::settings::typed_whole as whole;
 
-/// A whole number above 0.
+/// Parses a whole number above 0.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     match whole(text) {
         Ok(0) => Err("use 1 or more".into()),

@@ -35,7 +35,7 @@ fn presets() -> impl TypedValueParser<Value = String> {
     in_lower_case(plans::PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect())
 }
 
-/// The versions of the specification.
+/// Returns a parser that accepts the versions of the specification.
 pub(super) fn profiles() -> impl TypedValueParser<Value = String> {
     let value = |profile: &Profile| PossibleValue::new(profile.name).help(profile.revision);
     in_lower_case(PROFILES.iter().map(value).collect())

@@ -46,7 +46,7 @@ impl Part for SimFaults {
     }
 }
 
-/// Settings on a command line, in the order of the table.
+/// Settings on a command line, in the order of the settings table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SettingOptions<P> {
     given: Vec<Given>,
@@ -54,12 +54,12 @@ pub struct SettingOptions<P> {
 }
 
 impl<P: Part> SettingOptions<P> {
-    /// Settings chosen by the program.
+    /// Returns settings that the program has chosen.
     pub fn of(given: Vec<Given>) -> Self {
         Self { given, part: PhantomData }
     }
 
-    /// The settings that the user specified.
+    /// Returns the settings that the user specified.
     pub fn given(&self) -> &[Given] {
         &self.given
     }

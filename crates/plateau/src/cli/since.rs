@@ -1,11 +1,11 @@
-//! `--since`: a point in time in human notation.
+//! `--since`: a point in time, given as a date, a time or an age.
 
 use jiff::{Span, Timestamp, Zoned};
 
 /// Parses a date, a date and time, or an age.
 ///
 /// # Errors
-/// Returns an error if it is none of these.
+/// Returns an error if `text` is none of these.
 pub fn since(text: &str) -> Result<Timestamp, String> {
     since_at(text, &Zoned::now())
 }

@@ -39,7 +39,7 @@ pub const UNARCHIVE: Action = Action {
 
 pub fn run(cli: &Cli, names: &[String], action: &Action) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    // All runs are looked up before the first one changes, so that `latest` always refers to the same run.
+    // All runs are looked up before the first run changes, so that `latest` always refers to the same run.
     let mut known = HashSet::new();
     let mut runs = Vec::new();
     for name in names {

@@ -103,8 +103,8 @@ fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Don
     Ok(())
 }
 
-/// Address of an existing report relative to the file that refers to it; None if there is no report, and on
-/// standard output.
+/// Returns the address of `report` relative to the file `from` that refers to it; `None` if there is no
+/// report, or if `from` is standard output.
 fn link(from: &Path, report: &Path) -> Option<String> {
     if file::is_stdout(from) || !report.is_file() {
         return None;
@@ -116,7 +116,7 @@ fn link(from: &Path, report: &Path) -> Option<String> {
     Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
-/// The comparison, and the path where the report of each run is expected.
+/// Reads the runs. Returns the comparison, and the path where the report of each run is expected.
 fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();

@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, options: &Gate) -> Done {
     Err(Failure::text(Exit::Regressed, problem).of_run(&verdict.run).with_document(document))
 }
 
-/// The files to write, with their formats.
+/// Returns the files to write, with their formats.
 fn outputs(options: &Gate) -> Done<Vec<(&Path, Format)>> {
     let named: [(&str, &Option<_>, Format); 3] = [
         ("xml", &options.junit, formats::junit),

@@ -1,4 +1,4 @@
-//! `plateau job RUN-ID TESTS TARGET`: starts a run, or continues it. Starting it again is always safe.
+//! `plateau job RUN-ID TESTS TARGET`: starts a run, or continues it. Starting the job again is always safe.
 //!
 //! A scheduler may start a job twice, requeue it while its first process is still writing, or kill it at any moment.
 //! Locks ensure that only one process at a time uses a run or a target. The run is created before its first purge, so
@@ -46,8 +46,8 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     request.labels = options.labels.labels();
     let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
     let stored = existing(&library, &options.id)?;
-    // The lock of a target is named after the text that the operator typed, which is the same each time the job is
-    // started.
+    // The lock of a target is named after the text that the operator typed, because this text is the same each
+    // time the job is started.
     let key = options.erase.first().unwrap_or(&request.target);
     let state = places::state()?;
     let is_simulated = request.target.starts_with("sim:");

@@ -27,7 +27,7 @@ pub fn run(cli: &Cli, options: &LauncherOptions) -> Done {
     };
     let name = format!("{}-{}", record::wall_now().as_nanosecond(), std::process::id());
     let launched = launch::serve_one(&UnixStream::from(input), &allowed, &launcher, &name)?;
-    // The service is active while its run is in progress.
+    // Wait, so that the service remains active while its run is in progress.
     if let Some(mut child) = launched.and_then(|launched| launched.child) {
         child.wait()?;
     }

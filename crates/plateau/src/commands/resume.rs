@@ -205,9 +205,9 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
-/// Returns the identities that confirm the members of an array before it is opened: the typed identities, or the
-/// identities in the run if no other user can have written the run. If others can write to the run's directory, the run
-/// confirms nothing.
+/// Returns the identities that confirm the members of an array before the array is opened: the typed identities or, if
+/// no other user can have written the run, the identities in the run. If others can write to the run's directory, the
+/// run confirms nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
@@ -294,7 +294,7 @@ mod tests {
         assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "the operator must decide");
         let (mut journal, loaded) = reopen(&stored, |_, _| Ok(())).expect("free").expect("incomplete");
         assert_eq!(loaded.entries.len(), 1);
-        // Another process completes the run after this one has found it incomplete.
+        // Another process completes the run after this process has found it incomplete.
         journal.append(Event::Closed).expect("written");
         drop(journal);
         assert!(reopen(&stored, |_, _| Err(refused())).expect("free").is_none());

@@ -32,7 +32,8 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
 /// Returns the runs of the library that match the options.
 ///
 /// # Errors
-/// If the library cannot be read, a run in it cannot be read, so that it is unknown whether it matches, or none matches.
+/// If the library cannot be read, if one of its runs cannot be read (it is then unknown whether that run
+/// matches), or if no run matches.
 pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
     let (runs, unreadable) = catalogue::runs(library)?;
     unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
@@ -155,7 +156,7 @@ fn nothing(options: &Runs, library: &Library, count: usize, page: Page, total: u
     if total > 0 {
         let last = page.last(total);
         return format!(
-            "page {} is empty: {total} of {count} runs match, the last page is {last}",
+            "page {} is empty: {total} of {count} runs match; the last page is {last}",
             page.number
         );
     }

@@ -75,7 +75,7 @@ fn show(cli: &Cli, server: &Server) -> Done {
     }
 }
 
-/// A certificate, and how to check that a browser sees the same one.
+/// Describes a certificate, and how to check that a browser sees the same certificate.
 fn described(certificate: &Certificate) -> String {
     let fingerprint = format!("Certificate fingerprint (SHA-256): {}", certificate.fingerprint);
     let file = certificate.file.display().to_string();
@@ -108,13 +108,13 @@ fn announced(announcement: &Announcement<'_>) -> String {
     }
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 fn chain(error: &ServeError) -> String {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Folder for users, queued plans and the journal of changes.
+/// Returns the folder for users, queued plans and the journal of changes.
 pub fn folder() -> Done<PathBuf> {
     Ok(places::state()?.join("lab"))
 }

@@ -40,8 +40,8 @@ fn unknown_figure(index: &mut Index, figure: &str) -> Done<Failure> {
     Ok(Failure::text(Exit::Usage, format!("--figure: no run has a value of '{figure}'; {hint}")))
 }
 
-/// Returns the runs of the matching drive or model: the one with exactly this identity, serial number or model, or the
-/// only one that contains the text.
+/// Returns the runs of the drive or model that `subject` names. If none has exactly this identity, serial number or
+/// model name, `subject` may be a part of one, but must match only one model.
 fn of_subject(figures: Vec<FigureOfRun>, subject: &str) -> Done<Vec<FigureOfRun>> {
     let subject = subject.to_lowercase();
     let is = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase() == subject);

@@ -16,7 +16,7 @@ use crate::run::lifecycle;
 /// A run whose files are intact.
 pub struct Checked {
     loaded: Loaded,
-    /// Its tests; none if it is imported.
+    /// The tests of the run; empty for an imported run.
     tests: Vec<Verified>,
 }
 

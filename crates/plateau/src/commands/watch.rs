@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Watch) -> Done {
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// By default, the newest run in progress.
+/// Returns the run to show: by default, the newest run in progress.
 fn which(library: &Library, options: &Watch) -> Done<Which> {
     if options.all {
         return Ok(Which::InProgress);

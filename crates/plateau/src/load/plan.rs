@@ -65,7 +65,7 @@ impl LoadRequest {
         Failure::text(Exit::Usage, format!("{place}{problem}"))
     }
 
-    /// Returns the targets in the order of their first job.
+    /// Returns the targets, ordered by the first job of each.
     pub fn needs(&self) -> Done<Vec<Need>> {
         let mut needs: Vec<Need> = Vec::new();
         for (index, job) in self.jobs.iter().enumerate() {

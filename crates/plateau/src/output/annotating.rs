@@ -52,7 +52,8 @@ pub fn annotate(cli: &Cli, requested: &str, decide: impl FnOnce(&Subject<'_>) ->
     printer::print(&text(id, &labels))
 }
 
-/// Returns the run as it was started. It must be part of the library, because only the library's journal is changed.
+/// Returns the run with its initial labels. The run must be part of the library, because only the library's journal
+/// is changed.
 fn own(library: &Library, run: Run) -> Done<Run> {
     let is_own = || {
         let folder = run.dir.canonicalize().ok()?;

@@ -1,4 +1,5 @@
-//! The runs in the library, read from its index if that is up to date, and otherwise from the runs' files.
+//! The runs in the library, read from the library's index if the index is up to date, and otherwise from the
+//! runs' files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -84,7 +85,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
     })
 }
 
-/// Returns an up-to-date index of a library, in memory if the one in the library cannot be used.
+/// Returns an up-to-date index of a library; it is built in memory if the library's own index cannot be used.
 ///
 /// # Errors
 /// If the library itself cannot be read.
@@ -105,10 +106,10 @@ pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> 
     })
 }
 
-/// Returns the number of runs that are not in the index, or have changed since.
+/// Returns the number of runs that are not in the index, or have changed since they were indexed.
 ///
 /// # Errors
-/// If there is no index, or it cannot be used.
+/// If there is no index, or if the index cannot be used.
 pub fn stale(library: &Library) -> Result<usize, StoreError> {
     let seen = Index::open(library.root(), &judged_by(), Access::Read)?.survey()?;
     Ok(seen.values().filter(|seen| **seen == Seen::Stale).count())
@@ -117,7 +118,7 @@ pub fn stale(library: &Library) -> Result<usize, StoreError> {
 /// Changes the index of a library.
 ///
 /// # Errors
-/// If it cannot be opened or changed.
+/// If the index cannot be opened or changed.
 pub fn update<T>(
     library: &Library,
     body: impl FnMut(&mut Index) -> Result<T, StoreError>,

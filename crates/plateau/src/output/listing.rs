@@ -61,7 +61,7 @@ fn is_test(name: &str, requested: &str) -> bool {
         || TESTS.iter().any(|test| test.name == name && test.family == requested)
 }
 
-/// Returns the state of a run.
+/// Returns the list entry of a run, with its state.
 pub fn listed(known: Known) -> Listed {
     let Known { run, dir, found } = known;
     let (state, text) = match found {

@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 8 << 20;
 /// Reads the image at `path` and checks it.
 ///
 /// # Errors
-/// Returns an error if it cannot be read or is not an image.
+/// Returns an error if the file cannot be read or is not an image.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
     let bytes = read(path)?;
     logo_of(bytes.clone(), path)?;

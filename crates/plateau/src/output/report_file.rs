@@ -12,8 +12,8 @@ use crate::output::file;
 use crate::output::options;
 use crate::output::publication;
 
-/// Returns the path of the HTML report of a run if none is specified: in its directory, or in the working directory if
-/// the run is archived and its files cannot change.
+/// Returns the default path of the HTML report of a run: in the directory of the run or, if the run is archived so
+/// that its files cannot change, in the working directory.
 pub fn path(run: &Run) -> PathBuf {
     if run.is_archived() { format!("{}.html", run.file.id).into() } else { run.dir.join("report.html") }
 }

@@ -12,7 +12,8 @@ pub const LONG: &str = concat!(
     env!("PLATEAU_BUILD_TARGET")
 );
 
-/// The git commit of the program, marked if the sources differed from it; `None` if unknown, as in debug builds.
+/// Returns the git commit of the program, marked if the sources differed from it; `None` if unknown, as in debug
+/// builds.
 #[must_use]
 pub fn commit() -> Option<&'static str> {
     Some(env!("PLATEAU_BUILD_COMMIT")).filter(|commit| !commit.is_empty())

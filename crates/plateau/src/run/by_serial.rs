@@ -6,7 +6,7 @@ use crate::failure::{Done, Exit, Failure};
 
 const PREFIX: &str = "serial:";
 
-/// Returns the path of the drive that `target` names; `target` itself if it is a path or a simulated drive.
+/// Returns the path of the drive that `target` names; a path or a simulated drive is returned unchanged.
 pub fn resolve(target: &str) -> Done<String> {
     match target.strip_prefix(PREFIX) {
         Some(identity) => only(&list()?, identity),

@@ -125,7 +125,7 @@ fn cpu_ns_per_io() -> Done<f64> {
     Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
 }
 
-/// Arms all targets before any of them is written.
+/// Arms all targets before any target is written.
 fn arm(looked_at: Vec<(RunFile, Drive)>, erase: &[String]) -> Done<Vec<(RunFile, Armed)>> {
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
     if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {

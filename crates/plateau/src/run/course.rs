@@ -130,7 +130,7 @@ pub fn start(
 /// Removes the remains of dead processes, then opens the run `id` to continue it.
 ///
 /// # Errors
-/// Returns an error if it does not exist or is damaged.
+/// Returns an error if the run does not exist or is damaged.
 pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
     library.sweep()?;
     let stored = library.find(id)?;

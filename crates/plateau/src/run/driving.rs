@@ -16,7 +16,7 @@ pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
 }
 
-/// The command line accepts only one of these.
+/// Returns the polling mode; the command line accepts only one of these options.
 pub fn polling(hipri: bool, sqthread_poll: bool) -> Polling {
     match (hipri, sqthread_poll) {
         (true, _) => Polling::Completions,

@@ -85,7 +85,7 @@ pub fn perform_as(
 pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile, Armed)> {
     let state = places::state()?;
     if file.handling.lba_format.is_some() && file.target.kind == TargetKind::File {
-        // A file does not exist until it is armed.
+        // A new file is created when it is armed, so refuse the option before that.
         let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
@@ -136,7 +136,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
 }
 
-/// The estimates of a run, which the journal contains after the opening records.
+/// Returns the estimates of a run, which the journal contains after the opening records.
 pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
@@ -161,7 +161,7 @@ pub struct Being {
 }
 
 impl Being {
-    /// The current host and time.
+    /// Returns the current host and time.
     pub fn now() -> Self {
         Self {
             prefix: new_prefix(),
@@ -323,7 +323,8 @@ pub fn is_complete(loaded: &Loaded) -> bool {
 }
 
 /// Returns the interruption since the last result, which the next result must state. If a resumed run was
-/// interrupted again before it had measured anything, this is longer than the time since its last record.
+/// interrupted again before it had measured anything, that interruption is longer than the time since the
+/// last record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
         matches!(
@@ -355,7 +356,7 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
     Ok(accepted)
 }
 
-/// Returns whether the drive of a run is accepted, if a test determines that.
+/// Whether the drive of a run is accepted, if a test determines that.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted(bool);
@@ -370,7 +371,7 @@ impl Accepted {
 /// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
 /// is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
-    // Whoever repeats a command of an archived run does not expect a file in the working directory.
+    // A user who repeats the command of an archived run does not expect a report in the working directory.
     let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();

@@ -1,5 +1,5 @@
-//! A rehearsal: runs the tests on a simulated drive that is small enough to complete soon, and scales its times
-//! and amounts to the planned drive. The code of the tests is the same.
+//! A rehearsal: runs the tests on a simulated drive that is small enough for them to complete soon, and scales
+//! the times and amounts to the planned drive. The code of the tests is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -117,8 +117,9 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the target's scale if it is similarly small, so that the rehearsal equals the run. The shorter the
-/// cells are, the more often they end after a number of I/Os instead of after a period of time.
+/// Uses the target's own scale if the target is scaled down about as far, so that the rehearsal equals the
+/// run: the shorter the cells are, the more often they end after a number of I/Os instead of after a period
+/// of time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
@@ -223,8 +224,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Converts a segment to the target's clock. A duration counts as requested. For an amount, the time that
-    /// results from its rate counts, up to the limit.
+    /// Converts a segment to the target's clock. For a workload of fixed duration, the requested duration is
+    /// used; for a fixed amount, the time that it would take at the measured rate, up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (request, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

@@ -1,4 +1,5 @@
-//! Finds a drive by the identity that it reports if its device path has changed since the run was started.
+//! If the device path of a drive has changed since the run was started, finds the drive by the identity that
+//! it reports.
 
 use device::{Listed, list};
 use record::{TargetFacts, TargetKind};

@@ -47,7 +47,8 @@ pub struct Session<'a> {
     health_read_ns: Option<u64>,
     /// Power meters of the host, for health readings; `None` if the drive is simulated.
     meters: Option<HostMeters>,
-    /// I/O of the devices below the target; `None` if it is not a file, or they are not known.
+    /// I/O of the devices below a target file; `None` if the target is not a file, or if the devices are not
+    /// known.
     counters: Option<Counters>,
     /// Samples power during loads.
     sampler: Option<Sampler>,

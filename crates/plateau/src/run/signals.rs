@@ -14,8 +14,8 @@ use crate::output::printer;
 /// device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process while settings are
-/// changed.
+/// Makes a write beyond the `ulimit -f` limit fail. Otherwise, SIGXFSZ would kill the process before it has
+/// restored the settings.
 pub fn prepare() -> Done {
     // Any handler is sufficient: if there is none, the signal ends the process; otherwise, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;

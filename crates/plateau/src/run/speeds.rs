@@ -194,7 +194,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     ))
 }
 
-/// A simulated drive that records its results.
+/// A simulated drive that records the results of a probe.
 struct Probing {
     armed: Armed,
     events: Vec<Event>,

@@ -63,7 +63,7 @@ enum Fault {
     LostRequest,
     /// Only a part of the request arrives.
     CutRequest,
-    /// The request arrives, its response is lost.
+    /// The request arrives, but its response is lost.
     LostResponse,
     CutResponse,
     /// The request arrives twice.

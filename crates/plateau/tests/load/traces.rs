@@ -118,7 +118,7 @@ fn a_capture_contains_the_ios_of_its_device() {
     // Partitions and files are refused before anything is traced.
     let error = bench.fails(4, &["capture", image.to_str().expect("a path"), "--for", "1s", "-o", trace]);
     assert!(error.contains("not a block device"), "{error}");
-    // Where udev runs, it reads new devices.
+    // If udev is running, it reads from new devices.
     let _ = Command::new("udevadm").arg("settle").output();
     let mut capture = bench.start(&["capture", &device.path, "--for", "10min", "-o", trace, "--json"]);
     let Some(instances) = tracefs(&bench) else {
@@ -152,8 +152,8 @@ fn a_capture_contains_the_ios_of_its_device() {
     assert_eq!(document["streams"][0]["name"], "SEQ 4KiB R");
 }
 
-/// Whether an instance records both events. A new instance is on before any event is enabled, and is off while it is
-/// being set up, so whether it is on matters only once the last event has been enabled.
+/// Returns whether an instance records both events. A new instance is on before any event is enabled, and off
+/// while it is being set up. Therefore, being on is meaningful only once the last event has been enabled.
 fn records(instance: &Path) -> bool {
     let is_on =
         |file: &str| std::fs::read_to_string(instance.join(file)).is_ok_and(|text| text.trim() == "1");

@@ -36,7 +36,7 @@ impl Hook {
         Self { dir }
     }
 
-    /// The lines of a configuration for it.
+    /// Returns the lines for this program in a configuration.
     pub fn config(&self, name: &str) -> String {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/notified/hook.sh");
         format!(
@@ -46,7 +46,7 @@ impl Hook {
         )
     }
 
-    /// The notices that it got.
+    /// Returns the notices that the program got.
     pub fn notices(&self) -> Vec<Value> {
         documents(&self.dir.join("notices"))
     }
@@ -55,7 +55,7 @@ impl Hook {
         self.notices().iter().map(event).collect()
     }
 
-    /// How often it was started.
+    /// Returns how often the program was started.
     pub fn begun(&self) -> usize {
         std::fs::read_to_string(self.dir.join("begun")).unwrap_or_default().lines().count()
     }
@@ -65,7 +65,7 @@ pub fn event(notice: &Value) -> String {
     notice["event"].as_str().expect("an event").to_owned()
 }
 
-/// The documents in a file, one per line. A line that is still being written is left out.
+/// Returns the documents in a file, one per line. A line that is still being written is left out.
 pub fn documents(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -87,7 +87,8 @@ impl Request {
     }
 }
 
-/// A web server that answers each request with the next status. After the last status, it repeats that status.
+/// A web server that answers each request with the next status. After the last status, the server repeats that
+/// status.
 pub struct Web {
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -230,7 +231,7 @@ impl Notifier {
         support::text(&self.log)
     }
 
-    /// Sends SIGTERM; returns the time until the end.
+    /// Sends SIGTERM; returns how long the process took to end.
     pub fn end(mut self) -> Duration {
         let begun = Instant::now();
         support::send_signal(self.child.id(), "TERM");

@@ -156,7 +156,8 @@ impl Cluster {
         text.lines().filter_map(fields).collect()
     }
 
-    /// Waits until the queue is empty. A requeued job waits for two minutes, which is skipped.
+    /// Waits until the queue is empty. Slurm would start a requeued job only after two minutes, so it is
+    /// started at once.
     pub fn wait_for_all(&self) {
         wait("all jobs", || {
             let queue = self.queue();

@@ -34,7 +34,8 @@ impl Bench {
         Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
-    /// Creates the bench in a folder next to the build, which is not on tmpfs, for targets that need O_DIRECT.
+    /// Creates the bench in a folder next to the build, for targets that need O_DIRECT: this folder is not on
+    /// tmpfs.
     pub fn on_build_disk() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)
@@ -141,8 +142,8 @@ impl Drop for Held {
     }
 }
 
-/// Suspends a process, and returns when none of its threads is running. It keeps its locks, and cannot finish while the
-/// test examines it.
+/// Suspends a process, and returns when none of its threads is running. The process keeps its locks, and cannot finish
+/// while the test examines it.
 #[must_use]
 pub fn hold(process: u32) -> Held {
     send_signal(process, "STOP");

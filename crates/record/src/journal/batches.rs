@@ -7,7 +7,7 @@ use crate::Digest;
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
-/// Limit on the memory that is kept for later batches, each.
+/// Limit on the memory of one batch that is kept for a later batch.
 const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// Consecutive lines.
@@ -45,7 +45,7 @@ impl Batch {
         if index + 1 == self.ends.len() { self.rest } else { Rest::default() }
     }
 
-    /// Returns the memory of the text.
+    /// Returns the memory of the text, for reuse.
     pub fn into_text(self) -> Vec<u8> {
         self.text
     }
@@ -65,7 +65,7 @@ pub(super) struct Batches<'a> {
     stated: Digest,
     failure: Option<io::Error>,
     is_over: bool,
-    /// Memory of earlier batches, which is faster to use than new memory.
+    /// Memory of earlier batches; reusing it is faster than allocating new memory.
     spare: Vec<Vec<u8>>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Keeps the memory of a batch for later ones, unless one of its lines was far longer than usual.
+    /// Keeps the memory of a batch for later batches, unless one of its lines was far longer than usual.
     pub fn reuse(&mut self, text: Vec<u8>) {
         if text.capacity() <= MOST_REUSED_BYTES {
             self.spare.push(text);
@@ -134,8 +134,8 @@ impl<'a> Batches<'a> {
         Some(batch)
     }
 
-    /// Appends the next line to `text`, but not more of it than makes it too long. Returns its rest; `None` if there is
-    /// no further line.
+    /// Appends the next line to `text`; of a line that is too long, appends only enough to show that. Returns the rest
+    /// of the line; `None` if there is no further line.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Rest>> {
         let limit = MOST_LINE_BYTES + 1;
         let read = (&mut *self.input).take(limit as u64).read_until(b'\n', text)?;

@@ -30,7 +30,7 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     {
         return Ok(entry);
     }
-    // This parser also says what is wrong.
+    // Unlike the faster parser, `serde_json` also says what is wrong.
     serde_json::from_str(json)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
 /// Parses one record and checks its number and its hash, given the link before it.
 pub(super) fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
     if line.len() > MOST_LINE_BYTES {
-        // Its end may not have been read, so its hash means nothing.
+        // The end of the line may not have been read, so its hash is meaningless.
         return Err(format!("it is too long; no run writes a record of more than {MOST_RECORD_BYTES} B"));
     }
     let (json, digest) = json_in(line, chain)?;

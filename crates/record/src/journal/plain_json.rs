@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
         if self.is_fraction() { Err(Other) } else { visitor.visit_u64(value) }
     }
 
-    /// Rounding to 64 bits first would round twice.
+    /// Parsing the number as 64 bits first would round it twice.
     fn deserialize_f32<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Other> {
         Err(Other)
     }

@@ -2,7 +2,7 @@
 //!
 //! The hash of a record covers the digits of the line before it, not the result of checking that line. A
 //! batch is therefore checked against the digits in the line before it, and the chain is intact if every
-//! batch is.
+//! batch is intact.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read as _};
@@ -20,12 +20,12 @@ use crate::{Digest, Entry};
 
 /// Limit on threads, and thereby on memory: each takes a batch and its records.
 const MOST_THREADS: usize = 4;
-/// A longer batch contains a record of extraordinary length, and is parsed while no other one is.
+/// A longer batch contains a record of extraordinary length, and is parsed on its own.
 const LONG_BATCH_BYTES: usize = 8 << 20;
 /// Limit on the first line.
 const MOST_HEADER_BYTES: u64 = 100;
 
-/// Parses a journal in batches: its text may take more memory than all of its records.
+/// Parses a journal in batches, because the text may take more memory than all records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let threads = stdx::parallel::processors().min(MOST_THREADS);
     parse_in_batches(input, path, BATCH_BYTES, threads)
@@ -58,7 +58,8 @@ fn parse_in_batches(
                 batches.reuse(loaded.take(batch.parsed(), path)?);
                 continue;
             }
-            // One more batch than threads is under way, so that none waits for the next one to be read.
+            // One more batch is in progress than there are threads, so that no thread waits for the next
+            // batch to be read.
             if pending.len() > threads
                 && let Some(parsed) = pending.pop_front().and_then(joined)
             {
@@ -68,7 +69,7 @@ fn parse_in_batches(
             let its = Arc::clone(&shared);
             match thread::Builder::new().spawn_scoped(scope, move || taken(&its).map(Batch::parsed)) {
                 Ok(thread) => pending.push_back(thread),
-                // This process may have no more threads.
+                // The process has reached its limit on threads.
                 Err(_) => {
                     let before = pending.drain(..).map(joined);
                     loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// A reader that returns `length` characters without a newline and counts those that were taken from it.
+    /// A reader that returns `length` characters without a newline, and counts the characters that were read.
     struct Endless {
         begin: Vec<u8>,
         length: u64,

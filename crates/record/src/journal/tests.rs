@@ -216,7 +216,8 @@ fn a_record_of_more_than_any_run_writes_is_refused_before_it_takes_memory() {
     assert!(problem_of(&long).contains("no run writes a record of more than"), "{}", problem_of(&long));
     let many = format!("[{}0]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&many).contains("values; no run writes more than"), "{}", problem_of(&many));
-    // An escape takes the path that makes strings safe to print; the limit applies there, too.
+    // A record with an escape is parsed by the code that makes strings safe to print; the limit applies
+    // there, too.
     let escaped = format!("[{}\"\\n\"]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&escaped).contains("values; no run writes more than"));
 }

@@ -36,13 +36,13 @@ const MOST_NAME_BYTES: usize = 100;
 const BLOCK_BYTES: usize = 512;
 /// Compression level: higher levels take several times as long and save a few per cent.
 const LEVEL: i32 = 9;
-/// The decoder keeps this many bits' worth of bytes in memory: 8 MiB.
+/// Base-2 logarithm of the number of bytes that the decoder keeps in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 const PIECE_BYTES: usize = 1 << 16;
-/// Limit on the size of the files relative to the size of the archive, which is 4 to 8 for real runs, because the hashes
-/// of a journal cannot be compressed. A small forged archive could otherwise take gigabytes of memory.
+/// Limit on the size of the files divided by the size of the archive. For real runs, this ratio is 4 to 8, because the
+/// hashes of a journal cannot be compressed. A small forged archive could otherwise take gigabytes of memory.
 const MOST_EXPANSION: u64 = 200;
-/// Size of the files that every archive may have.
+/// Added to this limit, so that a small archive may contain files of any ratio up to this total size.
 const FREE_BYTES: u64 = 16 << 20;
 /// Last modification time that a tar header can represent, in the year 2242.
 const LAST_SECOND: u64 = (1 << 33) - 1;
@@ -66,8 +66,8 @@ pub(super) fn is_at(storage: &dyn Storage, path: &Path) -> bool {
     has_name && storage.look(path).is_ok_and(|found| found.kind == FoundKind::File)
 }
 
-/// Returns whether a folder is at `path` that contains a run file or a journal, so that it is authoritative even if an
-/// archive of the run exists. If this cannot be determined, it may be one.
+/// Returns whether `path` is a folder that contains a run file or a journal; such a folder is authoritative even if an
+/// archive of the run exists. If the content of a folder cannot be determined, the result is true.
 pub(super) fn is_folder_of_run(storage: &dyn Storage, path: &Path) -> bool {
     let may_have = |name: &str| match storage.look(&path.join(name)) {
         Ok(_) => true,
@@ -177,7 +177,7 @@ impl Write for Appending<'_> {
     }
 }
 
-/// Number of zero bytes after a file.
+/// Returns the number of zero bytes after a file.
 fn padding(bytes: u64) -> usize {
     (BLOCK_BYTES - (bytes % BLOCK_BYTES as u64) as usize) % BLOCK_BYTES
 }
@@ -211,7 +211,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     if text.starts_with('+') { None } else { u64::from_str_radix(text, 8).ok() }
 }
 
-/// Parses a header; the error states what is wrong with it.
+/// Parses a header; the error states what is wrong with the header.
 fn parse(block: &[u8; BLOCK_BYTES]) -> Result<(OsString, u64), &'static str> {
     if octal(&block[148..156]) != Some(u64::from(checksum(block))) {
         return Err("a header is damaged");
@@ -229,7 +229,7 @@ fn invalid(problem: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, problem)
 }
 
-/// Returns an error instead of more than a number of bytes.
+/// A reader that fails once more than `left` bytes have been read.
 struct Bounded<R> {
     input: R,
     left: u64,

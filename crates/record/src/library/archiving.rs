@@ -32,7 +32,7 @@ pub struct Archived {
 /// The open directory of a run.
 struct Opened {
     folder: Box<dyn Stored>,
-    /// Names and sizes of the directory's files, in the order of an archive.
+    /// Names and sizes of the directory's files, in the order in which an archive stores them.
     files: Vec<(OsString, u64)>,
     /// Size and time of the last change of each file, in the same order.
     extents: Vec<Extent>,
@@ -76,7 +76,8 @@ impl Run {
         let (root, name) = (nascent::root_of(&self.dir), archive::name_of(self.name()));
         let path = root.join(&name);
         if archive::is_at(&*self.storage, &path) {
-            // Left by a process that died before it removed the directory; the run may have continued since then.
+            // This archive was left by a process that died before it removed the directory; the run may have
+            // continued since then.
             let is_earlier = self.is_earlier(&opened, &path).map_err(|e| io("read", &path, e))?;
             if !is_earlier {
                 return Err(LibraryError::InTheWay { id: id.clone(), path }.into());
@@ -131,8 +132,9 @@ impl Run {
         Ok(Opened { folder, files, extents })
     }
 
-    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. It gets the
-    /// owner and group of the journal, if this process may set them. Nobody can read it who cannot read the run.
+    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. The
+    /// archive gets the owner and group of the journal, if this process may set them. Only users who can read the run
+    /// can read the archive.
     fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
         let sizes: Vec<u64> = opened.files.iter().map(|(_, bytes)| *bytes).collect();
         let created = u64::try_from(self.file.created.as_second()).unwrap_or(0);
@@ -140,7 +142,7 @@ impl Run {
         let of_class = |bits: u32| if folder_mode & bits == bits { bits & 0o044 } else { 0 };
         let allowed = 0o600 | of_class(0o050) | of_class(0o005);
         let (of_folder, owner) = (opened.folder.owner()?, journal.owner()?);
-        // The owner of a journal in a directory of somebody else may be unable to reach it.
+        // The owner of a journal in another user's directory may be unable to reach it.
         let user = if of_folder.user == owner.user { owner.user } else { file.owner()?.user };
         let allowed = if of_folder.group == owner.group { allowed } else { allowed & !0o070 };
         hand_over(file, Owner { user, ..owner }, journal.mode()? & allowed)?;

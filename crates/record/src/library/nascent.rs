@@ -105,18 +105,18 @@ impl Nascent {
     }
 }
 
-/// Gives a file or folder this owner and group, as far as this process may, and these permissions. Another group gets
-/// no permissions.
+/// Gives a file or folder these permissions and, as far as this process may, this owner and group. If the group
+/// cannot be set, the actual group gets no permissions.
 pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std::io::Result<()> {
     let own = stored.owner()?;
     if own != owner && stored.set_owner(owner).is_err() && own.group != owner.group {
-        // Only root may change the owner, but every owner may choose among the groups that he is in.
+        // Only root may change the owner, but every owner may choose among their own groups.
         let _ = stored.set_owner(Owner { user: own.user, ..owner });
     }
     stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
 }
 
-/// Returns the permissions that remain if the group was kept or not.
+/// Returns `mode`, without the permissions of the group unless the group was kept.
 const fn permitted(mode: u32, is_group_kept: bool) -> u32 {
     if is_group_kept { mode } else { mode & !0o070 }
 }
@@ -220,7 +220,7 @@ pub(super) fn remove_run(
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
-    // Nobody finds the directory under this name, so no process adds files to it any more.
+    // No process finds the directory under this name, so none adds files any more.
     match is_removable(&*held) {
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {

@@ -122,8 +122,8 @@ impl Run {
         Err(ErrorKind::NotFound.into())
     }
 
-    /// Returns a reader of the journal's bytes, unverified, and their number. It keeps only a small part in memory. For
-    /// an archived run, it returns an error at the end if the archive is damaged.
+    /// Returns a reader of the journal's unverified bytes, and their number. The reader keeps only a small part in
+    /// memory. For an archived run, it returns an error at the end if the archive is damaged.
     ///
     /// # Errors
     /// Returns an error if the journal cannot be opened, or is longer than any journal.
@@ -161,7 +161,7 @@ impl Run {
     /// Returns the names of the run's files, sorted.
     ///
     /// # Errors
-    /// Returns an error if they cannot be listed.
+    /// Returns an error if the files cannot be listed.
     pub fn file_names(&self) -> std::io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         if self.is_archived {
@@ -259,7 +259,8 @@ impl Run {
         }
     }
 
-    /// Removes the archive of the same run beside its directory, which would otherwise take its place.
+    /// Removes the archive of the same run beside its directory; otherwise, the archive would take the place
+    /// of the removed directory.
     fn remove_archive(&self) -> Result<(), LibraryError> {
         let archive = nascent::root_of(&self.dir).join(archive::name_of(self.name()));
         let is_same = || {

@@ -17,7 +17,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or
+    /// Returns an error if the file does not exist or is not a regular file (symbolic links are not followed), or
     /// if the operation fails.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
@@ -30,13 +30,13 @@ pub trait Storage: Debug + Send + Sync {
     /// Opens a folder, for syncing its entries or locking it.
     ///
     /// # Errors
-    /// Returns an error if it does not exist or the operation fails.
+    /// Returns an error if the folder does not exist or the operation fails.
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Creates a folder; its parent must exist.
     ///
     /// # Errors
-    /// Returns an error if it exists or the operation fails.
+    /// Returns an error if the folder exists or the operation fails.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Atomically renames a file or folder within its parent folder.
@@ -48,19 +48,19 @@ pub trait Storage: Debug + Send + Sync {
     /// Removes a file.
     ///
     /// # Errors
-    /// Returns an error if it does not exist or the operation fails.
+    /// Returns an error if the file does not exist or the operation fails.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// Returns an error if it does not exist, is not empty, or the operation fails.
+    /// Returns an error if the folder does not exist, is not empty, or the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the names of all entries in a folder, in no particular order.
     ///
     /// # Errors
-    /// Returns an error if it does not exist or the operation fails.
+    /// Returns an error if the folder does not exist or the operation fails.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
     /// Returns the type and identity of the file or folder at `path`, without following symbolic links.
@@ -97,7 +97,7 @@ pub trait Stored: Debug + Send {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
-    /// Appends `bytes` to the file. An error may leave some of them written.
+    /// Appends `bytes` to the file. After an error, some of the bytes may have been written.
     ///
     /// # Errors
     /// Returns an error if the operation fails, such as on a full disk.
@@ -211,14 +211,14 @@ pub trait Stored: Debug + Send {
     /// something else.
     ///
     /// # Errors
-    /// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or
+    /// Returns an error if the file does not exist or is not a regular file (symbolic links are not followed), or
     /// if the operation fails.
     fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
     /// Removes the file `name` from this folder.
     ///
     /// # Errors
-    /// Returns an error if it does not exist, or the operation fails.
+    /// Returns an error if the file does not exist, or the operation fails.
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
 }
 

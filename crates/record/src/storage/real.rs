@@ -170,7 +170,7 @@ impl Stored for File {
     }
 }
 
-/// Continues at the beginning of a file, which must not be longer than `limit_bytes`.
+/// Moves to the beginning of a file, which must not be longer than `limit_bytes`.
 fn rewind(file: &mut File, limit_bytes: u64) -> io::Result<()> {
     if file.metadata()?.len() > limit_bytes {
         return Err(ReadError::TooLarge { limit_bytes }.into());

@@ -141,7 +141,7 @@ impl Simulated {
         self.inner().calls
     }
 
-    /// Appends such an entry to the log.
+    /// Appends a [`Logged::Mark`] to the log.
     pub fn mark(&self, mark: usize) {
         self.inner().log.push(Logged::Mark(mark));
     }

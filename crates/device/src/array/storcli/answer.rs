@@ -1,8 +1,9 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
 //! field of the wrong type is treated as absent, and no input causes a panic.
 //!
-//! The format is the one of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
-//! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
+//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`. The keys of
+//! the latter contain the address of the object described (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device
+//! attributes`).
 
 use serde_json::{Map, Value};
 
@@ -101,12 +102,12 @@ pub(crate) struct Adapter {
 }
 
 impl Answer {
-    /// Parses a response; the error describes what is wrong with it.
+    /// Parses a response; the error describes what is wrong with the response.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
-        // Some versions print a line before the JSON, which warns that the command may take a while.
+        // Before the JSON, some versions print a warning that the command may take a while.
         let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
             serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;
@@ -123,7 +124,7 @@ impl Answer {
         })
     }
 
-    /// Returns product and firmware of the controller.
+    /// Returns the product name and the firmware version of the controller.
     pub(crate) fn adapter(&self) -> Adapter {
         let known = |names: &[&str]| names.iter().find_map(|name| text_of(self.data.get(*name)));
         Adapter {
@@ -178,7 +179,8 @@ impl Answer {
         all
     }
 
-    /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in order.
+    /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in the order of
+    /// the response.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
         rows(list).into_iter().map(operation).collect()
@@ -250,14 +252,14 @@ fn text_of(value: Option<&Value>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `111.281 GB [0xde90000 Sectors]`.
+/// Parses `111.281 GB [0xde90000 Sectors]`.
 fn sectors_of(size: &str) -> Option<u64> {
     let (_, rest) = size.split_once("[0x")?;
     let (digits, _) = rest.split_once(" Sectors]")?;
     u64::from_str_radix(digits, 16).ok().filter(|&sectors| sectors > 0)
 }
 
-/// `512B` or `4 KB`.
+/// Parses `512B` or `4 KB`.
 fn sector_bytes(size: &str) -> Option<u32> {
     let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
     let factor = match size[digits.len()..].trim() {

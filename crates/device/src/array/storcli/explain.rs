@@ -10,7 +10,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     (
         "VD has OS/FS",
-        "there is a file system on the volume, and Plateau does not force this; inspect the \
+        "there is a file system on the volume, and Plateau does not force its deletion; inspect the \
                       volume manually",
     ),
     ("device state doesn't support", "the drive is in a state that does not allow this"),

@@ -18,7 +18,8 @@ const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// Number of attempts to find the block device of a new volume, which appears some seconds after the command.
+/// Number of attempts to find the block device of a new volume; the device appears some seconds after the
+/// command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -243,7 +244,8 @@ pub(super) fn add_words(plan: &ArrayPlan, hardware: &Hardware) -> Vec<String> {
     words
 }
 
-/// Verifies that the controller applied the requested settings: without a battery, it may use write-through.
+/// Verifies that the volume has the planned drives, RAID level and cache policy: without a battery, the
+/// controller may use write-through.
 fn is_as_planned(volume: &Volume, plan: &ArrayPlan, hardware: &Hardware) -> Result<(), VolumeError> {
     let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();

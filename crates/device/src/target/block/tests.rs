@@ -268,7 +268,7 @@ fn identity_is_serial_then_wwn_then_name_and_size() {
     assert_eq!(full.identity, "SN123456");
 }
 
-/// `ip netns add`, Docker and snapd mount namespaces; only mount namespaces contain mounts.
+/// Namespaces that `ip netns add`, Docker or snapd has mounted; only mount namespaces contain mounts.
 #[test]
 fn mounts_without_a_device_use_no_unknown_file() {
     let host = Host::new();

@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, requested: &Export, dir: &Path) -> Done {
     report(cli, &dir, &runs, &written)
 }
 
-/// Returns the ids of the requested runs; None if those are all runs of the library.
+/// Returns the ids of the requested runs; `None` if all runs of the library are requested.
 fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>>> {
     if !requested.runs.is_empty() {
         let runs = places::chosen(library, &requested.runs, false)?;
@@ -96,7 +96,8 @@ fn stored(
     Ok(runs)
 }
 
-/// Returns the files to write: those of the runs, and empty ones in place of those of an earlier export.
+/// Returns the files to write: the tables of the runs, and empty tables in place of the tables of an earlier
+/// export.
 fn parts(index: &mut Index, dir: &Path, runs: &[StoredRun]) -> Done<Vec<Part>> {
     let mut parts = index.parts(runs)?;
     let paths: BTreeSet<String> = parts.iter().map(Part::path).collect();

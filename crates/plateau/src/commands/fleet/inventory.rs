@@ -63,7 +63,7 @@ pub fn run(cli: &Cli, options: &FleetInventory) -> Done {
     for (name, text) in [
         ("gres.conf", gres_conf(&inventory)),
         ("nodes.conf", nodes_conf(&inventory, &parameters)),
-        // Written last, because its existence implies that the other files exist.
+        // Write the inventory last, because its existence implies that the other files exist.
         (FILE, inventory.json()),
     ] {
         folder.replace(OsStr::new(name), text.as_bytes()).map_err(cannot_write)?;

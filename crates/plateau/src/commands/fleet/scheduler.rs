@@ -14,7 +14,8 @@ pub enum Queue {
     Known(Vec<Queued>),
     /// This host has no Slurm.
     Absent,
-    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is its message.
+    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is the message
+    /// of `squeue`.
     Unknown(String),
 }
 
@@ -58,7 +59,7 @@ pub fn submit(script: &str) -> Done<String> {
     Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// The failure of a Slurm program with this message.
+/// Returns the failure of a Slurm program that printed this message.
 pub fn failed(program: &str, message: &str) -> Failure {
     Failure::text(Exit::Run, format!("{program} failed: {message}"))
 }

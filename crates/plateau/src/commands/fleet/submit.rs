@@ -176,7 +176,7 @@ fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, Stri
 fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
     let queued = match scheduler::queued()? {
         Queue::Known(queued) => queued,
-        // sbatch is missing here as well, and its error message says so.
+        // This host has no sbatch either, and the error message of the first submission says so.
         Queue::Absent => Vec::new(),
         // Without the queue, jobs could be submitted twice.
         Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),

@@ -11,7 +11,8 @@ pub struct Endurance {
 }
 
 impl Endurance {
-    /// Uses the typed value, or derives one from the wear that the drive reports; `None` if neither is available.
+    /// Uses the typed value, or derives a value from the wear that the drive reports; `None` if neither is
+    /// available.
     ///
     /// # Errors
     /// Returns an error if the typed number is out of range.

@@ -21,7 +21,8 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     if now.length_bytes < written_bytes {
         return Some(format!("it has {} B, but had at least {written_bytes} B", now.length_bytes));
     }
-    // Includes name changes, because tools such as `cp -p` set the modification time back.
+    // This is the time of the last change of any kind, including renaming: tools such as `cp -p` set the
+    // modification time back.
     let modified = Timestamp::try_from(now.modified).ok()?;
     let stopped = stopped(entries)?;
     (modified > stopped + TIME_STEP).then(|| {

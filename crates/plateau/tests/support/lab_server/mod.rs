@@ -17,7 +17,7 @@ const END: Duration = Duration::from_secs(10);
 pub struct Server {
     pub child: Child,
     pub address: String,
-    /// Empty if there is none to print.
+    /// The link for signing in; empty if the server prints none.
     pub link: String,
 }
 

@@ -73,7 +73,8 @@ fn everything_else_is_left_to_the_other_parser() {
     assert!(!is_accepted::<Value>(&deep(100_000)));
 }
 
-/// This is just above the middle between two numbers of 32 bits; rounded to 64 bits, it is in the middle.
+/// This number is just above the middle between two numbers of 32 bits; rounded to 64 bits, it is exactly in
+/// the middle.
 #[test]
 fn a_number_of_32_bits_is_rounded_once() {
     let text = "1.00000005960464477540";

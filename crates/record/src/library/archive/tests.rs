@@ -29,7 +29,7 @@ fn compressed(files: &[([u8; BLOCK_BYTES], &[u8])], end: &[u8]) -> Vec<u8> {
 
 const END: &[u8] = &[0; 2 * BLOCK_BYTES];
 
-/// Reads everything; returns names and contents.
+/// Reads a whole archive; returns the names and contents of its files.
 fn read_all(bytes: &[u8]) -> io::Result<Vec<(OsString, Vec<u8>)>> {
     let dir = tempfile::tempdir().expect("a folder");
     let mut stored = stored(dir.path(), bytes);
