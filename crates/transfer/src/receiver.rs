@@ -253,12 +253,16 @@ impl Destination for Receiver {
         if run.is_archived() {
             let Some(was) = mark_of(&run)? else { return Ok(()) };
             let bytes = continued(&run, Verifier::default(), archived(&run)?)?.bytes();
-            let is_same = was.after(state, bytes).is_none();
-            return if is_same { Ok(()) } else { Err(TransferError::Archived { id: id.into() }) };
+            return if was.is(state, bytes) {
+                Ok(())
+            } else {
+                Err(TransferError::Archived { id: id.into() })
+            };
         }
         let copy = self.open(run)?;
         let Some(was) = mark_of(&copy.run)? else { return Ok(()) };
-        was.after(state, copy.verified.bytes()).map_or(Ok(()), |now| now.write(&copy.run.dir))
+        was.after(state, copy.verified.bytes(), record::wall_now())
+            .map_or(Ok(()), |now| now.write(&copy.run.dir))
     }
 }
 
