@@ -1,6 +1,5 @@
 //! A server as the destination of a transfer.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +7,6 @@ use std::time::Duration;
 
 use outbound::curl::{self, AGENT, CurlError, Request, Response};
 use outbound::process::ProcessError;
-use stdx::files::OwnedFolder;
 use stdx::text::{short, with_causes};
 use transfer::protocol::{Begin, Problem, ROOT, Reply};
 use transfer::{Destination, First, Received, SourceState, TransferError};
@@ -19,11 +17,9 @@ use crate::address::Address;
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// Slowest connection on which a body is sent completely: 64 kB/s.
 const LEAST_BYTES_PER_SECOND: u64 = 64_000;
-/// Name of the file with the body of the current request.
-const BODY: &str = "request.body";
 
 /// How to reach a server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Connection {
     /// Where it is.
     pub address: Address,
@@ -31,8 +27,13 @@ pub struct Connection {
     pub token: String,
     /// Certificates that the server's certificate must descend from; None for those of the host.
     pub ca_file: Option<PathBuf>,
-    /// Folder for the bodies of requests; no other user can write to it.
-    pub folder: PathBuf,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Without the token.
+        f.debug_struct("Connection").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 /// A server that receives runs.
@@ -83,20 +84,12 @@ impl Client {
         let response = match body {
             None => curl::exchange(request, limit, &self.stop).map_err(|error| self.of_curl(&error))?,
             Some((content_type, bytes)) => {
-                let io =
-                    |error: std::io::Error| unreachable(format!("the request cannot be stored: {error}"));
-                let folder = OwnedFolder::make(&self.connection.folder).map_err(|error| io(error.into()))?;
-                // One may be left from a process that was killed.
-                folder.remove(BODY).map_err(|error| io(error.into()))?;
-                let mut file = folder.new_file(BODY).map_err(|error| io(error.into()))?;
-                file.write_all(bytes).map_err(io)?;
-                request.option("data-binary", &format!("@{}", folder.path().join(BODY).display()));
+                let io = |error| unreachable(format!("the request cannot be prepared: {error}"));
+                request.body(bytes).map_err(io)?;
                 for header in [&format!("Content-Type: {content_type}"), "Expect:"] {
                     request.option("header", header);
                 }
-                let response = curl::exchange(request, limit, &self.stop);
-                folder.remove(BODY).map_err(|error| io(error.into()))?;
-                response.map_err(|error| self.of_curl(&error))?
+                curl::exchange(request, limit, &self.stop).map_err(|error| self.of_curl(&error))?
             }
         };
         reply(&response, id, at)
@@ -123,7 +116,11 @@ fn reply(response: &Response, id: &str, at: u64) -> Result<Reply, TransferError>
     if let Ok(problem) = serde_json::from_str::<Problem>(&text) {
         return Err(problem.error(id, at));
     }
-    let line = short(text.lines().next().unwrap_or_default().trim());
+    // A page is for people with a browser.
+    let line = match text.trim_start() {
+        page if page.starts_with('<') => format!("status {}", response.status),
+        text => short(text.lines().next().unwrap_or_default().trim()),
+    };
     match response.status {
         // The token, the name of the server, or its mode must be changed by a person.
         401 | 403 | 421 => {
@@ -188,6 +185,8 @@ mod tests {
         for status in [401, 403, 404, 405, 421] {
             assert!(matches!(of(status, "no\n"), Err(TransferError::NotAdmitted { .. })), "{status}");
         }
+        let page = of(401, "<!DOCTYPE html>\n<title>Sign in</title>").expect_err("not admitted").to_string();
+        assert!(page.contains("status 401") && !page.contains('<'), "{page}");
         for (status, body) in
             [(0, ""), (200, "<html>"), (200, ""), (500, ""), (502, "bad gateway"), (503, "{}"), (302, "")]
         {

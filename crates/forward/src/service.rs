@@ -16,6 +16,11 @@ use crate::client::Client;
 
 /// Longest time between two attempts to reach a server that cannot be reached.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// Time after which a run is tried again that could not be sent for a reason that usually passes by itself.
+const RETRY_SOON: Duration = Duration::from_secs(10);
+/// Time after which a run is tried again that was refused: someone may have changed that at the server, for example by
+/// updating it.
+const RETRY_REFUSED: Duration = Duration::from_secs(600);
 /// Maximum time between two checks of whether this process has been asked to end.
 const STEP: Duration = Duration::from_millis(100);
 
@@ -39,6 +44,9 @@ pub struct Service {
     stop: Arc<AtomicBool>,
     /// What is known about each run.
     known: BTreeMap<String, Known>,
+    /// Number of attempts to send a run that ended with an error of the server. One such run does not keep the others
+    /// from being sent.
+    attempts: BTreeMap<String, u32>,
 }
 
 /// A run after it was sent or refused.
@@ -47,8 +55,24 @@ struct Known {
     stamp: Stamp,
     /// Whether a process was working on it.
     was_in_progress: bool,
-    /// Why it was not sent, if so. It is tried again once it has changed.
-    problem: Option<String>,
+    /// Why it was not sent, if so.
+    problem: Option<Problem>,
+}
+
+/// Why a run was not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Problem {
+    text: String,
+    /// When it is tried again, unless it changes before.
+    retry_at: Instant,
+}
+
+impl Known {
+    /// Whether the run may have something new at this time.
+    fn is_due(&self, stamp: Stamp, now: Instant) -> bool {
+        let is_retried = self.problem.as_ref().is_some_and(|problem| now >= problem.retry_at);
+        self.stamp != stamp || self.was_in_progress || is_retried
+    }
 }
 
 /// What changes when records are appended to a journal: its length, and the time of the change.
@@ -69,7 +93,7 @@ impl Service {
     /// Returns the service that sends the runs of `library` until `stop` is set.
     #[must_use]
     pub fn of(library: Library, client: Client, stop: Arc<AtomicBool>) -> Self {
-        Self { library, client, stop, known: BTreeMap::new() }
+        Self { library, client, stop, known: BTreeMap::new(), attempts: BTreeMap::new() }
     }
 
     /// Sends everything that is new.
@@ -83,24 +107,33 @@ impl Service {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            match self.run(&id, stamp) {
+            let result = self.run(&id, stamp);
+            if let Err(error) = &result
+                && is_of_server(error)
+            {
+                *self.attempts.entry(id).or_default() += 1;
+                return result.map(|_| round);
+            }
+            self.attempts.remove(&id);
+            match result {
                 Ok(Some(sent)) => round.sent.push((id, sent)),
                 Ok(None) => {}
-                Err(error) if is_of_server(&error) => return Err(error),
                 Err(error) => {
-                    let problem = with_causes(&error);
+                    let text = with_causes(&error);
                     let before = self.known.get(&id).and_then(|known| known.problem.as_ref());
-                    if before != Some(&problem) {
-                        round.failed.push((id.clone(), problem.clone()));
+                    if before.is_none_or(|before| before.text != text) {
+                        round.failed.push((id.clone(), text.clone()));
                     }
-                    self.known.insert(id, Known { stamp, was_in_progress: false, problem: Some(problem) });
+                    let problem = Some(Problem { text, retry_at: Instant::now() + retry_after(&error) });
+                    self.known.insert(id, Known { stamp, was_in_progress: false, problem });
                 }
             }
         }
         Ok(round)
     }
 
-    /// The runs that may have changed since they were sent, those that changed last first.
+    /// The runs that may have changed since they were sent: those with the fewest failed attempts first, and among these
+    /// those that changed last.
     fn changed(&self) -> Result<Vec<(String, Stamp)>, TransferError> {
         let root = self.library.root();
         let entries = self.library.entries();
@@ -111,11 +144,12 @@ impl Service {
             let [_, journal] = self.library.files_of(&path);
             Some((id, Stamp::of(&journal)?))
         });
-        let is_new = |id: &String, stamp: &Stamp| {
-            self.known.get(id).is_none_or(|known| known.stamp != *stamp || known.was_in_progress)
-        };
+        let now = Instant::now();
+        let is_new =
+            |id: &String, stamp: &Stamp| self.known.get(id).is_none_or(|known| known.is_due(*stamp, now));
         let mut changed: Vec<(String, Stamp)> = stamped.filter(|(id, stamp)| is_new(id, stamp)).collect();
-        changed.sort_by(|(a_id, a), (b_id, b)| (b, a_id).cmp(&(a, b_id)));
+        let attempts = |id: &str| self.attempts.get(id).copied().unwrap_or(0);
+        changed.sort_by(|(a_id, a), (b_id, b)| (attempts(a_id), b, a_id).cmp(&(attempts(b_id), a, b_id)));
         Ok(changed)
     }
 
@@ -182,6 +216,19 @@ fn is_of_server(error: &TransferError) -> bool {
     matches!(error, TransferError::Unreachable { .. } | TransferError::NotAdmitted { .. })
 }
 
+/// Returns the time after which a run is tried again that could not be sent for this reason.
+const fn retry_after(error: &TransferError) -> Duration {
+    match error {
+        // Another process at the server, a copy that was removed or restored there, or this host.
+        TransferError::Busy { .. }
+        | TransferError::Gap { .. }
+        | TransferError::Unknown { .. }
+        | TransferError::Io { .. }
+        | TransferError::Library(_) => RETRY_SOON,
+        _ => RETRY_REFUSED,
+    }
+}
+
 /// Returns the time before the next attempt after this number of failures.
 fn backoff(first: Duration, failures: u32) -> Duration {
     let doubled = 2_u32.checked_pow(failures.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -202,6 +249,27 @@ fn pause(length: Duration, stop: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_was_not_sent_is_tried_again_although_it_does_not_change() {
+        let now = Instant::now();
+        let stamp = Stamp { modified: (1, 2), bytes: 3 };
+        let id = || "r".to_owned();
+        for (error, after) in [
+            (TransferError::Busy { id: id() }, RETRY_SOON),
+            (TransferError::Gap { id: id(), have_bytes: 1, at: 2 }, RETRY_SOON),
+            (TransferError::Unknown { id: id() }, RETRY_SOON),
+            (TransferError::OtherRun { id: id() }, RETRY_REFUSED),
+            (TransferError::Refused { text: "a newer journal".into() }, RETRY_REFUSED),
+        ] {
+            let problem = Problem { text: error.to_string(), retry_at: now + retry_after(&error) };
+            let known = Known { stamp, was_in_progress: false, problem: Some(problem) };
+            assert!(!known.is_due(stamp, now + after.saturating_sub(STEP)), "{error}");
+            assert!(known.is_due(stamp, now + after), "{error}");
+            assert!(known.is_due(Stamp { bytes: 4, ..stamp }, now), "{error}");
+        }
+        assert!(!Known { stamp, was_in_progress: false, problem: None }.is_due(stamp, now + RETRY_REFUSED));
+    }
 
     #[test]
     fn attempts_become_rarer_up_to_a_limit() {

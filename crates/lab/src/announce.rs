@@ -1,15 +1,20 @@
 //! What a running server reports to whoever started it.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use record::wall_now;
+use transfer::TransferError;
+use transfer::protocol::{Kind, Problem};
 
 use crate::error::ServeError;
 use crate::tls::{Certificate, Certificates};
 
 /// Interval at which the files of the certificate and its expiry are checked.
 const CHECK_CERTIFICATE_EVERY: Duration = Duration::from_secs(2);
+
+/// Shortest time between two reports of runs that could not be stored. Senders try again at least every minute.
+const REPORT_TROUBLE_EVERY: Duration = Duration::from_secs(60);
 
 /// What a running server reports.
 #[derive(Debug)]
@@ -20,10 +25,41 @@ pub enum Announcement<'a> {
     Certificate(&'a Certificate),
     /// The certificate was to be replaced, but the new one cannot be used; the previous one remains in use.
     CertificateKept(&'a ServeError),
+    /// A run of another host could not be stored.
+    NotStored {
+        /// Name of the sender.
+        sender: &'a str,
+        /// The reason.
+        error: &'a TransferError,
+    },
 }
 
 /// Receives what the server reports.
 pub type Announce = Arc<dyn Fn(Announcement<'_>) + Send + Sync>;
+
+/// Reports runs that could not be stored, but not every attempt of every sender.
+pub struct Troubles {
+    announce: Announce,
+    last: Mutex<Option<Instant>>,
+}
+
+impl Troubles {
+    pub fn reported_to(announce: Announce) -> Self {
+        Self { announce, last: Mutex::default() }
+    }
+
+    /// Reports an error if its cause is this server, which the sender is not told.
+    pub fn report(&self, sender: &str, error: &TransferError) {
+        if Problem::of(error).problem != Kind::Unavailable {
+            return;
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= REPORT_TROUBLE_EVERY) {
+            *last = Some(Instant::now());
+            (self.announce)(Announcement::NotStored { sender, error });
+        }
+    }
+}
 
 /// Replaces the certificate when its files have changed or it is about to expire.
 pub async fn keep_current(certificates: Arc<Certificates>, announce: Announce) {

@@ -17,6 +17,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::open_connections::{OpenConnections, Place};
+
 /// Time within which a handshake must be complete.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Number of concurrent handshakes. Beyond it, the oldest is abandoned, so clients that never complete theirs do not
@@ -34,23 +36,33 @@ Content-Length: 75\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n\
 This server encrypts connections: use an address that begins with https://\n";
 
 /// Where connections come from.
-pub enum Connections {
+pub struct Connections {
+    source: Source,
+    open: Arc<OpenConnections>,
+}
+
+enum Source {
     Plain(TcpListener),
     Encrypted(Encrypted),
 }
 
 impl Connections {
+    pub fn plain(listener: TcpListener) -> Self {
+        Self { source: Source::Plain(listener), open: OpenConnections::permitted() }
+    }
+
     pub fn encrypted(listener: TcpListener, config: ServerConfig) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (done, ready) = mpsc::channel(MOST_READY);
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let accepting = tokio::spawn(accept_all(listener, acceptor, done));
-        Ok(Self::Encrypted(Encrypted { address, ready, accepting }))
+        let source = Source::Encrypted(Encrypted { address, ready, accepting });
+        Ok(Self { source, open: OpenConnections::permitted() })
     }
 }
 
 /// Connections whose handshake is complete.
-pub struct Encrypted {
+struct Encrypted {
     address: SocketAddr,
     ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
     accepting: JoinHandle<()>,
@@ -67,23 +79,24 @@ impl Listener for Connections {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        match self {
-            Self::Plain(listener) => {
+        let (stream, address) = match &mut self.source {
+            Source::Plain(listener) => {
                 let (stream, address) = Listener::accept(listener).await;
-                (Connection::Plain(stream), address)
+                (Stream::Plain(stream), address)
             }
-            Self::Encrypted(encrypted) => match encrypted.ready.recv().await {
-                Some((stream, address)) => (Connection::Encrypted(Box::new(stream)), address),
+            Source::Encrypted(encrypted) => match encrypted.ready.recv().await {
+                Some((stream, address)) => (Stream::Encrypted(Box::new(stream)), address),
                 // The task that accepts connections ends only with this listener.
                 None => std::future::pending().await,
             },
-        }
+        };
+        (Connection { stream, place: self.open.enter() }, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
-        match self {
-            Self::Plain(listener) => listener.local_addr(),
-            Self::Encrypted(encrypted) => Ok(encrypted.address),
+        match &self.source {
+            Source::Plain(listener) => listener.local_addr(),
+            Source::Encrypted(encrypted) => Ok(encrypted.address),
         }
     }
 }
@@ -149,9 +162,32 @@ async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
 }
 
 /// A connection, in one type: with two, the program would contain the code of HTTP twice.
-pub enum Connection {
+pub struct Connection {
+    stream: Stream,
+    place: Place,
+}
+
+enum Stream {
     Plain(TcpStream),
     Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+impl Connection {
+    /// Performs an operation, unless the connection has been closed.
+    fn poll<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        operation: impl FnOnce(&mut Stream, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if let Err(closed) = self.place.check(cx) {
+            return Poll::Ready(Err(closed));
+        }
+        let done = operation(&mut self.stream, cx);
+        if done.is_ready() {
+            self.place.used();
+        }
+        done
+    }
 }
 
 impl AsyncRead for Connection {
@@ -160,39 +196,40 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
+        self.get_mut().poll(cx, |stream, cx| match stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
+        })
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        self.get_mut().poll(cx, |stream, cx| match stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
+        })
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
+        // Nothing is left to flush most of the time, so this does not count as use.
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 
     fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Encrypted(stream) => stream.is_write_vectored(),
+        match &self.stream {
+            Stream::Plain(stream) => stream.is_write_vectored(),
+            Stream::Encrypted(stream) => stream.is_write_vectored(),
         }
     }
 
@@ -201,10 +238,10 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
-            Self::Encrypted(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
-        }
+        self.get_mut().poll(cx, |stream, cx| match stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+        })
     }
 }
 

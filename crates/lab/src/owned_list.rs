@@ -1,6 +1,6 @@
 //! Lists in files that no other user can read or write: users and senders.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -45,11 +45,32 @@ impl OwnedList {
         serde_json::from_str(&text).map_err(|error| self.failed(error.into()))
     }
 
-    /// Replaces the list as a whole.
+    /// Changes the list while no other process can. `change` returns whether it has changed anything, and its result.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub fn write<T: Serialize>(&self, list: &[T]) -> Result<(), ServeError> {
+    /// Returns the error of `change`, and an error if the file cannot be read or written.
+    pub fn change<T: Serialize + DeserializeOwned, R>(
+        &self,
+        change: impl FnOnce(&mut Vec<T>) -> Result<(bool, R), ServeError>,
+    ) -> Result<R, ServeError> {
+        // Two concurrent changes of the same list would lose one: a token that was issued, or worse, one that was
+        // withdrawn.
+        let lock = || -> std::io::Result<File> {
+            let file = OwnedFolder::make(&self.folder)?.make_file(&format!("{}.lock", self.file))?;
+            file.lock()?;
+            Ok(file)
+        };
+        let _lock = lock().map_err(|error| self.failed(error))?;
+        let mut list = self.read()?;
+        let (has_changed, result) = change(&mut list)?;
+        if has_changed {
+            self.write(&list)?;
+        }
+        Ok(result)
+    }
+
+    /// Replaces the list as a whole.
+    fn write<T: Serialize>(&self, list: &[T]) -> Result<(), ServeError> {
         let written = || -> std::io::Result<()> {
             let folder = OwnedFolder::make(&self.folder)?;
             folder.remove(self.next)?;

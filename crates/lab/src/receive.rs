@@ -3,9 +3,10 @@
 
 use serde::de::DeserializeOwned;
 use transfer::protocol::{Begin, Kind, MOST_BEGIN_BYTES, MOST_RECORDS_BYTES, Problem, Reply};
-use transfer::{Destination as _, Received, SourceState, TransferError};
+use transfer::{Destination as _, Received, Receiver, SourceState, TransferError};
 
 use crate::app::{Answer, App, Call, JSON, Reception};
+use crate::receiving::NotRead;
 
 /// Size limit of the state of a source.
 const MOST_STATE_BYTES: usize = 4 << 10;
@@ -29,10 +30,14 @@ pub fn answer(result: Result<Option<Received>, TransferError>) -> Answer {
     }
 }
 
-/// The response to a sender whose body is too long, or was not received in time.
-pub fn not_read(most_bytes: usize) -> Answer {
-    let text = format!("the request is longer than {most_bytes} bytes, or was not received in time");
-    problem(&Problem { problem: Kind::Refused, text, have_bytes: None })
+/// The response to a sender whose body was not read.
+pub fn not_read(why: NotRead, most_bytes: usize) -> Answer {
+    let (problem_kind, text) = match why {
+        NotRead::TooLong => (Kind::Refused, format!("the request is longer than {most_bytes} bytes")),
+        // The sender tries again: the connection may be faster then.
+        NotRead::TooSlow => (Kind::Unavailable, "the request did not arrive in time".into()),
+    };
+    problem(&Problem { problem: problem_kind, text, have_bytes: None })
 }
 
 fn problem(problem: &Problem) -> Answer {
@@ -56,16 +61,18 @@ fn received(app: &App, call: &Call, _: &[u8]) -> Result<Option<Received>, Transf
 fn begin(app: &App, call: &Call, body: &[u8]) -> Result<Option<Received>, TransferError> {
     app.receivers.check_space(body.len())?;
     let begin: Begin = parsed(body)?;
-    let parts = begin.parts()?;
-    let (sender, id) = (call.user(), call.name());
+    let (sender, id, state) = (call.user(), call.name(), begin.state);
     let directory: String = begin.directory.chars().take(MOST_DIRECTORY_CHARS).collect();
+    let parts = begin.parts()?;
     app.receivers.of_sender(sender, |receiver| {
+        let first = parts.first(id);
+        Receiver::check(&first)?;
         if receiver.received(id)?.is_none() {
             let recorded = app.starts.audit().record(sender, "receive", id, "");
             recorded.map_err(|text| TransferError::Unreachable { text })?;
         }
         receiver.set_source(format!("{sender}:{directory}"));
-        receiver.begin(&parts.first(id), begin.state).map(Some)
+        receiver.begin(&first, state).map(Some)
     })
 }
 

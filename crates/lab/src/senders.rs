@@ -40,15 +40,16 @@ impl Senders {
         if !is_name(name) {
             return Err(ServeError::UserName { name: name.escape_debug().to_string() });
         }
-        let mut senders: Vec<Sender> = self.list.read()?;
-        senders.retain(|sender| sender.name != name);
-        if senders.len() >= MOST_SENDERS {
-            return Err(ServeError::TooManyUsers { most: MOST_SENDERS });
-        }
         let token = secret()?;
-        senders.push(Sender { name: name.into(), sha256: digest(&token) });
-        senders.sort_by(|a, b| a.name.cmp(&b.name));
-        self.list.write(&senders)?;
+        self.list.change(|senders: &mut Vec<Sender>| {
+            senders.retain(|sender| sender.name != name);
+            if senders.len() >= MOST_SENDERS {
+                return Err(ServeError::TooManyUsers { most: MOST_SENDERS });
+            }
+            senders.push(Sender { name: name.into(), sha256: digest(&token) });
+            senders.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok((true, ()))
+        })?;
         Ok(token)
     }
 
@@ -57,13 +58,15 @@ impl Senders {
     /// # Errors
     /// If the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
-        let mut senders: Vec<Sender> = self.list.read()?;
-        let before = senders.len();
-        senders.retain(|sender| sender.name != name);
-        if senders.len() == before {
+        if !self.list()?.iter().any(|known| known == name) {
             return Ok(false);
         }
-        self.list.write(&senders).map(|()| true)
+        self.list.change(|senders: &mut Vec<Sender>| {
+            let before = senders.len();
+            senders.retain(|sender| sender.name != name);
+            let is_removed = senders.len() != before;
+            Ok((is_removed, is_removed))
+        })
     }
 
     /// The name of each sender.
@@ -109,5 +112,20 @@ mod tests {
             (None, vec!["rack8".to_owned()])
         );
         assert!(senders.add("rack 9").is_err());
+    }
+    #[test]
+    fn concurrent_changes_are_not_lost() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let senders = Senders::at(&dir.path().join("lab"));
+        let token = senders.add("removed").expect("added");
+        std::thread::scope(|scope| {
+            for number in 0..20 {
+                let senders = &senders;
+                scope.spawn(move || senders.add(&format!("rack{number}")).expect("added"));
+            }
+            scope.spawn(|| assert!(senders.remove("removed").expect("removed")));
+        });
+        assert_eq!(senders.list().expect("a list").len(), 20);
+        assert_eq!(senders.of_token(&token), None);
     }
 }

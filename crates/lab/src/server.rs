@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
 use axum::middleware::map_response;
@@ -18,7 +18,7 @@ use futures_util::future::{Either, select};
 use record::wall_now;
 use tokio::sync::Semaphore;
 
-use crate::announce::{Announce, Announcement, keep_current};
+use crate::announce::{Announce, Announcement, Troubles, keep_current};
 use crate::app::{Answer, App, Call, Handler, Method, Options, Reception, Route};
 use crate::basic::Credentials;
 use crate::connections::Connections;
@@ -29,6 +29,7 @@ use crate::links::{host_of, link, origin, own};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
 use crate::receive;
+use crate::receiving::Receiving;
 use crate::routes::ROUTES;
 use crate::senders::Senders;
 use crate::starts::Queue;
@@ -43,10 +44,6 @@ const GRACE: Duration = Duration::from_millis(1500);
 const MOST_FORM_BYTES: usize = 256 << 10;
 /// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
 const MOST_CHECKS: usize = 2;
-/// Number of bodies from other hosts that are received at the same time, which bounds the memory that they take.
-const MOST_RECEIVING: usize = 2;
-/// Time within which a body from another host must arrive.
-const RECEIVE_WITHIN: Duration = Duration::from_secs(120);
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -141,7 +138,7 @@ impl Server {
                     tokio::spawn(keep_current(Arc::clone(certificates), Arc::clone(&announce)));
                     Connections::encrypted(listener, certificates.config()?)?
                 }
-                None => Connections::Plain(listener),
+                None => Connections::plain(listener),
             };
             let router = router(&app, announce, origin);
             let (asked, stopping) = (Arc::clone(stop), Arc::clone(&app));
@@ -179,8 +176,9 @@ struct Shared {
     origin: Arc<str>,
     /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
-    /// One permit for each body that is being received from another host.
-    receiving: Arc<Semaphore>,
+    receiving: Arc<Receiving>,
+    /// Reports runs of other hosts that could not be stored.
+    troubles: Arc<Troubles>,
 }
 
 /// The router, derived from the table of routes.
@@ -211,10 +209,11 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     }
     let shared = Shared {
         app: Arc::clone(app),
+        troubles: Arc::new(Troubles::reported_to(Arc::clone(&announce))),
         announce,
         origin: origin.into(),
         checks: Arc::new(Semaphore::new(MOST_CHECKS)),
-        receiving: Arc::new(Semaphore::new(MOST_RECEIVING)),
+        receiving: Arc::new(Receiving::new()),
     };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
@@ -244,18 +243,22 @@ fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRout
             Ok(visitor) => visitor,
             Err(refusal) => return response(Answer::error(refusal.status(), refusal.text())),
         };
-        let Ok(permit) = shared.receiving.acquire_owned().await else {
-            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        let sender = visitor.as_ref().and_then(|visitor| visitor.user.clone()).unwrap_or_default();
+        let taken = match shared.receiving.body(&sender, body, reception.most_bytes).await {
+            Ok(taken) => taken,
+            Err(why) => return response(receive::not_read(why, reception.most_bytes)),
         };
-        let body = tokio::time::timeout(RECEIVE_WITHIN, to_bytes(body, reception.most_bytes)).await;
-        let Ok(Ok(body)) = body else { return response(receive::not_read(reception.most_bytes)) };
         let path = params.iter().map(|(_, value)| value.to_owned()).collect();
         let call = Call { path, query, visitor, ..Call::default() };
-        let app = shared.app;
+        let (app, troubles) = (shared.app, shared.troubles);
         let answered = tokio::task::spawn_blocking(move || {
-            // A request that was begun ends even if its sender disconnects, so the permit is released then.
-            let _permit = permit;
-            receive::answer((reception.answer)(&app, &call, &body))
+            // A request that was begun ends even if its sender disconnects; its share of the bounds is released then.
+            let result = (reception.answer)(&app, &call, &taken.body);
+            drop(taken);
+            if let Err(error) = &result {
+                troubles.report(&sender, error);
+            }
+            receive::answer(result)
         });
         answered.await.map_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response(), response)
     };

@@ -8,7 +8,7 @@ mod supplied;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use follow::Stamp;
 use jiff::Timestamp;
@@ -76,10 +76,20 @@ pub struct Certificates {
 /// State of supplied files.
 #[derive(Debug)]
 struct Looks {
-    /// When they were last read.
+    /// When they were last read and used.
     read: Stamps,
     /// At the last look.
     last: Stamps,
+}
+
+impl Looks {
+    /// Whether the files have changed since they were read, but not since the last look: two files are not replaced at
+    /// the same moment.
+    fn have_changed(&mut self, now: Stamps) -> bool {
+        let are_still = now == self.last;
+        self.last = now;
+        are_still && now != self.read
+    }
 }
 
 impl Certificates {
@@ -126,33 +136,27 @@ impl Certificates {
     }
 
     /// Uses supplied files that have changed, or a new certificate if that of the server is about to expire. Returns
-    /// whether the certificate is another now. After an error, the previous certificate remains in use.
+    /// whether the certificate is another now. After an error, the previous certificate remains in use, and the next call
+    /// tries again: the cause may disappear without a change of the files, for example their permissions.
     pub fn refresh(&self, now: Timestamp) -> Result<bool, ServeError> {
+        let stamps = self.source.stamps();
         let is_due = match &self.source {
-            Source::Files { .. } => self.have_changed(self.source.stamps()),
+            Source::Files { .. } => self.looks().have_changed(stamps),
             Source::Own { .. } => own::is_due(&self.pair(), now),
         };
         if !is_due {
             return Ok(false);
         }
         let pair = Arc::new(self.source.load(now)?);
+        self.looks().read = stamps;
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let is_other = pair.cert != current.cert;
         *current = pair;
         Ok(is_other)
     }
 
-    /// Whether the files have changed since they were read, but not since the last look: two files are not replaced at
-    /// the same moment.
-    fn have_changed(&self, now: Stamps) -> bool {
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        if now != looks.last {
-            looks.last = now;
-            return false;
-        }
-        let have_changed = now != looks.read;
-        looks.read = now;
-        have_changed
+    fn looks(&self) -> MutexGuard<'_, Looks> {
+        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pair(&self) -> Arc<CertifiedKey> {
@@ -243,14 +247,28 @@ mod tests {
             Stamp::of(file.path())
         };
         let [one, two, three] = ["1", "12", "123"].map(stamp);
-        let dir = tempfile::tempdir().expect("a folder");
-        let now = "2026-03-01T12:00:00Z".parse().expect("a time");
-        let made = Certificates::of(&Tls::SelfSigned, &[], &dir.path().join("lab"), now);
-        let certificates = made.expect("a certificate").expect("TLS");
-        *certificates.looks.lock().expect("a lock") = Looks { read: [one, one], last: [one, one] };
-        let looks =
-            [[one, one], [two, one], [two, three], [two, three], [two, three], [None, three], [None, three]];
-        let answers = looks.map(|stamps| certificates.have_changed(stamps));
-        assert_eq!(answers, [false, false, false, true, false, false, true]);
+        let mut looks = Looks { read: [one, one], last: [one, one] };
+        let states = [
+            [one, one],
+            [two, one],
+            [two, three],
+            [two, three],
+            [two, three],
+            [None, three],
+            [None, three],
+            [None, three],
+        ];
+        let answers = states.map(|stamps| {
+            let have_changed = looks.have_changed(stamps);
+            if have_changed && stamps == [two, three] {
+                looks.read = stamps;
+            }
+            have_changed
+        });
+        assert_eq!(
+            answers,
+            [false, false, false, true, false, false, true, true],
+            "tried again until they are used"
+        );
     }
 }

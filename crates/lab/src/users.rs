@@ -110,16 +110,17 @@ impl Users {
         if !PASSWORD_BYTES.contains(&password.len()) {
             return Err(ServeError::Password { least: *PASSWORD_BYTES.start(), most: *PASSWORD_BYTES.end() });
         }
-        let mut users = self.read()?;
-        users.retain(|user| user.name != name);
-        if users.len() >= MOST_USERS {
-            return Err(ServeError::TooManyUsers { most: MOST_USERS });
-        }
         let salt = hex(&random::<SALT_BYTES>()?);
         let hash = hash(password, &salt).ok_or(ServeError::Hash)?;
-        users.push(User { name: name.into(), role, salt, hash });
-        users.sort_by(|a, b| a.name.cmp(&b.name));
-        self.write(&users)
+        self.list.change(|users: &mut Vec<User>| {
+            users.retain(|user| user.name != name);
+            if users.len() >= MOST_USERS {
+                return Err(ServeError::TooManyUsers { most: MOST_USERS });
+            }
+            users.push(User { name: name.into(), role, salt, hash });
+            users.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok((true, ()))
+        })
     }
 
     /// Removes a user. Returns whether the user existed.
@@ -127,13 +128,15 @@ impl Users {
     /// # Errors
     /// If the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
-        let mut users = self.read()?;
-        let before = users.len();
-        users.retain(|user| user.name != name);
-        if users.len() == before {
+        if !self.read()?.iter().any(|user| user.name == name) {
             return Ok(false);
         }
-        self.write(&users).map(|()| true)
+        self.list.change(|users: &mut Vec<User>| {
+            let before = users.len();
+            users.retain(|user| user.name != name);
+            let is_removed = users.len() != before;
+            Ok((is_removed, is_removed))
+        })
     }
 
     /// The role of a user; None if the user was removed or has a new password, or if the file cannot be trusted.
@@ -156,10 +159,6 @@ impl Users {
 
     fn read(&self) -> Result<Vec<User>, ServeError> {
         self.list.read()
-    }
-
-    fn write(&self, users: &[User]) -> Result<(), ServeError> {
-        self.list.write(users)
     }
 }
 

@@ -6,11 +6,15 @@
 //! secrets reach it through its standard input, because the arguments of a process are visible to every user.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use stdx::text::short;
 
 use crate::process::{self, ProcessError};
@@ -18,7 +22,9 @@ use crate::process::{self, ProcessError};
 /// Folders that only root can write to.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 /// Limit on a server's response.
-const MOST_RESPONSE_BYTES: u64 = 1 << 20;
+const MOST_RESPONSE_BYTES: usize = 1 << 20;
+/// The longest status after a response.
+const MOST_STATUS_BYTES: usize = 16;
 /// Version of this program, for servers.
 pub const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
@@ -50,6 +56,8 @@ pub struct Request {
     text: String,
     /// Texts that must not occur in messages.
     secrets: Vec<String>,
+    /// Content of the request. It has no name in any folder, so nothing is left of it if this process is killed.
+    body: Option<File>,
 }
 
 impl Request {
@@ -69,6 +77,19 @@ impl Request {
         if !hidden.is_empty() {
             self.secrets.push(hidden.to_owned());
         }
+    }
+
+    /// Sends `bytes` as they are as the content of the request, which makes it a POST request.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    pub fn body(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // The program inherits the descriptor.
+        let mut file = File::from(memfd_create("request", MemfdFlags::empty())?);
+        file.write_all(bytes)?;
+        self.option("data-binary", &format!("@/proc/self/fd/{}", file.as_raw_fd()));
+        self.body = Some(file);
+        Ok(())
     }
 }
 
@@ -102,7 +123,7 @@ pub fn program() -> Result<PathBuf, CurlError> {
 pub struct Response {
     /// Status code; 0 if the protocol has none.
     pub status: u16,
-    /// The beginning of the body: at most [`MOST_KEPT_BYTES`](process::MOST_KEPT_BYTES) less the status.
+    /// Its body.
     pub body: Vec<u8>,
 }
 
@@ -129,13 +150,20 @@ pub fn exchange(mut request: Request, limit: Duration, stop: &AtomicBool) -> Res
     let mut command = Command::new(program()?);
     // The first argument keeps curl from reading the user's configuration.
     command.args(["--disable", "--config", "-"]).env_clear().env("LC_ALL", "C").current_dir("/");
-    let ended = process::run(&mut command, request.text.as_bytes(), limit + GRACE, stop)?;
+    let most_kept_bytes = MOST_RESPONSE_BYTES + MOST_STATUS_BYTES;
+    let (text, limit) = (request.text.as_bytes(), limit + GRACE);
+    let ended = process::run_keeping(most_kept_bytes, &mut command, text, limit, stop)?;
     if !ended.status.success() {
         let text = String::from_utf8_lossy(&ended.err);
         let line = text.lines().next().unwrap_or_default().trim();
         let line =
             request.secrets.iter().fold(line.to_owned(), |line, secret| line.replace(secret, "(hidden)"));
         let text = if line.is_empty() { format!("curl ended with {}", ended.status) } else { short(&line) };
+        return Err(CurlError::Failed(text));
+    }
+    if ended.out.len() == most_kept_bytes {
+        // Its end, with the status, is missing.
+        let text = format!("the server's response is longer than {MOST_RESPONSE_BYTES} B");
         return Err(CurlError::Failed(text));
     }
     Ok(response(ended.out))

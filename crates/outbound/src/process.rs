@@ -16,7 +16,11 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Time to wait for a killed process, which may be blocked in the kernel, before it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
-/// Limit on the part of each output that is kept; the rest is read and dropped.
+/// Number of bytes that are read at a time.
+const CHUNK_BYTES: usize = 4096;
+/// Number of chunks that are read after the end of a program: more than a pipe holds (1 MiB at most by default).
+const MOST_LAST_CHUNKS: usize = (1 << 20) / CHUNK_BYTES + 1;
+/// Usual limit on the part of each output that is kept; the rest is read and dropped.
 pub const MOST_KEPT_BYTES: usize = 8 << 10;
 
 /// How a program ended.
@@ -55,10 +59,25 @@ pub fn run(
     limit: Duration,
     stop: &AtomicBool,
 ) -> Result<Ended, ProcessError> {
+    run_keeping(MOST_KEPT_BYTES, command, input, limit, stop)
+}
+
+/// Same as [`run`], but keeps up to `most_kept_bytes` of each output.
+///
+/// # Errors
+/// Same as [`run`].
+pub fn run_keeping(
+    most_kept_bytes: usize,
+    command: &mut Command,
+    input: &[u8],
+    limit: Duration,
+    stop: &AtomicBool,
+) -> Result<Ended, ProcessError> {
     let deadline = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
-    let followed = Pipes::of(&mut child, input).and_then(|pipes| follow(&mut child, pipes, deadline, stop));
+    let pipes = Pipes::of(&mut child, input, most_kept_bytes);
+    let followed = pipes.and_then(|pipes| follow(&mut child, pipes, deadline, stop));
     match followed {
         Ok(Some(ended)) => Ok(ended),
         Ok(None) => {
@@ -85,8 +104,15 @@ fn follow(
 ) -> io::Result<Option<Ended>> {
     loop {
         let ended = child.try_wait()?;
-        pipes.turn()?;
+        let mut has_read = pipes.turn()?;
         if let Some(status) = ended {
+            // The pipes may still hold what it printed last. A child that prints endlessly is not followed.
+            for _ in 0..MOST_LAST_CHUNKS {
+                if !has_read {
+                    break;
+                }
+                has_read = pipes.turn()?;
+            }
             let Pipes { kept_out: out, kept_err: err, .. } = pipes;
             // Other processes may still have the pipes open; they are not waited for.
             return Ok(Some(Ended { status, out, err }));
@@ -106,10 +132,11 @@ struct Pipes<'a> {
     stderr: Option<ChildStderr>,
     kept_out: Vec<u8>,
     kept_err: Vec<u8>,
+    most_kept_bytes: usize,
 }
 
 impl<'a> Pipes<'a> {
-    fn of(child: &mut Child, input: &'a [u8]) -> io::Result<Self> {
+    fn of(child: &mut Child, input: &'a [u8], most_kept_bytes: usize) -> io::Result<Self> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let all = [
             stdin.as_ref().map(AsFd::as_fd),
@@ -119,11 +146,12 @@ impl<'a> Pipes<'a> {
         for fd in all.into_iter().flatten() {
             fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
         }
-        Ok(Self { input, stdin, stdout, stderr, kept_out: Vec::new(), kept_err: Vec::new() })
+        let (kept_out, kept_err) = (Vec::new(), Vec::new());
+        Ok(Self { input, stdin, stdout, stderr, kept_out, kept_err, most_kept_bytes })
     }
 
-    /// Transfers as much as possible without waiting.
-    fn turn(&mut self) -> io::Result<()> {
+    /// Writes as much as possible and reads a chunk of each output without waiting. Returns whether anything was read.
+    fn turn(&mut self) -> io::Result<bool> {
         if let Some(stdin) = &mut self.stdin {
             match stdin.write(self.input) {
                 Ok(written) => self.input = &self.input[written..],
@@ -135,8 +163,9 @@ impl<'a> Pipes<'a> {
                 self.stdin = None;
             }
         }
-        take(&mut self.stdout, &mut self.kept_out)?;
-        take(&mut self.stderr, &mut self.kept_err)
+        let out = take(&mut self.stdout, &mut self.kept_out, self.most_kept_bytes)?;
+        let err = take(&mut self.stderr, &mut self.kept_err, self.most_kept_bytes)?;
+        Ok(out || err)
     }
 
     fn wait(&self, at_most: Duration) -> io::Result<()> {
@@ -160,21 +189,24 @@ fn poll_fd(fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Option<PollFd<'_>> {
     fd.map(|fd| PollFd::from_borrowed_fd(fd, flags))
 }
 
-/// Reads what a pipe holds, and closes it at its end.
-fn take(pipe: &mut Option<impl Read>, kept: &mut Vec<u8>) -> io::Result<()> {
-    let mut chunk = [0; 4096];
+/// Reads a chunk of what a pipe holds, and closes it at its end. Returns whether anything was read.
+fn take(pipe: &mut Option<impl Read>, kept: &mut Vec<u8>, most_kept_bytes: usize) -> io::Result<bool> {
+    let mut chunk = [0; CHUNK_BYTES];
     // One chunk per pass: a program that prints endlessly must not keep this loop from its deadline.
     match pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
-        None => {}
-        Some(Ok(0)) => *pipe = None,
-        Some(Ok(length)) => {
-            let room = MOST_KEPT_BYTES.saturating_sub(kept.len()).min(length);
-            kept.extend_from_slice(&chunk[..room]);
+        None => Ok(false),
+        Some(Ok(0)) => {
+            *pipe = None;
+            Ok(false)
         }
-        Some(Err(error)) if is_later(&error) => {}
-        Some(Err(error)) => return Err(error),
+        Some(Ok(length)) => {
+            let room = most_kept_bytes.saturating_sub(kept.len()).min(length);
+            kept.extend_from_slice(&chunk[..room]);
+            Ok(true)
+        }
+        Some(Err(error)) if is_later(&error) => Ok(false),
+        Some(Err(error)) => Err(error),
     }
-    Ok(())
 }
 
 fn is_later(error: &io::Error) -> bool {
@@ -223,6 +255,16 @@ mod tests {
     fn output_is_bounded() {
         let ended = run(&mut shell("head -c 200000 /dev/zero"), b"", LONG, &go()).expect("an end");
         assert!(ended.status.success() && ended.out.len() <= MOST_KEPT_BYTES);
+    }
+
+    #[test]
+    fn what_a_program_prints_last_is_read() {
+        // All of it is in the pipe when the program ends.
+        for _ in 0..20 {
+            let script = "head -c 60000 /dev/zero; printf end";
+            let ended = run_keeping(1 << 20, &mut shell(script), b"", LONG, &go()).expect("an end");
+            assert!(ended.out.len() == 60_003 && ended.out.ends_with(b"end"), "{} B", ended.out.len());
+        }
     }
 
     #[test]

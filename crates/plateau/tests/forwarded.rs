@@ -1,6 +1,8 @@
 //! `plateau push` and `plateau forward`: runs reach a server over connections that lose, delay, duplicate and cut
 //! requests, and the server accepts only what verifies.
 
+#[path = "forwarded/fake.rs"]
+mod fake;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
@@ -17,6 +19,8 @@ use forward::{Client, Connection, Service};
 use lab_server::Server;
 use record::Library;
 use support::{Bench, finished, hold, send_signal};
+use transfer::protocol::Begin;
+use transfer::{First, SourceState};
 use unreliable::Unreliable;
 
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
@@ -110,8 +114,7 @@ fn a_pushed_run_is_a_verified_copy_on_the_server() {
     let audit =
         fs::read_to_string(lab.bench.state.path().join("lab/lab.journal")).expect("a journal of changes");
     assert!(audit.contains("\"receive\"") && audit.contains("rack7") && audit.contains(&id), "{audit}");
-    let left = content(&host.state.path().join("forward"));
-    assert!(left.is_empty(), "bodies of requests are removed: {left:?}");
+    assert!(!host.state.path().join("forward").exists(), "requests leave nothing on the disk of the host");
 }
 
 #[test]
@@ -279,7 +282,6 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
         address: format!("http://{}", proxy.address()).parse().expect("an address"),
         token: lab.token("rack7"),
         ca_file: None,
-        folder: host.state.path().join("forward"),
     };
     let stop = Arc::new(AtomicBool::new(false));
     let client = Client::of(connection, Arc::clone(&stop));
@@ -325,4 +327,88 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
         lab.bench.ok(&["verify", &id]);
     }
     assert_eq!(lab.bench.runs().len(), runs.len());
+}
+
+/// The service that sends the runs of a host.
+fn service(host: &Bench, url: &str, token: String) -> Service {
+    let address = url.parse().expect("an address");
+    let connection = Connection { address, token, ca_file: None };
+    let stop = Arc::new(AtomicBool::new(false));
+    Service::of(Library::at(host.library()), Client::of(connection, Arc::clone(&stop)), stop)
+}
+
+#[test]
+fn a_finished_run_arrives_although_its_copy_was_busy() {
+    if !has_curl() {
+        return;
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    host.ok(&SHORT);
+    let id = id_of(&host.runs()[0]);
+    let path = host.library().join(&id).join("journal");
+    let whole = fs::read(&path).expect("a journal");
+    let half = whole[..whole.len() / 2].iter().rposition(|byte| *byte == b'\n').expect("a record") + 1;
+    fs::write(&path, &whole[..half]).expect("writable");
+    let mut service = service(&host, &lab.url(), lab.token("rack7"));
+    assert_eq!(service.round().expect("sent").sent.len(), 1);
+    fs::write(&path, &whole).expect("writable");
+    let copy = fs::File::open(lab.bench.library().join(&id).join("journal")).expect("a journal");
+    copy.lock().expect("not locked");
+    let failed = service.round().expect("the server answers").failed;
+    assert!(failed[0].1.contains("another process"), "{failed:?}");
+    copy.unlock().expect("our own lock");
+    let deadline = Instant::now() + LONGEST;
+    while journal(&lab.bench.library(), &id) != whole {
+        assert!(Instant::now() < deadline, "the run is not tried again");
+        let round = service.round().expect("the server answers");
+        assert!(round.failed.is_empty(), "the same problem is reported once: {round:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn a_run_on_which_the_server_fails_does_not_keep_older_ones_from_being_sent() {
+    if !has_curl() {
+        return;
+    }
+    let host = Bench::new();
+    host.ok(&SHORT);
+    let older = id_of(&host.runs()[0]);
+    host.ok(&SHORT);
+    let newer = host.runs().iter().map(|run| id_of(run)).find(|id| *id != older).expect("another run");
+    let (url, requested) = fake::failing_for(&newer);
+    let mut service = service(&host, &url, "token".into());
+    let first = service.round().expect_err("the server fails").to_string();
+    assert!(first.contains("status 500"), "{first}");
+    service.round().expect_err("the server fails again");
+    assert_eq!(*requested.lock().expect("no panic"), [newer.clone(), older, newer]);
+}
+
+#[test]
+fn a_run_never_takes_the_place_of_other_files_of_the_library() {
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    let token = lab.token("rack7");
+    host.ok(&SHORT);
+    let run = host.runs().remove(0);
+    for id in ["library.journal", "index.sqlite", "latest", "a.tar.zst"] {
+        let library = Library::at(host.library());
+        let mut file = library.open(id_of(&run)).expect("a run").file;
+        file.id = id.into();
+        drop(library.create(file).expect("a run"));
+        let of = |name: &str| fs::read(host.library().join(id).join(name)).expect("a file");
+        let (run_json, journal) = (of("run.json"), of("journal"));
+        let first = First { id, run_json: &run_json, journal: &journal, files: &[] };
+        let state = SourceState { bytes: journal.len() as u64, is_in_progress: false };
+        let body = serde_json::to_string(&Begin::of(&first, state, "/")).expect("JSON");
+        let response = lab_server::Response::of(&lab.server.raw(&format!(
+            "POST /receive/v1/runs/{id} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            lab.server.address,
+            body.len(),
+        )));
+        assert!(response.status == 422 && response.body.contains("another meaning"), "{id}: {response:?}");
+    }
+    assert_eq!(content(&lab.bench.library()), [], "nothing was stored");
+    let audit = lab.bench.state.path().join("lab/lab.journal");
+    assert!(!audit.exists(), "no run was received");
 }

@@ -453,3 +453,30 @@ fn addresses_that_other_hosts_reach_need_encryption() {
         assert!(advice.iter().all(|part| errors.contains(part)), "{errors}");
     }
 }
+
+#[test]
+fn idle_connections_do_not_keep_others_from_the_server() {
+    const IDLE: usize = 200;
+    let bench = Bench::new();
+    let served = bench.command(&["--json", "serve", "--listen", "127.0.0.1:0"]);
+    // The server may open fewer files than there are idle connections.
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", "ulimit -n 128; exec \"$0\" \"$@\""])
+        .arg(served.get_program())
+        .args(served.get_args());
+    command.envs(served.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server");
+    let address = lab_server::document(&mut child)["address"].as_str().expect("an address").to_owned();
+    let server = Server { child, address, link: String::new() };
+    let idle: Vec<TcpStream> =
+        (0..IDLE).map(|_| TcpStream::connect(&server.address).expect("the server listens")).collect();
+    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+    let request = format!("GET /login HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
+    stream.write_all(request.as_bytes()).expect("writable");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("the server answers");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    drop(idle);
+}

@@ -332,7 +332,12 @@ fn a_replaced_certificate_is_used_without_a_restart() {
     assert_eq!(presented(&bench, secure.port), other, "the previous certificate remains in use");
     let (third, third_key) = supplied(&bench, "three", &EC);
     replace(&third, &certificate);
+    // The key is readable by others at first, which is noticed, and fixed without changing the file.
+    std::fs::set_permissions(&third_key, Permissions::from_mode(0o644)).expect("our own");
     replace(&third_key, &key);
+    std::thread::sleep(Duration::from_secs(6));
+    assert_eq!(presented(&bench, secure.port), other, "a key that others can read is not used");
+    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("our own");
     wait_for(&fingerprint(Path::new(&third)));
 }
 

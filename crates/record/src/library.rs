@@ -4,6 +4,7 @@ mod archive;
 mod archiving;
 mod error;
 mod nascent;
+mod reserved;
 mod run;
 mod run_json;
 
@@ -21,10 +22,12 @@ use crate::{Annotations, Change, Digest, Event, Journal, RunFile};
 use archive::{JOURNAL, RUN_FILE};
 use error::io;
 use nascent::Nascent;
+use reserved::runs_back;
 
 pub use archive::is_archive;
 pub use archiving::Archived;
 pub use error::LibraryError;
+pub use reserved::is_reserved_id;
 pub use run::Run;
 pub use run_json::{MOST_RUN_FILE_BYTES, begins_as_file_of_run, is_id, parse_run_file};
 
@@ -33,14 +36,6 @@ pub use run_json::{MOST_RUN_FILE_BYTES, begins_as_file_of_run, is_id, parse_run_
 pub struct Library {
     root: PathBuf,
     storage: Arc<dyn Storage>,
-}
-
-/// Returns N if `name` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
-/// runs.
-fn runs_back(name: &str) -> Option<usize> {
-    let lower = name.to_lowercase();
-    let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
-    if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
 fn write_all<'a>(

@@ -48,6 +48,11 @@ fn rows(index: &mut Index, query: &str, values: &[Value]) -> Vec<BTreeMap<String
 }
 
 #[test]
+fn no_run_from_elsewhere_can_take_the_place_of_the_index() {
+    assert!(record::is_reserved_run_id(store::INDEX));
+}
+
+#[test]
 fn every_figure_is_the_one_that_the_report_prints() {
     let root = fixture::folder();
     let mut figures = 0;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use record::Run;
 use serde::{Deserialize, Serialize};
 use stdx::files::Folder;
@@ -16,6 +16,8 @@ pub const COPIED: &str = "copied.json";
 const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 10;
 const MOST_CHARACTERS: usize = 1_000;
+/// Age of the time of the last transfer from which on it is written again although nothing else changes.
+const REFRESH: SignedDuration = SignedDuration::from_secs(60);
 
 /// States that a run is a copy, where it was copied from, and how complete it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,16 +57,26 @@ impl Mark {
         }
     }
 
-    /// The mark after a transfer from a source in this state, if the copy then has `bytes`; `None` if only the time
-    /// would change.
-    pub(crate) fn after(&self, state: SourceState, bytes: u64) -> Option<Self> {
-        let now = Self {
+    /// The mark after a transfer from a source in this state at the time `now`, if the copy then has `bytes`; `None` if it
+    /// need not be written, because only the time would change. While a process is working on the source, the time shows
+    /// whether its host is still there, so it is written now and then.
+    pub(crate) fn after(&self, state: SourceState, bytes: u64, now: Timestamp) -> Option<Self> {
+        let is_old = state.is_in_progress && now.duration_since(self.last).abs() >= REFRESH;
+        (is_old || !self.is(state, bytes)).then(|| Self { last: now, ..self.with(state, bytes) })
+    }
+
+    /// Returns whether the mark describes a copy with `bytes` of a source in this state.
+    pub(crate) fn is(&self, state: SourceState, bytes: u64) -> bool {
+        *self == self.with(state, bytes)
+    }
+
+    fn with(&self, state: SourceState, bytes: u64) -> Self {
+        Self {
             source_bytes: state.bytes,
             source_in_progress: state.is_in_progress,
             has_all: bytes == state.bytes,
             ..self.clone()
-        };
-        (now != *self).then(|| Self { last: record::wall_now(), ..now })
+        }
     }
 
     /// Describes the copy in a few words: `copy of HOST:/dir, incomplete`.
@@ -107,5 +119,26 @@ pub fn mark_of(run: &Run) -> Result<Option<Mark>, TransferError> {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|e| io("read", &path, e.into())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io("read", &path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_the_last_transfer_is_kept_current_while_the_source_is_in_progress() {
+        let begun: Timestamp = "2026-11-26T12:00:00Z".parse().expect("a time");
+        let state = SourceState { bytes: 7, is_in_progress: true };
+        let mark =
+            Mark::new("host:/d", Some("host"), begun, state).after(state, 7, begun).expect("it has all");
+        let at = |seconds| begun + SignedDuration::from_secs(seconds);
+        assert_eq!(mark.after(state, 7, at(59)), None);
+        for quiet in [at(60), at(-60)] {
+            assert_eq!(mark.after(state, 7, quiet), Some(Mark { last: quiet, ..mark.clone() }));
+        }
+        let ended = SourceState { is_in_progress: false, ..state };
+        let mark = mark.after(ended, 7, at(1)).expect("it has ended");
+        assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "nothing more is to come");
     }
 }

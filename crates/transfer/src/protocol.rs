@@ -10,10 +10,14 @@
 //!
 //! A request that succeeds returns status 200 and a [`Reply`]; any other returns a [`Problem`].
 
+use std::fmt;
+
 use base64::Engine as _;
+use base64::display::Base64Display;
 use base64::prelude::BASE64_STANDARD;
 use record::{MOST_LINE_BYTES, MOST_RUN_FILE_BYTES};
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::destination::{First, Received, SourceState};
 use crate::error::TransferError;
@@ -31,60 +35,78 @@ pub const MOST_BEGIN_BYTES: usize =
         * 4
         + 4096;
 
-/// The beginning of a run, with the parts of [`First`] in base64.
+/// The beginning of a run, with the parts of [`First`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Begin {
     /// Directory of the run on its host, for the people who read the copy's origin.
     pub directory: String,
     /// The `run.json`.
-    pub run_json: String,
+    run_json: Encoded,
     /// The first complete records.
-    pub journal: String,
+    journal: Encoded,
     /// Further files, as (name, content).
-    pub files: Vec<(String, String)>,
+    files: Vec<(String, Encoded)>,
     /// State of the source.
     pub state: SourceState,
 }
 
 impl Begin {
-    /// Encodes the beginning of a run.
+    /// Returns the beginning of a run.
     #[must_use]
     pub fn of(first: &First<'_>, state: SourceState, directory: &str) -> Self {
-        let files =
-            first.files.iter().map(|(name, bytes)| ((*name).to_owned(), BASE64_STANDARD.encode(bytes)));
+        let files = first.files.iter().map(|(name, bytes)| ((*name).to_owned(), Encoded(bytes.clone())));
         Self {
             directory: directory.into(),
-            run_json: BASE64_STANDARD.encode(first.run_json),
-            journal: BASE64_STANDARD.encode(first.journal),
+            run_json: Encoded(first.run_json.into()),
+            journal: Encoded(first.journal.into()),
             files: files.collect(),
             state,
         }
     }
 
-    /// Decodes the parts.
+    /// Returns the parts.
     ///
     /// # Errors
-    /// Returns an error if a part is not valid base64, or is a file that runs do not have.
-    pub fn parts(&self) -> Result<Parts, TransferError> {
-        let refused = |text: String| TransferError::Refused { text };
-        let decode = |part: &str, text: &str| {
-            BASE64_STANDARD
-                .decode(text)
-                .map_err(|error| refused(format!("{part} is not valid base64: {error}")))
-        };
+    /// Returns an error if one of them is a file that runs do not have.
+    pub fn parts(self) -> Result<Parts, TransferError> {
         let mut files = Vec::new();
-        for (name, text) in &self.files {
-            let known = EXTRA_FILES.iter().find(|known| *known == name);
-            let known = known
-                .ok_or_else(|| refused(format!("{name:?} is not a file of a run that can be received")))?;
-            files.push((*known, decode(known, text)?));
+        for (name, Encoded(bytes)) in self.files {
+            let known = EXTRA_FILES.iter().find(|known| **known == name);
+            let known = known.ok_or_else(|| TransferError::Refused {
+                text: format!("{} is not a file of a run that can be received", stdx::text::short(&name)),
+            })?;
+            files.push((*known, bytes));
         }
-        Ok(Parts {
-            run_json: decode("run_json", &self.run_json)?,
-            journal: decode("journal", &self.journal)?,
-            files,
-        })
+        Ok(Parts { run_json: self.run_json.0, journal: self.journal.0, files })
+    }
+}
+
+/// Bytes that JSON contains in base64. They are encoded and decoded without a copy of the text, which may be long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Encoded(Vec<u8>);
+
+impl Serialize for Encoded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(&self.0, &BASE64_STANDARD))
+    }
+}
+
+impl<'de> Deserialize<'de> for Encoded {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Encoded;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("base64")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Encoded, E> {
+                BASE64_STANDARD.decode(text).map(Encoded).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -216,14 +238,17 @@ mod tests {
         let state = SourceState { bytes: 3, is_in_progress: true };
         let text = serde_json::to_string(&Begin::of(&first, state, "/d")).expect("JSON");
         let begin: Begin = serde_json::from_str(&text).expect("a beginning");
+        assert_eq!((begin.state, begin.directory.as_str()), (state, "/d"));
         let parts = begin.parts().expect("its parts");
         let read = parts.first("r");
         assert_eq!((read.run_json, read.journal, read.files), (first.run_json, first.journal, first.files));
-        assert_eq!((begin.state, begin.directory.as_str()), (state, "/d"));
-        for (name, content) in [("../x", ""), ("journal", ""), ("logo", "!")] {
-            let begin = Begin { files: vec![(name.into(), content.into())], ..begin.clone() };
+        for name in ["../x", "journal"] {
+            let begin: Begin = serde_json::from_str(&text.replace("logo", name)).expect("a beginning");
             assert!(matches!(begin.parts(), Err(TransferError::Refused { .. })), "{name}");
         }
+        let content = BASE64_STANDARD.encode(&files[0].1);
+        assert!(text.contains(&content), "{text}");
+        assert!(serde_json::from_str::<Begin>(&text.replace(&content, "!")).is_err());
     }
 
     #[test]

@@ -53,6 +53,14 @@ impl Receiver {
         Self { library, source: sender.clone(), sender: Some(sender), known: HashMap::new() }
     }
 
+    /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
+    ///
+    /// # Errors
+    /// Returns an error if it does not verify, or the id has another meaning in a library.
+    pub fn check(first: &First<'_>) -> Result<(), TransferError> {
+        beginning(first).map(drop)
+    }
+
     /// Changes the description of where runs come from, for the runs that are begun from now on.
     pub fn set_source(&mut self, source: impl Into<String>) {
         self.source = source.into();
@@ -73,8 +81,8 @@ impl Receiver {
 
     /// Returns the run `id`, whose directory has that name.
     fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
-        // Reject names that cannot be directories in the library, such as `..`.
-        if id.is_empty() || id.contains('/') || id.starts_with('.') {
+        // Reject names that cannot be runs in the library, such as `..`.
+        if !record::is_run_id(id) {
             return Err(TransferError::Unknown { id: id.into() });
         }
         match self.library.open(id) {
@@ -245,12 +253,16 @@ impl Destination for Receiver {
         if run.is_archived() {
             let Some(was) = mark_of(&run)? else { return Ok(()) };
             let bytes = continued(&run, Verifier::default(), archived(&run)?)?.bytes();
-            let is_same = was.after(state, bytes).is_none();
-            return if is_same { Ok(()) } else { Err(TransferError::Archived { id: id.into() }) };
+            return if was.is(state, bytes) {
+                Ok(())
+            } else {
+                Err(TransferError::Archived { id: id.into() })
+            };
         }
         let copy = self.open(run)?;
         let Some(was) = mark_of(&copy.run)? else { return Ok(()) };
-        was.after(state, copy.verified.bytes()).map_or(Ok(()), |now| now.write(&copy.run.dir))
+        was.after(state, copy.verified.bytes(), record::wall_now())
+            .map_or(Ok(()), |now| now.write(&copy.run.dir))
     }
 }
 
@@ -302,6 +314,10 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
     let file = parse_run_file(first.run_json).map_err(refused)?;
     if file.id != first.id {
         return Err(TransferError::OtherRunFile { id });
+    }
+    if record::is_reserved_run_id(&id) {
+        let text = format!("'{id}' cannot be the id of a run from elsewhere, because it has another meaning");
+        return Err(TransferError::Refused { text });
     }
     let mut verified = Verifier::default();
     let mut lines = first.journal.split_inclusive(|byte| *byte == b'\n');

@@ -235,10 +235,24 @@ fn remains_of_an_interrupted_append_are_removed() {
 fn invalid_ids_are_refused() {
     let to = tempfile::tempdir().expect("a folder");
     let mut receiver = Receiver::of(library(&to.path().join("runs")), "host:/runs");
-    for id in ["", "..", ".", "../x", "a/b", "/etc"] {
-        assert!(receiver.received(id).is_err(), "{id}");
-        assert!(receiver.append(id, 0, b"").is_err(), "{id}");
+    let long = "x".repeat(300);
+    for id in ["", "..", ".", "../x", "a/b", "/etc", "a\0b", "a\nb", &long] {
+        assert!(matches!(receiver.received(id), Err(TransferError::Unknown { .. })), "{id}");
+        assert!(matches!(receiver.append(id, 0, b""), Err(TransferError::Unknown { .. })), "{id}");
     }
+}
+
+#[test]
+fn ids_with_another_meaning_in_a_library_are_refused() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (root, there) = (from.path(), to.path().join("runs"));
+    for id in ["latest", "library.journal", "index.sqlite", "a.tar.zst"] {
+        drop(begun(root, id));
+        let run = library(root).open(id).expect("a run");
+        let refused = copy(&run, &there);
+        assert!(matches!(refused, Err(TransferError::Refused { .. })), "{id}: {refused:?}");
+    }
+    assert!(!there.exists(), "nothing was stored");
 }
 
 /// Archives the run `a` of a library; returns the path of the archive.

@@ -103,8 +103,7 @@ fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {
         return Err(Failure::text(Exit::Usage, format!("--ca-file {} is not a file", path.display())));
     }
     let ca_file = options.ca_file.as_deref().map(std::path::absolute).transpose()?;
-    let folder = places::state()?.join("forward").join(std::process::id().to_string());
-    Ok(Connection { address: address.clone(), token, ca_file, folder })
+    Ok(Connection { address: address.clone(), token, ca_file })
 }
 
 fn default_token() -> Done<PathBuf> {

@@ -105,13 +105,15 @@ fn announced(announcement: &Announcement<'_>) -> String {
         Announcement::CertificateKept(error) => {
             format!("warning: {}; the previous certificate remains in use", chain(error))
         }
+        Announcement::NotStored { sender, error } => {
+            format!("warning: a run of {sender} cannot be stored: {}; {sender} tries again", chain(error))
+        }
     }
 }
 
-/// Formats an error with its causes.
-fn chain(error: &ServeError) -> String {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    stdx::text::with_causes(error)
 }
 
 /// Returns the folder for users, queued plans and the journal of changes.
