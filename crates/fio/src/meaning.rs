@@ -304,7 +304,7 @@ impl Job {
 mod tests {
     use super::super::{Surroundings, parse};
     use super::*;
-    use record::{Offsets, Process};
+    use record::{Offsets, Process, Range};
 
     const GIB: u64 = 1 << 30;
 

@@ -79,7 +79,9 @@ fn fios_examples_run() {
         let mut arguments = vec!["job.fio".to_owned(), "--json".to_owned()];
         if let Some(target) = target.filter(|_| !text.contains("size=4m")) {
             std::fs::write(folder.path().join(target), vec![1; 16 << 20]).expect("a target");
-            arguments.extend(["--erase".to_owned(), target.to_owned()]);
+            if ["rw=write", "rw=randwrite", "rw=randrw"].iter().any(|words| text.contains(words)) {
+                arguments.extend(["--erase".to_owned(), target.to_owned()]);
+            }
         }
         if text.contains("allow_file_create=0") {
             // The target is on the command line, as in the comment of the example.

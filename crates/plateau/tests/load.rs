@@ -142,7 +142,7 @@ fn wrong_options_are_usage_errors() {
     let bench = Bench::new("");
     let path = bench.data();
     for arguments in [
-        &["--rw", "trim"][..],
+        &["--rw", "trimwrite"][..],
         &["--bs", "1000"],
         &["--numjobs", "0"],
         &["--rwmixread", "50"],

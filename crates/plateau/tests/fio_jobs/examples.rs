@@ -277,7 +277,7 @@ pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
              io_size=120g offset=120k group_reporting verify_dump=1 loops=2",
             "write-verify numjobs=30",
         ],
-        "writes to the range that",
+        "verify supports one thread per range",
     ),
     (
         "numa",
