@@ -113,7 +113,8 @@ fn other_examples_are_refused_by_name() {
     for (example, sections, expected) in REFUSED_COMBINATIONS {
         let folder = folder();
         std::fs::write(folder.path().join("job.fio"), text_of(sections)).expect("a job file");
-        let target = sections[0].split_once("filename=/dev/").expect("a target").1.split(' ').next().expect("a name");
+        let target =
+            sections[0].split_once("filename=/dev/").expect("a target").1.split(' ').next().expect("a name");
         std::fs::write(folder.path().join(target), vec![1; 16 << 20]).expect("a target");
         let output = plateau(folder.path(), &["job.fio".to_owned(), "--erase".to_owned(), target.to_owned()]);
         let error = support::texts(&output).1;
@@ -144,7 +145,10 @@ fn the_documentation_lists_the_result_of_every_example() {
         std::fs::write(path, &expected).expect("a page");
         return;
     }
-    assert!(text == expected, "the examples in docs/reference/fio.md are out of date; PLATEAU_BLESS=1 updates them");
+    assert!(
+        text == expected,
+        "the examples in docs/reference/fio.md are out of date; PLATEAU_BLESS=1 updates them"
+    );
 }
 
 #[test]
@@ -171,7 +175,11 @@ fn trims_need_a_confirmation_and_free_the_blocks() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
     let job = &document["jobs"][0];
-    assert_eq!((&job["trim"]["total_ios"], &job["trim"]["io_bytes"]), (&128.into(), &(8 << 20).into()), "{job}");
+    assert_eq!(
+        (&job["trim"]["total_ios"], &job["trim"]["io_bytes"]),
+        (&128.into(), &(8 << 20).into()),
+        "{job}"
+    );
     assert_eq!((&job["write"]["total_ios"], &job["sync"]["total_ios"]), (&0.into(), &0.into()));
     assert_eq!(job["trim"]["lat_ns"]["N"], 128);
     let expected = |at: usize| if (4 << 20..12 << 20).contains(&at) { 0 } else { 7 };
@@ -188,7 +196,8 @@ fn a_steady_job_ends_early_with_its_results() {
             "data --name=a --rw=randread --rate_iops=200 --iodepth=32 --time_based --runtime={runtime} --json \
              --steadystate=iops:{limit} --ss_dur=2s --ss_ramp=1s"
         );
-        let words: Vec<String> = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let words: Vec<String> =
+            words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let output = plateau(folder.path(), &words);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
@@ -203,10 +212,12 @@ fn a_steady_job_ends_early_with_its_results() {
             assert!((3.9..4.2).contains(&seconds), "{seconds}");
         }
     }
-    let words = ["sim:sas-slc-2011", "--scale=1/64", "--rw=read", "--runtime=1", "--ss=iops:1%", "--ss_dur=2"];
+    let words =
+        ["sim:sas-slc-2011", "--scale=1/64", "--rw=read", "--runtime=1", "--ss=iops:1%", "--ss_dur=2"];
     let output = plateau(folder.path(), &words.map(str::to_owned));
     assert!(
-        output.status.code() == Some(2) && support::texts(&output).1.contains("not evaluated on simulated drives"),
+        output.status.code() == Some(2)
+            && support::texts(&output).1.contains("not evaluated on simulated drives"),
         "{output:?}"
     );
 }
@@ -221,7 +232,8 @@ fn descending_and_strided_jobs_access_only_their_blocks() {
         ("--rw=write --bs=64k --zonemode=strided --zonesize=1m --zoneskip=3m", (1 << 20, 4 << 20)),
     ] {
         std::fs::write(&target, vec![7; 24 << 20]).expect("a file");
-        let words: Vec<String> = format!("data --name=a --erase=data {words} --json").split(' ').map(str::to_owned).collect();
+        let words: Vec<String> =
+            format!("data --name=a --erase=data {words} --json").split(' ').map(str::to_owned).collect();
         let output = plateau(folder.path(), &words);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let content = std::fs::read(&target).expect("a file");
