@@ -70,7 +70,7 @@ fn check(path: &str, contents: impl Fn() -> Vec<u8>) {
 #[test]
 fn trims_punch_holes_into_files() {
     use std::os::unix::fs::MetadataExt as _;
-    assert!(BYTES >= SMALLEST_BYTES);
+    const { assert!(BYTES >= SMALLEST_BYTES) };
     let folder = directory();
     let path = folder.path().join("data");
     std::fs::write(&path, b"").expect("a file");
