@@ -83,6 +83,19 @@ impl Armed {
         Ok(outcome)
     }
 
+    /// Checks that the target supports trims. Changes nothing.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] if it does not.
+    pub fn check_trims(&self) -> Result<(), DriveError> {
+        match &self.inner {
+            Inner::Simulated(_) => Ok(()),
+            Inner::Real { held, clock, options, .. } => {
+                Ok(engine::check_trims(&held.to_load(&self.facts.path, *clock, options))?)
+            }
+        }
+    }
+
     /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
     /// second. Each workload starts as soon as it is set up. If `read_back` is set for a workload with
     /// verification, the blocks that the workload wrote are read back at its end.

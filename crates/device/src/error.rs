@@ -280,6 +280,7 @@ fn kind_of_load(error: &EngineError) -> ErrorKind {
         EngineError::Io(_) | EngineError::Wait { .. } => ErrorKind::Device,
         EngineError::Disturbed { .. } | EngineError::ReplayDisturbed { .. } => ErrorKind::Disturbed,
         EngineError::TooDeep { .. } | EngineError::VerifiedRangeShared { .. } => ErrorKind::Invalid,
+        EngineError::NoTrim { .. } => ErrorKind::Invalid,
         EngineError::Placement(_) | EngineError::Misfit { .. } => ErrorKind::Invalid,
         EngineError::Workload(_) | EngineError::NoInterval | EngineError::NothingToVerify => {
             ErrorKind::Invalid

@@ -277,7 +277,8 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     } else if !regime.syncs.is_none() {
         Some(DataProblem::NothingSynced)
     } else {
-        regime.thinktime.is_some().then_some(DataProblem::NoPauses)
+        let pauses = regime.thinktime.is_some().then_some(DataProblem::NoPauses);
+        pauses.or(regime.trims.then_some(DataProblem::NoTrims))
     }
 }
 

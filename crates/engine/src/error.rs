@@ -100,6 +100,14 @@ pub enum EngineError {
         /// Largest depth.
         most: u16,
     },
+    /// The target does not support trims.
+    #[error("{target}: trims are not supported here ({}); use a device with discard or a file system with holes", reason(.source))]
+    NoTrim {
+        /// Name of the target.
+        target: String,
+        /// Error of the kernel.
+        source: io::Error,
+    },
     /// A workload writes to a range that another workload verifies.
     #[error("{target}: {writer} writes to the range that {verifier} verifies")]
     VerifiedRangeShared {
@@ -131,6 +139,8 @@ pub enum FailedOperation {
     Read,
     /// A write.
     Write,
+    /// A trim.
+    Trim,
     /// An fsync or fdatasync, which has neither offset nor length.
     Sync,
 }
@@ -182,6 +192,7 @@ impl std::fmt::Display for IoFailure {
         match self.operation {
             FailedOperation::Read => write!(f, "a read of {length} B at byte {offset} ")?,
             FailedOperation::Write => write!(f, "a write of {length} B at byte {offset} ")?,
+            FailedOperation::Trim => write!(f, "a trim of {length} B at byte {offset} ")?,
             FailedOperation::Sync => f.write_str("a sync of the written data ")?,
         }
         if self.in_read_back {

@@ -42,7 +42,7 @@ pub use error::{EngineError, FailedOperation, FailureCause, IoFailure};
 pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
 pub use load::interval::Interval;
 pub use load::recorder::{Recorder, Recording, merge};
-pub use load::run::{check_depth, run};
+pub use load::run::{check_depth, check_trims, run};
 pub use load::schedule::Schedule;
 pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};

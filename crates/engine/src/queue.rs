@@ -17,6 +17,7 @@ pub(crate) mod passthrough;
 mod ring;
 pub(crate) mod stamps;
 pub(crate) mod threads;
+pub(crate) mod trim;
 pub(crate) mod uring;
 
 use std::io;
@@ -128,6 +129,8 @@ pub(crate) struct Shape {
     pub(crate) block_bytes: u32,
     /// What is durable when a write completes.
     pub(crate) each_write: Option<EachWrite>,
+    /// Whether blocks are trimmed instead of written.
+    pub(crate) trims: bool,
     pub(crate) clock: crate::clock::Clock,
     pub(crate) polling: crate::options::Polling,
 }

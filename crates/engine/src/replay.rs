@@ -59,6 +59,7 @@ pub fn replay(
         spares: 0,
         block_bytes: options.largest_bytes,
         each_write: None,
+        trims: false,
         clock: target.clock,
         polling: target.options.polling,
     };

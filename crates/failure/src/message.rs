@@ -132,6 +132,7 @@ const fn of_load(error: &EngineError) -> Option<&'static str> {
         | EngineError::Placement(_)
         | EngineError::Workload(_)
         | EngineError::NoInterval
+        | EngineError::NoTrim { .. }
         | EngineError::NothingToVerify => None,
     }
 }

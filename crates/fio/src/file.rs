@@ -167,7 +167,7 @@ mod tests {
             ),
             ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: a load tests storage"),
             ("[a]\niodeph=4\n", "x.fio:2: iodeph is not a fio option; did you mean iodepth?"),
-            ("[a]\nrw=trim\n", "x.fio:2: rw=trim: supported: read, write"),
+            ("[a]\nrw=trimwrite\n", "x.fio:2: rw=trimwrite: supported: read, write"),
             ("[a]\nbs\n", "x.fio:2: bs: missing value"),
             ("[a]\nbs=\n", "x.fio:2: bs="),
             ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: the environment has no"),

@@ -6,6 +6,8 @@ use stdx::units::count_of;
 
 use super::file_list::Files;
 use super::log_options::Logs;
+use super::steady::{Steady, SteadyState};
+use super::strides::Strides;
 use super::think::Think;
 use super::values::Size;
 
@@ -32,6 +34,14 @@ pub struct Job {
     pub(crate) syncs: Syncs,
     pub(crate) think: Think,
     pub(crate) logs: Logs,
+    pub(crate) steady: Steady,
+    pub(crate) strides: Strides,
+    /// Whether the job trims blocks.
+    pub(crate) trims: bool,
+    /// Whether a value for trims differs from the value for writes.
+    pub(crate) trims_differ: bool,
+    /// Whether a file that does not exist may be created.
+    pub may_create: bool,
     /// Whether a new file is written completely before the job starts, even if the job does not read.
     pub overwrite: bool,
     pub(crate) access: Access,
@@ -111,6 +121,11 @@ impl Default for Job {
             syncs: Syncs::NONE,
             think: Think::default(),
             logs: Logs::default(),
+            steady: Steady::default(),
+            strides: Strides::default(),
+            trims: false,
+            trims_differ: false,
+            may_create: true,
             overwrite: false,
             access: Access::Sequential,
             reads: Some(100),
@@ -174,9 +189,22 @@ impl Job {
         self.read_percent() < 100
     }
 
+    /// Returns whether a new target needs contents before the job.
+    pub fn needs_contents(&self) -> bool {
+        self.read_percent() > 0 || self.trims || self.overwrite
+    }
+
+    /// Returns the condition that ends the job early.
+    ///
+    /// # Errors
+    /// Returns an error that names options that cannot be combined.
+    pub fn steady_state(&self) -> Result<Option<SteadyState>, String> {
+        self.steady.state(self.ramp_ns)
+    }
+
     /// Returns whether each clone ends with an fsync.
     pub fn ends_with_fsync(&self) -> bool {
-        self.syncs.end_fsync && self.writes()
+        self.syncs.end_fsync && self.writes() && !self.trims
     }
 
     /// Returns remarks for readers of the results.

@@ -1,6 +1,7 @@
 //! fio's options, one entry each: options with an effect, options that are accepted without an effect, and
 //! options that are refused, with the reason.
 
+mod course;
 mod effective;
 mod entry;
 mod ignored;
@@ -11,6 +12,7 @@ pub use entry::{Form, Key, Standing};
 pub use program::{PROGRAM, ProgramOption};
 pub use refused::{REFUSED, Refused};
 
+use course::COURSE;
 use effective::EFFECTIVE;
 use ignored::IGNORED;
 
@@ -18,7 +20,7 @@ use super::Job;
 
 /// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(IGNORED)
+    EFFECTIVE.iter().chain(COURSE).chain(IGNORED)
 }
 
 /// Returns every name of an option, accepted or refused.

@@ -21,6 +21,8 @@ mod meaning;
 pub mod result;
 mod setters;
 mod stages;
+pub mod steady;
+mod strides;
 mod think;
 mod values;
 mod variables;

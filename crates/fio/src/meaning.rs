@@ -1,7 +1,7 @@
 //! Converts a job to workloads for a target.
 
 use engine::Polling;
-use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Syncs, Until, Workload};
+use record::{Access, Arrivals, DataPattern, IoKind, Reducible, Regime, Syncs, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
@@ -32,6 +32,13 @@ impl Job {
 
     /// Checks that the options can be combined.
     fn check(&self) -> Result<(), String> {
+        self.steady_state()?;
+        if self.trims && self.verify {
+            return Err("verify needs written data, and trims destroy it".into());
+        }
+        if self.trims && self.trims_differ {
+            return Err("a third value, for trims, that differs from the value for writes is not supported; write one value".into());
+        }
         if self.mix.is_some() && self.reads.is_some() {
             return Err(format!(
                 "rwmixread and rwmixwrite apply to mixes, and {} is not a mix",
@@ -130,6 +137,7 @@ impl Job {
         };
         let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
+        let (range, amount) = self.strides.range(self, (start_bytes, size), amount)?;
         let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
         let plain = Workload {
             access: self.access,
@@ -139,7 +147,7 @@ impl Job {
             zones: self.zones.clone(),
             threads: 1,
             queue_depth: self.iodepth,
-            range: Range { start_bytes, ..Range::first(size) },
+            range,
             from_block: 0,
             align_bytes: self.align_bytes,
             data_pattern: self.data_pattern(),
@@ -155,8 +163,10 @@ impl Job {
                 verify: self.verify,
                 offsets: self.offsets(),
                 // As in fio, jobs that only read do not sync.
-                syncs: if self.writes() { self.syncs } else { Syncs::NONE },
+                syncs: if self.writes() && !self.trims { self.syncs } else { Syncs::NONE },
                 thinktime: self.think.time(),
+                descending: self.strides.is_descending(),
+                trims: self.trims,
             },
         };
         match &self.kinds()?[..] {
@@ -221,7 +231,7 @@ impl Job {
     }
 
     /// Returns the kinds of I/O by direction and size.
-    fn kinds(&self) -> Result<Vec<IoKind>, String> {
+    pub(crate) fn kinds(&self) -> Result<Vec<IoKind>, String> {
         let reads = self.mixed_reads()?;
         let of = |blocks: &[BlockShare], read_percent: u8, share: u32| -> Result<Vec<IoKind>, String> {
             blocks.iter().map(|row| self.kind(row, read_percent, share)).collect()
@@ -294,7 +304,7 @@ impl Job {
 mod tests {
     use super::super::{Surroundings, parse};
     use super::*;
-    use record::{Offsets, Process};
+    use record::{Offsets, Process, Range};
 
     const GIB: u64 = 1 << 30;
 

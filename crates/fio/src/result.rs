@@ -30,13 +30,16 @@ impl Part {
             ));
         }
         let directions = self.directions();
-        for (name, direction) in directions.iter().filter(|(_, direction)| direction.ios > 0) {
-            out.push_str(&times::text(name, direction, self.seconds(), self.has_maxima()));
+        for (way, direction) in directions.iter().filter(|(_, direction)| direction.ios > 0) {
+            out.push_str(&times::text(way.name(), direction, self.seconds(), self.has_maxima()));
         }
         out.push_str(&times::of_syncs(&self.synced(), self.seconds()));
         if let Some(effort) = self.effort() {
             out.push_str(&self.effort_text(&effort));
             out.push_str(&self.host_text(clock));
+        }
+        if let Some(steady) = &self.steady {
+            out.push_str(&format!("steady {steady}\n"));
         }
         if let Some(report) = &self.report {
             out.push_str(&format!("verify {report}\n"));
@@ -135,6 +138,7 @@ mod tests {
             target,
             segments: vec![segment],
             report: None,
+            steady: None,
             notes: Vec::new(),
             given: Vec::new(),
         }

@@ -13,6 +13,10 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
+pub fn only_on_or_off(_: &mut Job, text: &str) -> Result<(), String> {
+    switch(text).map(|_| ())
+}
+
 pub fn each_write(job: &mut Job, text: &str) -> Result<(), String> {
     job.syncs.each_write = match text {
         "0" | "none" => None,
@@ -92,16 +96,38 @@ const PATTERNS: &[(&str, Access, Option<u8>)] = &[
     ("rw", Access::Sequential, None),
     ("readwrite", Access::Sequential, None),
     ("randrw", Access::Random, None),
+    ("trim", Access::Sequential, Some(0)),
+    ("randtrim", Access::Random, Some(0)),
 ];
 
 pub fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
-    let known = PATTERNS.iter().find(|row| row.0 == text).ok_or_else(|| {
+    let (name, modifier) = text.split_once(':').unwrap_or((text, ""));
+    let known = PATTERNS.iter().find(|row| row.0 == name).ok_or_else(|| {
         let names: Vec<_> = PATTERNS.iter().map(|row| row.0).collect();
         format!("supported: {}", names.join(", "))
     })?;
-    text.clone_into(&mut job.pattern);
-    (job.access, job.reads) = (known.1, known.2);
+    job.strides.skip_bytes = match (modifier, known.1) {
+        ("", _) | ("1", Access::Random) => 0,
+        (_, Access::Random) => return Err("only an offset for each I/O is supported: omit the number".into()),
+        (modifier, Access::Sequential) => distance(modifier)?,
+    };
+    name.clone_into(&mut job.pattern);
+    (job.access, job.reads, job.trims) = (known.1, known.2, name.ends_with("trim"));
     Ok(())
+}
+
+/// Parses bytes with an optional sign.
+fn distance(text: &str) -> Result<i64, String> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let bytes = i64::try_from(bytes(digits)?).map_err(|_| "too large".to_owned())?;
+    Ok(sign * bytes)
+}
+
+/// Notes whether a third value, for trims, differs from the value for writes.
+fn note_trims(job: &mut Job, text: &str) {
+    let parts: Vec<&str> = text.split(',').collect();
+    job.trims_differ |=
+        matches!(parts[..], [_, write, trim] if write != trim) || matches!(parts[..], [_, ""]);
 }
 
 /// Parses values for reads and writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; a third value, for trims, is
@@ -122,6 +148,7 @@ fn block_bytes(text: &str) -> Result<u32, String> {
 }
 
 pub fn block_size(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
     let sizes = two(text)?;
     if sizes == [None; 2] {
         return Err("missing size".into());
@@ -135,6 +162,7 @@ pub fn block_size(job: &mut Job, text: &str) -> Result<(), String> {
 }
 
 pub fn block_split(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
     let splits = two(text)?;
     if splits == [None; 2] {
         return Err("missing sizes".into());
@@ -167,6 +195,7 @@ fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
 const MOST_SIZES: u32 = 100;
 
 pub fn block_range(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
     let ranges = two(text)?;
     if ranges == [None; 2] {
         return Err("missing sizes".into());
@@ -208,6 +237,7 @@ pub fn block_align(job: &mut Job, text: &str) -> Result<(), String> {
 }
 
 pub fn rate_bytes(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
     let mut rates = [0; 2];
     for (rate, given) in rates.iter_mut().zip(two(text)?) {
         if let Some(given) = given {
@@ -222,6 +252,7 @@ pub fn rate_bytes(job: &mut Job, text: &str) -> Result<(), String> {
 }
 
 pub fn rate(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
     let mut rates = [0; 2];
     for (rate, given) in rates.iter_mut().zip(two(text)?) {
         if let Some(given) = given {

@@ -4,5 +4,6 @@
 pub(crate) mod holes;
 pub(crate) mod plan;
 pub(crate) mod request;
+pub(crate) mod steady;
 #[cfg(test)]
 mod witnessed;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use examples::{EXAMPLES, LINES};
+use examples::{EXAMPLES, LINES, REFUSED, REFUSED_COMBINATIONS};
 use serde_json::Value;
 
 /// Amounts and times of the test.
@@ -23,6 +23,14 @@ const SMALL: &[(&str, &str)] = &[
     ("loops", "2"),
     ("rate_iops", "1000"),
     ("directory", "."),
+    ("zonesize", "64k"),
+    ("zoneskip", "512k"),
+    ("offset_increment", "512k"),
+    ("ss_dur", "2s"),
+    ("ss_ramp", "0"),
+    ("steadystate_duration", "2"),
+    ("steadystate_ramp_time", "0"),
+    ("steadystate_check_interval", "1"),
 ];
 
 /// Returns an option with the values of the test. Names of devices become names of files.
@@ -40,6 +48,9 @@ fn small(option: &str) -> String {
 
 fn plateau(folder: &Path, arguments: &[String]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plateau"));
+    for (name, value) in [("FIO_RW", "randread"), ("FIO_IODEPTH", "4"), ("FIO_BS", "8k")] {
+        command.env(name, value);
+    }
     command.arg("load").args(arguments).current_dir(folder).stdin(Stdio::null());
     command.output().expect("plateau runs")
 }
@@ -68,7 +79,14 @@ fn fios_examples_run() {
         let mut arguments = vec!["job.fio".to_owned(), "--json".to_owned()];
         if let Some(target) = target.filter(|_| !text.contains("size=4m")) {
             std::fs::write(folder.path().join(target), vec![1; 16 << 20]).expect("a target");
-            arguments.extend(["--erase".to_owned(), target.to_owned()]);
+            if ["rw=write", "rw=randwrite", "rw=randrw"].iter().any(|words| text.contains(words)) {
+                arguments.extend(["--erase".to_owned(), target.to_owned()]);
+            }
+        }
+        if text.contains("allow_file_create=0") {
+            // The target is on the command line, as in the comment of the example.
+            std::fs::write(folder.path().join("target"), vec![1; 16 << 20]).expect("a target");
+            arguments.push("--filename=target".to_owned());
         }
         let output = plateau(folder.path(), &arguments);
         let (text, error) = support::texts(&output);
@@ -83,6 +101,158 @@ fn fios_examples_run() {
         let names: BTreeSet<&str> = jobs.iter().filter_map(|job| job["jobname"].as_str()).collect();
         assert!(!names.is_empty() && names.len() <= sections.len(), "{name}: {names:?}");
     }
+}
+
+#[test]
+fn other_examples_are_refused_by_name() {
+    for (example, option) in REFUSED {
+        let (name, value) = option.split_once('=').expect("a value");
+        let error = fio::set(&mut fio::Job::default(), name, Some(value)).expect_err(example);
+        assert!(error.starts_with(name), "{example}: {error}");
+    }
+    for (example, sections, expected) in REFUSED_COMBINATIONS {
+        let folder = folder();
+        std::fs::write(folder.path().join("job.fio"), text_of(sections)).expect("a job file");
+        let target =
+            sections[0].split_once("filename=/dev/").expect("a target").1.split(' ').next().expect("a name");
+        std::fs::write(folder.path().join(target), vec![1; 16 << 20]).expect("a target");
+        let output = plateau(folder.path(), &["job.fio".to_owned(), "--erase".to_owned(), target.to_owned()]);
+        let error = support::texts(&output).1;
+        assert_eq!(output.status.code(), Some(2), "{example}: {error}");
+        assert!(error.contains(expected), "{example}: {error}");
+        assert!(std::fs::read(folder.path().join(target)).expect("a target").iter().all(|byte| *byte == 1));
+    }
+}
+
+/// Compares the part of docs/reference/fio.md between two marker comments with a table. Set `PLATEAU_BLESS` to update it.
+#[test]
+fn the_documentation_lists_the_result_of_every_example() {
+    const MARKS: [&str; 2] = ["<!-- examples -->\n", "<!-- end of examples -->"];
+    let mut rows: Vec<(&str, String)> = EXAMPLES.iter().map(|(name, _)| (*name, "runs".to_owned())).collect();
+    rows.extend(REFUSED.iter().map(|(name, option)| (*name, format!("refused: `{option}`"))));
+    rows.extend(REFUSED_COMBINATIONS.iter().map(|(name, _, error)| (*name, format!("refused: {error}"))));
+    rows.sort_unstable();
+    assert!(rows.windows(2).all(|pair| pair[0].0 != pair[1].0), "an example has two rows");
+    let table: String = rows.iter().map(|(name, result)| format!("| `{name}` | {result} |\n")).collect();
+    let count = format!("{} of the {} examples run.\n\n", EXAMPLES.len(), rows.len());
+    let path = format!("{}/../../docs/reference/fio.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("a page");
+    let (before, rest) = text.split_once(MARKS[0]).expect("a mark");
+    let (_, after) = rest.split_once(MARKS[1]).expect("a mark");
+    let expected =
+        format!("{before}{}{count}| example | result |\n|---|---|\n{table}{}{after}", MARKS[0], MARKS[1]);
+    if std::env::var_os("PLATEAU_BLESS").is_some() {
+        std::fs::write(path, &expected).expect("a page");
+        return;
+    }
+    assert!(
+        text == expected,
+        "the examples in docs/reference/fio.md are out of date; PLATEAU_BLESS=1 updates them"
+    );
+}
+
+#[test]
+fn trims_need_a_confirmation_and_free_the_blocks() {
+    let folder = folder();
+    let target = folder.path().join("data");
+    std::fs::write(&target, vec![7; 16 << 20]).expect("a file");
+    let run = |words: &[&str]| {
+        let words = [&["data", "--bs=64k", "--offset=4m", "--size=8m", "--json"], words].concat();
+        plateau(folder.path(), &words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let content = || std::fs::read(&target).expect("a file");
+    for (words, code) in [
+        (&["--rw=trim"][..], 3),
+        (&["--rw=randtrim", "--readonly", "--erase=data"], 3),
+        (&["--rw=trim", "--erase=data", "--verify=crc32c"], 2),
+        (&["--rw=trim", "--erase=data", "--bs=4k,4k,8k"], 2),
+    ] {
+        let output = run(words);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {output:?}");
+        assert!(content().iter().all(|byte| *byte == 7), "{words:?}");
+    }
+    let output = run(&["--name=a", "--rw=randtrim", "--iodepth=4", "--erase=data", "--fsync=1"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let job = &document["jobs"][0];
+    assert_eq!(
+        (&job["trim"]["total_ios"], &job["trim"]["io_bytes"]),
+        (&128.into(), &(8 << 20).into()),
+        "{job}"
+    );
+    assert_eq!((&job["write"]["total_ios"], &job["sync"]["total_ios"]), (&0.into(), &0.into()));
+    assert_eq!(job["trim"]["lat_ns"]["N"], 128);
+    let expected = |at: usize| if (4 << 20..12 << 20).contains(&at) { 0 } else { 7 };
+    assert!(content().iter().enumerate().all(|(at, byte)| *byte == expected(at)));
+}
+
+#[test]
+fn a_steady_job_ends_early_with_its_results() {
+    let folder = folder();
+    std::fs::write(folder.path().join("data"), vec![7; 16 << 20]).expect("a file");
+    // A schedule has constant IOPS on every host; 0 % is never reached.
+    for (limit, runtime, attained) in [("20%", 60, 1), ("0.001%", 4, 0)] {
+        let words = format!(
+            "data --name=a --rw=randread --rate_iops=200 --iodepth=32 --time_based --runtime={runtime} --json \
+             --steadystate=iops:{limit} --ss_dur=2s --ss_ramp=1s"
+        );
+        let words: Vec<String> =
+            words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let output = plateau(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        let job = &document["jobs"][0];
+        let (steady, seconds) = (&job["steadystate"], job["seconds"].as_f64().expect("a time"));
+        if attained == 1 {
+            assert_eq!((&steady["attained"], &steady["duration"]), (&1.into(), &2.into()), "{job}");
+            assert!((2.9..30.0).contains(&seconds), "{seconds}");
+            let ios = job["read"]["total_ios"].as_f64().expect("a number");
+            assert!((ios / seconds - 200.0).abs() < 20.0, "{ios} in {seconds} s");
+        } else {
+            assert!((3.9..4.2).contains(&seconds), "{seconds}");
+        }
+    }
+    let words =
+        ["sim:sas-slc-2011", "--scale=1/64", "--rw=read", "--runtime=1", "--ss=iops:1%", "--ss_dur=2"];
+    let output = plateau(folder.path(), &words.map(str::to_owned));
+    assert!(
+        output.status.code() == Some(2)
+            && support::texts(&output).1.contains("not evaluated on simulated drives"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn descending_and_strided_jobs_access_only_their_blocks() {
+    let folder = folder();
+    let target = folder.path().join("data");
+    for (words, touched) in [
+        ("--rw=write:112k --bs=16k", (16 << 10, 128 << 10)),
+        ("--rw=write:-32k --bs=8k", (8 << 10, 24 << 10)),
+        ("--rw=write --bs=64k --zonemode=strided --zonesize=1m --zoneskip=3m", (1 << 20, 4 << 20)),
+    ] {
+        std::fs::write(&target, vec![7; 24 << 20]).expect("a file");
+        let words: Vec<String> =
+            format!("data --name=a --erase=data {words} --json").split(' ').map(str::to_owned).collect();
+        let output = plateau(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let content = std::fs::read(&target).expect("a file");
+        let (length, stride) = touched;
+        for (number, block) in content.chunks(4096).enumerate() {
+            let changed = block.iter().any(|byte| *byte != 7);
+            assert_eq!(changed, number * 4096 % stride < length, "{words:?}: block {number}");
+        }
+    }
+}
+
+#[test]
+fn missing_files_may_be_an_error() {
+    let folder = folder();
+    let words = ["--name=a", "--size=16m", "--allow_file_create=0"].map(str::to_owned);
+    let output = plateau(folder.path(), &words);
+    let error = support::texts(&output).1;
+    assert!(output.status.code() == Some(2) && error.contains("allow_file_create=0"), "{error}");
+    assert!(!folder.path().join("a.0.0").exists());
 }
 
 #[test]
@@ -170,7 +340,7 @@ fn a_job_file_may_come_from_standard_input_with_variables_and_included_files() {
 #[test]
 fn all_problems_of_a_job_file_are_reported_at_once() {
     let folder = folder();
-    let text = "[a]\nfilename=data\niodeph=4\nbs=x\n[b]\nhostname=server\nrw=randtrim\n";
+    let text = "[a]\nfilename=data\niodeph=4\nbs=x\n[b]\nhostname=server\nrw=trimwrite\n";
     std::fs::write(folder.path().join("job.fio"), text).expect("a job file");
     let output = plateau(folder.path(), &["job.fio".to_owned()]);
     let error = support::texts(&output).1;
@@ -179,7 +349,7 @@ fn all_problems_of_a_job_file_are_reported_at_once() {
         "job.fio:3: iodeph is not a fio option; did you mean iodepth?",
         "job.fio:4: bs=x: ",
         "job.fio:6: hostname is not supported: a load tests storage",
-        "job.fio:7: rw=randtrim: supported: read, write",
+        "job.fio:7: rw=trimwrite: supported: read, write",
     ] {
         assert!(error.contains(expected), "{error}");
     }

@@ -142,7 +142,7 @@ fn wrong_options_are_usage_errors() {
     let bench = Bench::new("");
     let path = bench.data();
     for arguments in [
-        &["--rw", "trim"][..],
+        &["--rw", "trimwrite"][..],
         &["--bs", "1000"],
         &["--numjobs", "0"],
         &["--rwmixread", "50"],
@@ -159,7 +159,7 @@ fn wrong_options_are_usage_errors() {
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, message) in [
         ("[a]\nfilename=DATA\nstartdelay=5\n", 2, "job.fio:3: startdelay is not supported"),
-        ("[a]\nfilename=DATA\nrw=randtrim\n", 2, "job.fio:3: rw=randtrim: supported: read, write"),
+        ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: supported: read, write"),
         ("[a]\nrw=read\n", 2, "[a]: neither filename nor size is set"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
         ("[a]\nfilename=DATA\nbs=1000\n", 2, "[a]: "),

@@ -31,6 +31,12 @@ pub struct Regime {
     /// Pauses of a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinktime: Option<ThinkTime>,
+    /// Whether sequential I/O descends: each thread begins at the end of its section.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub descending: bool,
+    /// Whether blocks are trimmed instead of written. Trims count as writes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub trims: bool,
 }
 
 /// How random offsets are chosen. Every choice except `Independent` requires random I/Os of one size and no zones.
@@ -100,6 +106,8 @@ impl Regime {
         offsets: Offsets::Independent,
         syncs: Syncs::NONE,
         thinktime: None,
+        descending: false,
+        trims: false,
     };
 
     /// Returns whether the load is generated as the PTS requires.
@@ -124,6 +132,9 @@ impl Regime {
         }
         if let Some(problem) = self.thinktime.and_then(|thinktime| thinktime.problem()) {
             return Some(problem.into());
+        }
+        if self.trims && (self.verify || !self.syncs.is_none()) {
+            return Some("trims with verification or syncs; both need written data".into());
         }
         match self.limit_ns {
             Some(0) => Some("a time limit of zero".into()),

@@ -194,6 +194,10 @@ impl std::fmt::Display for Workload {
         if let Some(smallest) = self.kinds.iter().map(|kind| kind.block_bytes).min() {
             size = format!("{} to {size}", block_size(smallest.into()));
         }
+        if self.regime.trims {
+            let order = if self.access == Access::Random { "RND" } else { "SEQ" };
+            return write!(f, "{order} {size} trim");
+        }
         f.write_str(&notation(self.access, &size, self.read_percent))
     }
 }
@@ -265,6 +269,9 @@ impl Workload {
                 amount_base2(capacity_bytes)
             ));
         }
+        if self.regime.trims && self.read_percent > 0 {
+            return Some("a mix of reads and trims; use one workload for each".into());
+        }
         if let Some(problem) = self.pattern().problem(self.threads) {
             return Some(problem);
         }
@@ -331,6 +338,7 @@ impl Workload {
             zones: self.zones.iter().map(zone).collect(),
             span: plain.span,
             from_block: self.from_block,
+            descending: self.regime.descending,
             align_bytes: self.align_bytes,
             offsets: self.regime.offsets.into(),
         }

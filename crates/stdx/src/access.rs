@@ -225,6 +225,24 @@ mod tests {
     }
 
     #[test]
+    fn descending_streams_visit_the_blocks_in_reverse() {
+        let span = Span { start_bytes: 4096, segments: 5, segment_bytes: 4096, stride_bytes: 3 * 4096 };
+        let ascending = Pattern::plain(Order::Sequential, 100, 4096, span);
+        let descending = Pattern { descending: true, ..ascending.clone() };
+        let offsets = |pattern: &Pattern, thread| {
+            let mut stream = Stream::new(1, thread, 2, pattern);
+            (0..4).map(|_| stream.next_access().offset_bytes / 4096).collect::<Vec<_>>()
+        };
+        assert_eq!((offsets(&ascending, 0), offsets(&ascending, 1)), (vec![1, 4, 1, 4], vec![7, 10, 13, 7]));
+        assert_eq!(
+            (offsets(&descending, 0), offsets(&descending, 1)),
+            (vec![4, 1, 4, 1], vec![13, 10, 7, 13])
+        );
+        let from = Pattern { from_block: 1, ..descending };
+        assert_eq!(offsets(&from, 1), [10, 7, 13, 10]);
+    }
+
+    #[test]
     fn random_is_uniform_beyond_two_to_the_32_blocks() {
         let span = Span::contiguous(0, 64 << 40);
         let mut stream = Stream::new(5, 0, 1, &Pattern::plain(Order::Random, 0, 512, span));

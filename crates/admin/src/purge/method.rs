@@ -114,8 +114,8 @@ impl Job<'_> {
     /// Reports how many bytes the host has written; fails if a stop was requested.
     pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
-            Flow::Stop if bytes < all => Err(AdminError::StoppedWriting { bytes, all }),
-            Flow::Stop | Flow::Continue => Ok(()),
+            Flow::Stop | Flow::Finish if bytes < all => Err(AdminError::StoppedWriting { bytes, all }),
+            Flow::Stop | Flow::Finish | Flow::Continue => Ok(()),
         }
     }
 

@@ -217,6 +217,9 @@ pub enum DataProblem {
     /// A simulated drive is never left idle within a workload.
     #[error("pauses are not simulated; use a real target")]
     NoPauses,
+    /// The load engine does not trim simulated drives.
+    #[error("trims are not simulated; use a real target")]
+    NoTrims,
     /// The engine cannot verify the workload.
     #[error(transparent)]
     Unverifiable(#[from] engine::Unverifiable),

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use record::{PathRemark, Workload};
 
-use super::content::{Content, Stamped};
+use super::content::{Content, Stamped, Unfilled};
 use super::fill::Fill;
 use super::message::Message;
 use super::start::{Control, Gate, Release};
@@ -35,6 +35,7 @@ const MESSAGES_PER_WORKER: usize = 8;
 pub(super) struct Ran {
     pub(super) start_ns: u64,
     pub(super) stopped: bool,
+    pub(super) finished: bool,
     /// Why the measurement is invalid.
     pub(super) disturbed: Option<Disturbance>,
     pub(super) remarks: Vec<PathRemark>,
@@ -67,6 +68,11 @@ pub(super) fn attempt_by(
             attempt::<_, Fill>(target, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
         }
         Way::Aio => attempt_with(target, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![]))),
+        Way::Threads if workload.regime.trims => {
+            attempt::<_, Unfilled>(target, workload, seating, on_tick, |shape| {
+                Ok((Threads::new(shape)?, vec![]))
+            })
+        }
         Way::Threads => {
             attempt_with(target, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
         }
@@ -155,8 +161,8 @@ fn attempt<Q: Queue, C: Content>(
             .into_iter()
             .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
-        let Watched { stopped, disturbed } = watched;
-        Ok(Ran { start_ns, stopped, disturbed, remarks, seating: control.seating.clone(), workers })
+        let Watched { stopped, finished, disturbed } = watched;
+        Ok(Ran { start_ns, stopped, finished, disturbed, remarks, seating: control.seating.clone(), workers })
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) fn conclude(
     mut io_path: IoPath,
     ran: Ran,
 ) -> Result<LoadOutcome, EngineError> {
-    let Ran { start_ns, stopped, disturbed, remarks, seating, mut workers } = ran;
+    let Ran { start_ns, stopped, finished, disturbed, remarks, seating, mut workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
         let failed = failed(target, (workload, start_ns), failure, &workers);
@@ -59,9 +59,9 @@ pub(super) fn conclude(
     let endings: Vec<Ending> = workers.iter().map(|worker| worker.ending).collect();
     let notes: Vec<Recording> = workers.into_iter().map(|w| w.notes).collect();
     let end_ns = match (workload.until, workload.regime.limit_ns) {
-        (Until::DurationNs(ns), _) => start_ns + ns,
+        (Until::DurationNs(ns), _) if !finished || late => start_ns + ns,
         (Until::AmountBytes(_), Some(limit_ns)) if late => start_ns + limit_ns,
-        (Until::AmountBytes(_), _) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
+        _ => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns).max(start_ns),
     };
     let after = endings.iter().flat_map(|e| [e.paused_until_ns, e.end_fsync.map_or(0, |(_, end_ns)| end_ns)]);
     let end_ns = after.fold(end_ns, u64::max);
@@ -124,6 +124,7 @@ fn failed(
         target: target.name.to_owned(),
         operation: match first {
             Failure { is_sync: true, .. } => FailedOperation::Sync,
+            Failure { access, .. } if workload.regime.trims && !access.read => FailedOperation::Trim,
             Failure { access, .. } => FailedOperation::of(*access),
         },
         length_bytes: first.access.block_bytes.into(),

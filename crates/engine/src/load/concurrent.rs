@@ -73,6 +73,7 @@ pub fn run(
         return answer(target, only, read_back[0], &mut |tick| on_tick(0, tick)).map(|answer| vec![answer]);
     }
     let stop = AtomicBool::new(false);
+    let finish: Vec<AtomicBool> = workloads.iter().map(|_| AtomicBool::new(false)).collect();
     let all: u16 = workloads.iter().fold(0, |sum: u16, workload| sum.saturating_add(workload.threads));
     std::thread::scope(|scope| {
         let _stop_all = StopAll(&stop);
@@ -80,13 +81,17 @@ pub fn run(
         let (mut handles, mut first) = (Vec::with_capacity(workloads.len()), 0);
         for (index, workload) in workloads.iter().enumerate() {
             let target = Target { concurrent_threads: (first, all - workload.threads), ..*target };
-            let (sender, stop, read_back) = (sender.clone(), &stop, read_back[index]);
+            let (sender, stop, finish, read_back) = (sender.clone(), &stop, &finish[index], read_back[index]);
             first += workload.threads;
             let task = move || {
                 let mut pass_on = |tick: &Tick| {
                     // If the caller falls behind, it only misses a display update.
                     let _ = sender.try_send((index, *tick));
-                    if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+                    match (stop.load(Ordering::Relaxed), finish.load(Ordering::Relaxed)) {
+                        (true, _) => Flow::Stop,
+                        (false, true) => Flow::Finish,
+                        (false, false) => Flow::Continue,
+                    }
                 };
                 let ended = answer(&target, workload, read_back, &mut pass_on);
                 if ended.is_err() {
@@ -100,8 +105,10 @@ pub fn run(
         }
         drop(sender);
         while let Ok((index, tick)) = ticks.recv() {
-            if on_tick(index, &tick) == Flow::Stop {
-                stop.store(true, Ordering::Relaxed);
+            match on_tick(index, &tick) {
+                Flow::Stop => stop.store(true, Ordering::Relaxed),
+                Flow::Finish => finish[index].store(true, Ordering::Relaxed),
+                Flow::Continue => {}
             }
         }
         handles

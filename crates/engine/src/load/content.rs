@@ -61,6 +61,33 @@ impl Content for Fill {
     }
 }
 
+/// Buffers without contents, for trims.
+pub(crate) struct Unfilled;
+
+impl Content for Unfilled {
+    fn new(_: &Workload, _: u16) -> Self {
+        Self
+    }
+
+    fn admits(&mut self, _: Access) -> bool {
+        true
+    }
+
+    fn fresh(&mut self, _: &mut [u8]) {}
+
+    fn prepare<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
+    }
+
+    fn back<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
+    }
+
+    fn checks(self) -> Option<Checks> {
+        None
+    }
+}
+
 /// The blocks that a worker wrote, and the verification result.
 pub(crate) struct Checks {
     /// Start of the range, in bytes.

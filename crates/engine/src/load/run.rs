@@ -14,6 +14,7 @@ use crate::error::EngineError;
 use crate::options::Engine;
 use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
+use crate::queue::trim::Trim;
 
 /// Largest depth within the kernel's limits on ring entries and registered buffers.
 const MAX_QUEUE_DEPTH: u16 = 4096;
@@ -27,6 +28,16 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
         return Ok(());
     }
     Err(EngineError::TooDeep { workload: Box::new(workload.clone()), most: MAX_QUEUE_DEPTH })
+}
+
+/// Checks that a target supports trims. Changes nothing.
+///
+/// # Errors
+/// [`EngineError::NoTrim`].
+pub fn check_trims(target: &Target<'_>) -> Result<(), EngineError> {
+    let Some(file) = target.fd else { return Ok(()) };
+    let unsupported = |source| EngineError::NoTrim { target: target.name.to_owned(), source };
+    Trim::of(file).map(|_| ()).map_err(unsupported)
 }
 
 /// Runs a workload until it ends, and reports progress to `on_tick` about once per second. Verification results
@@ -49,14 +60,20 @@ pub(super) fn run_and_check(
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> Result<(LoadOutcome, Option<Checks>), EngineError> {
+    if workload.regime.trims {
+        check_trims(target)?;
+    }
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
-    for &way in Way::of(target, workload.queue_depth) {
+    let ways = if workload.regime.trims { &[Way::Threads] } else { Way::of(target, workload.queue_depth) };
+    for &way in ways {
         match attempt_by(way, target, workload, on_tick) {
             Err(error) => failed.push((way, error)),
             Ok(mut ran) => {
                 let checks = ran.workers.iter_mut().find_map(|worker| worker.checks.take());
                 let engine = match (target.options.engine, way, workload.queue_depth) {
-                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() => IoEngine::Psync,
+                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() && !workload.regime.trims => {
+                        IoEngine::Psync
+                    }
                     _ => way.engine(),
                 };
                 let path = IoPath { fallbacks: fallbacks(&failed), ..engine.into() };

@@ -54,6 +54,7 @@ pub(super) fn work<Q: Queue, C: Content>(
         spares: write_buffers::spares(workload),
         block_bytes: workload.block_bytes,
         each_write: workload.regime.syncs.each_write,
+        trims: workload.regime.trims,
         clock: target.clock,
         polling: target.options.polling,
     };

@@ -24,6 +24,8 @@ const LONGEST: Duration = Duration::from_nanos(INTERVAL_NS + TICK_GRACE_NS);
 pub(super) struct Watched {
     /// Whether the caller stopped the workload.
     pub stopped: bool,
+    /// Whether the caller ended the workload early, with its results.
+    pub finished: bool,
     /// Why the measurement is invalid.
     pub disturbed: Option<Disturbance>,
 }
@@ -40,7 +42,7 @@ pub(super) fn watch(
 ) -> Watched {
     let (mut sums, mut syncs, mut total_bytes) = (Interval::default(), 0, 0u64);
     let (mut last_tick_ns, mut next_ns) = (start_ns, start_ns + INTERVAL_NS + TICK_GRACE_NS);
-    let (mut stopped, mut stillness) = (false, Stillness::watch());
+    let (mut stopped, mut finished, mut stillness) = (false, false, Stillness::watch());
     let mut next_look = Instant::now() + LONGEST;
     while workers > 0 {
         let wait_ns = next_ns.saturating_sub(target.clock.now_ns());
@@ -80,8 +82,11 @@ pub(super) fn watch(
                     latency_max_ns: sums.latency_max_ns,
                     share_done: share_done(workload, now_ns - start_ns, total_bytes),
                 };
-                if !stopped && on_tick(&tick) == Flow::Stop {
-                    stopped = true;
+                if !stopped {
+                    let flow = on_tick(&tick);
+                    (stopped, finished) = (flow == Flow::Stop, finished || flow == Flow::Finish);
+                }
+                if stopped || finished {
                     stop.store(true, Ordering::Relaxed);
                 }
                 sums = Interval::default();
@@ -92,7 +97,7 @@ pub(super) fn watch(
             }
         }
     }
-    Watched { stopped, disturbed: vigil.disturbance().or(stillness.disturbance()) }
+    Watched { stopped, finished, disturbed: vigil.disturbance().or(stillness.disturbance()) }
 }
 
 fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {

@@ -22,7 +22,7 @@ pub(super) fn spares(workload: &Workload) -> u16 {
     let is_deep = depth > 1 && workload.regime.arrivals.is_none() && !workload.regime.is_stepped();
     // With mixed block sizes, a small write would get a buffer filled for a large write.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
-    if !(is_deep && is_even && workload.writes()) {
+    if !(is_deep && is_even && workload.writes()) || workload.regime.trims {
         return 0;
     }
     (REFILL_BATCH as u16).max(depth / REFILL_PART as u16).min(MOST_SLOTS.saturating_sub(depth))

@@ -14,6 +14,7 @@ use stdx::access::Access;
 
 use super::buffers::Buffers;
 use super::stamps::Stamps;
+use super::trim::Trim;
 use super::{Completion, Queue, Shape, Slot, Sync};
 use crate::effort;
 
@@ -45,6 +46,8 @@ pub(crate) struct Threads {
 struct Shared {
     buffers: Buffers,
     shape: Shape,
+    /// How blocks are trimmed; `None` if they are written.
+    trim: Option<Trim>,
     lists: Mutex<Lists>,
     requested: Condvar,
     completed: Condvar,
@@ -66,7 +69,10 @@ impl Shared {
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let slot = request.slot;
         let Access { read, block_bytes, offset_bytes } = match request.call {
-            Call::Transfer(access) => access,
+            Call::Transfer(access) => match self.trim {
+                Some(trim) if !access.read => return self.trimmed(slot, trim, access, stamps),
+                _ => access,
+            },
             Call::Sync(sync) => return self.sync(slot, sync, stamps),
         };
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request
@@ -85,6 +91,15 @@ impl Shared {
         };
         let done_ns = stamps.now_ns();
         let result = answer.map_or_else(|errno| -errno.raw_os_error(), |n| n as i32);
+        Completion { slot, result, started_ns, done_ns }
+    }
+
+    fn trimmed(&self, slot: Slot, trim: Trim, access: Access, stamps: &mut Stamps) -> Completion {
+        let started_ns = stamps.start_ns();
+        let answer = trim.perform(self.file(), access.offset_bytes, access.block_bytes.into());
+        let done_ns = stamps.now_ns();
+        let errno = |error: io::Error| -error.raw_os_error().unwrap_or(libc::EIO);
+        let result = answer.map_or_else(errno, |()| access.block_bytes.cast_signed());
         Completion { slot, result, started_ns, done_ns }
     }
 
@@ -145,9 +160,16 @@ impl Threads {
             completions: VecDeque::with_capacity(depth),
             closing: false,
         };
+        let trim = if shape.trims {
+            // SAFETY: the target keeps its file open during the load.
+            Some(Trim::of(unsafe { BorrowedFd::borrow_raw(shape.fd) })?)
+        } else {
+            None
+        };
         let shared = Arc::new(Shared {
             buffers: Buffers::new(shape.slots(), shape.block_bytes)?,
             shape,
+            trim,
             lists: Mutex::new(lists),
             requested: Condvar::new(),
             completed: Condvar::new(),

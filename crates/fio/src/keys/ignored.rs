@@ -123,6 +123,7 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("verifysort", &[], "0|1", "blocks are read back in ascending order"),
     ignored("verifysort_nr", &[], "N", "blocks are read back in ascending order"),
     ignored("experimental_verify", &[], "0|1", "written blocks are read back at the end of the job"),
+    ignored("log_offset", &[], "0|1", "each line of a log is an average over many offsets"),
     ignored("per_job_logs", &[], "0|1", "the name of every log contains a number"),
     ignored(
         "unit_base",

@@ -15,7 +15,7 @@ const fn refused(names: &'static [&'static str], why: &'static str) -> Refused {
 const NETWORK: &str = "a load tests storage, not network transfers";
 const REMOTE: &str = "remote stores are not supported; attach the store as a block device or mount it";
 const ZONED: &str = "zoned drives are not supported";
-const TRIM: &str = "loads do not trim; `plateau purge` trims a whole target";
+const TRIM: &str = "a job trims either all of its blocks or none, one range at a time";
 const FLOW: &str = "jobs are independent of each other; use rate_iops to set their ratio";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
 const CGROUPS: &str = "resource groups and users are set outside Plateau, for example with systemd-run";
@@ -25,8 +25,7 @@ const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
     "the engine of this option is not available; use io_uring, io_uring_cmd, libaio or plain system calls";
 const NVME: &str = "io_uring_cmd sends plain reads and writes only";
-const SEARCH: &str =
-    "a load does not search for a rate or for steady state; `plateau run wsat` runs to steady state";
+const SEARCH: &str = "a load does not search for a rate";
 const LOGS: &str = "logs contain averages over seconds; the JSON result contains the histogram";
 const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
 const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
@@ -79,11 +78,7 @@ pub const REFUSED: &[Refused] = &[
     refused(&["nfs_url"], REMOTE),
     refused(&["volume"], REMOTE),
     refused(&["brick"], REMOTE),
-    refused(&["zonemode"], ZONED),
-    refused(&["zonerange"], ZONED),
-    refused(&["zonesize"], ZONED),
     refused(&["zonecapacity"], ZONED),
-    refused(&["zoneskip"], ZONED),
     refused(&["read_beyond_wp"], ZONED),
     refused(&["max_open_zones"], ZONED),
     refused(&["job_max_open_zones"], ZONED),
@@ -184,16 +179,11 @@ pub const REFUSED: &[Refused] = &[
     refused(&["latency_window"], SEARCH),
     refused(&["latency_percentile"], SEARCH),
     refused(&["latency_run"], SEARCH),
-    refused(&["steadystate", "ss"], SEARCH),
-    refused(&["steadystate_duration", "ss_dur"], SEARCH),
-    refused(&["steadystate_ramp_time", "ss_ramp"], SEARCH),
-    refused(&["steadystate_check_interval", "ss_interval"], SEARCH),
     refused(&["write_hist_log"], LOGS),
     refused(&["log_entries"], LOGS),
     refused(&["log_hist_msec"], LOGS),
     refused(&["log_hist_coarseness"], LOGS),
     refused(&["log_window_value", "log_max_value"], LOGS),
-    refused(&["log_offset"], LOGS),
     refused(&["log_prio"], LOGS),
     refused(&["log_issue_time"], LOGS),
     refused(&["log_compression"], LOGS),
@@ -217,9 +207,7 @@ pub const REFUSED: &[Refused] = &[
     refused(&["lockfile"], "the jobs of a load do not lock parts of files"),
     refused(&["opendir"], "files are specified individually"),
     refused(&["create_only"], "a load always performs its I/Os"),
-    refused(&["allow_file_create"], "files that do not exist are always created"),
     refused(&["pre_read"], "direct I/O does not use the page cache"),
-    refused(&["fill_device", "fill_fs"], "a load ends after an amount or a time, not when space runs out"),
     refused(&["file_append"], "a load stays within the size of its target"),
     refused(&["offset_align"], "offsets are used unchanged"),
     refused(&["percentage_random"], "each job is either random or sequential; use one job for each"),

@@ -35,7 +35,7 @@ fn quoted(names: impl Iterator<Item = &'static str>) -> String {
 #[test]
 fn the_documentation_lists_every_option_with_an_effect() {
     let row = |key: &Key| format!("| {} | {} |\n", quoted(key.names()), key.about);
-    let table: String = EFFECTIVE.iter().map(row).collect();
+    let table: String = EFFECTIVE.iter().chain(COURSE).map(row).collect();
     compare("load.md", &format!("| option | meaning here |\n|---|---|\n{table}"));
 }
 
@@ -138,6 +138,13 @@ fn names_with_colons_need_a_backslash() {
 fn errors_list_the_possible_values() {
     for (name, value, expected) in [
         ("rw", "randtrimwrite", "randread"),
+        ("rw", "randread:8", "omit the number"),
+        ("rw", "read:x", "not an integer"),
+        ("steadystate", "iops", "iops_slope"),
+        ("steadystate", "cpu:1%", "iops_slope"),
+        ("steadystate", "lat:50us", "percent"),
+        ("zonemode", "zbd", "only none and strided"),
+        ("fill_device", "2", "0 or 1"),
         ("bs", "0", "1 to 1g"),
         ("bs", "4KiB", "write k"),
         ("bssplit", "4k/50:8k/40", "90 %"),

@@ -10,6 +10,7 @@ use super::part::{Part, per_second};
 use super::samples::Rates;
 use super::terse::{BOUNDS_US, shares};
 use super::times::{BEYOND_PPM, counted, stddev};
+use crate::steady::SteadyDocument;
 
 /// The results of a load.
 #[derive(Serialize)]
@@ -46,7 +47,10 @@ struct Job<'a> {
     seconds: f64,
     read: Way,
     write: Way,
+    trim: Way,
     sync: Syncs,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steadystate: Option<SteadyDocument<'a>>,
     cpu: Option<Cpu>,
     /// Percentages of one CPU, and context switches.
     usr_cpu: Option<f64>,
@@ -160,9 +164,9 @@ impl<'a> Document<'a> {
 }
 
 fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
-    let [read, write] = part.directions().map(|(name, direction)| {
-        way(&direction, &part.rates(name == "read"), part.seconds(), part.has_maxima())
-    });
+    let [read, write, trim] = part
+        .directions()
+        .map(|(kind, direction)| way(&direction, &part.rates(kind), part.seconds(), part.has_maxima()));
     let effort = part.effort();
     let percent = |ns: u64| per_second(ns as f64, part.seconds()) / 1e7;
     let times: Vec<f64> = shares(&part.time_shares()).collect();
@@ -180,6 +184,8 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         seconds: part.seconds(),
         read,
         write,
+        trim,
+        steadystate: part.steady.as_ref().map(crate::steady::document),
         sync: syncs(&part.synced()),
         usr_cpu: effort.map(|effort| percent(effort.user_ns)),
         sys_cpu: effort.map(|effort| percent(effort.system_ns)),

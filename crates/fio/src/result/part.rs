@@ -4,8 +4,38 @@ use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
+use crate::steady::SteadyResult;
+
 /// An open loop that reaches less than this fraction of its rate has overloaded the target.
 const REACHED_SHARE: f64 = 0.98;
+
+/// A kind of I/O, reported separately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Read,
+    Write,
+    Trim,
+}
+
+impl Way {
+    /// Returns fio's word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+        }
+    }
+
+    /// Returns the I/Os of this kind. The writes of a workload are trims if it trims.
+    pub fn of(self, segment: &Segment) -> Option<&Direction> {
+        match (self, segment.workload.regime.trims) {
+            (Self::Read, _) => Some(&segment.read),
+            (Self::Write, false) | (Self::Trim, true) => Some(&segment.write),
+            _ => None,
+        }
+    }
+}
 
 /// One entry of the results: a job, or a group of jobs.
 pub struct Part {
@@ -19,6 +49,8 @@ pub struct Part {
     pub report: Option<VerifyReport>,
     /// Remarks that result from the options.
     pub notes: Vec<String>,
+    /// The search for steady state, if the job requests one.
+    pub steady: Option<SteadyResult>,
     /// The options of the job, with their values.
     pub given: Vec<(&'static str, String)>,
 }
@@ -32,6 +64,7 @@ impl Part {
                 self.notes.push(note);
             }
         }
+        self.steady = self.steady.take().or(other.steady);
         match (&mut self.report, other.report) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
@@ -45,18 +78,18 @@ impl Part {
         end.saturating_sub(start) as f64 / SECOND_NS as f64
     }
 
-    /// Returns the reads and writes of all segments combined.
-    pub fn directions(&self) -> [(&'static str, Direction); 2] {
-        let sum = |of: fn(&Segment) -> &Direction| {
+    /// Returns the reads, writes and trims of all segments combined.
+    pub fn directions(&self) -> [(Way, Direction); 3] {
+        let sum = |way: Way| {
             let mut sum = Direction::default();
-            for direction in self.segments.iter().map(of) {
+            for direction in self.segments.iter().filter_map(|segment| way.of(segment)) {
                 sum.ios += direction.ios;
                 sum.bytes += direction.bytes;
                 sum.latency.merge(&direction.latency);
             }
-            sum
+            (way, sum)
         };
-        [("read", sum(|segment| &segment.read)), ("write", sum(|segment| &segment.write))]
+        [Way::Read, Way::Write, Way::Trim].map(sum)
     }
 
     /// Returns the syncs of all segments combined.

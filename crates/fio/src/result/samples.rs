@@ -3,7 +3,7 @@
 use record::Segment;
 use serde::Serialize;
 
-use super::part::{Part, per_second};
+use super::part::{Part, Way, per_second};
 
 /// Statistics of a rate over the intervals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -54,14 +54,14 @@ pub struct Rates {
 }
 
 impl Part {
-    /// Returns the rates of reads or writes per interval. Streams that run at the same time are added up.
-    pub(super) fn rates(&self, reads: bool) -> Rates {
+    /// Returns the rates of one kind of I/O per interval. Streams that run at the same time are added up.
+    pub(super) fn rates(&self, way: Way) -> Rates {
         let mut per_interval: Vec<f64> = Vec::new();
         let (mut ios, mut bytes) = (0, 0);
         for segment in &self.segments {
-            let direction = if reads { &segment.read } else { &segment.write };
+            let Some(direction) = way.of(segment) else { continue };
             (ios, bytes) = (ios + direction.ios, bytes + direction.bytes);
-            let rates = complete(segment, reads);
+            let rates = complete(segment, way == Way::Read);
             per_interval.resize(per_interval.len().max(rates.len()), 0.0);
             per_interval.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate);
         }

@@ -3,7 +3,7 @@
 use pts::response::Percentile;
 use record::Direction;
 
-use super::part::{Part, per_second};
+use super::part::{Part, Way, per_second};
 use super::times::{BEYOND_PPM, counted, stddev};
 
 /// Number of percentiles in a line.
@@ -29,8 +29,8 @@ impl Part {
             "0".into(),
             "0".into(),
         ];
-        for (name, direction) in self.directions() {
-            self.direction_fields(&direction, name == "read", &mut fields);
+        for (way, direction) in self.directions().into_iter().filter(|(way, _)| *way != Way::Trim) {
+            self.direction_fields(&direction, way, &mut fields);
         }
         let effort = self.effort().unwrap_or_default();
         let percent = |ns: u64| format!("{:.6}%", per_second(ns as f64, self.seconds()) / 1e7);
@@ -42,7 +42,7 @@ impl Part {
         fields.join(";") + "\n"
     }
 
-    fn direction_fields(&self, direction: &Direction, reads: bool, fields: &mut Vec<String>) {
+    fn direction_fields(&self, direction: &Direction, way: Way, fields: &mut Vec<String>) {
         let (latency, seconds) = (&direction.latency, self.seconds());
         let us = |ns: Option<u64>| (ns.unwrap_or(0) / 1000).to_string();
         let times = [
@@ -68,7 +68,7 @@ impl Part {
             });
         }
         fields.extend(times);
-        let rates = self.rates(reads).bandwidth;
+        let rates = self.rates(way).bandwidth;
         fields.push(format!("{:.0}", rates.min));
         fields.push(format!("{:.0}", rates.max));
         let share = if direction.ios > 0 { 100.0 } else { 0.0 };

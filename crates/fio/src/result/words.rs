@@ -16,7 +16,10 @@ pub fn of(workload: &Workload) -> String {
         words.push(of_zones(&workload.zones));
     }
     words.extend(of_offsets(workload.regime.offsets));
-    if workload.writes() {
+    if workload.regime.descending {
+        words.push("descending".into());
+    }
+    if workload.writes() && !workload.regime.trims {
         words.extend(of_data(workload.data_pattern));
         words.extend(of_syncs(workload.regime.syncs));
     }

@@ -13,6 +13,7 @@ use crate::cli::{Cli, Load, OutputFormat};
 use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
+use crate::load::steady::Searches;
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
@@ -24,6 +25,7 @@ use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
 use fio::result::{Document, Part};
+use fio::steady::SteadyResult;
 use fio::{Job, PlannedLog};
 
 /// A target, opened with only the permissions that its jobs need.
@@ -45,6 +47,9 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let workloads = request.workloads(&facts, options.seed)?;
     let planned = PlannedLog::of(&request.jobs, &workloads);
     file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
+    for (name, target) in &opened {
+        target.check_trims(&request.jobs, &workloads, name)?;
+    }
     let interrupted = signals::watch()?;
     for name in &new_files {
         if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
@@ -61,11 +66,13 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
     for stage in stages {
-        let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
+        let searches = Searches::of(&request.jobs, &stage, &workloads);
+        let mut results = run_stage(&request.jobs, &stage, &workloads, &searches, &mut opened, &interrupted)?;
+        let steady: BTreeMap<_, _> = searches.results().collect();
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        parts.extend(grouped_parts(&request, &stage, results, &facts));
+        parts.extend(grouped_parts(&request, &stage, results, steady, &facts));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
@@ -133,6 +140,7 @@ fn run_stage(
     jobs: &[Job],
     stage: &[usize],
     workloads: &[Vec<Workload>],
+    searches: &Searches,
     opened: &mut BTreeMap<String, Opened>,
     interrupted: &AtomicBool,
 ) -> Done<ByJob> {
@@ -162,7 +170,14 @@ fn run_stage(
                     let read_back: Vec<bool> = owners.iter().map(|job| jobs[*job].do_verify).collect();
                     let workloads: Vec<Workload> =
                         streams.into_iter().map(|(_, workload)| workload.clone()).collect();
-                    let result = target.run(&workloads, &read_back, first, board, interrupted);
+                    let mut on_tick = |stream: usize, tick: &Tick| {
+                        board.show(first + stream, tick);
+                        if interrupted.load(Ordering::Relaxed) || board.given_up() {
+                            return Flow::Stop;
+                        }
+                        if searches.add(&owners, stream, tick) { Flow::Finish } else { Flow::Continue }
+                    };
+                    let result = target.run(&workloads, &read_back, &mut on_tick);
                     if result.is_err() {
                         board.give_up();
                     }
@@ -216,6 +231,7 @@ fn grouped_parts(
     request: &LoadRequest,
     stage: &[usize],
     mut results: ByJob,
+    mut steady: BTreeMap<usize, SteadyResult>,
     facts: &BTreeMap<String, TargetFacts>,
 ) -> Vec<(usize, Part)> {
     let mut parts: Vec<(usize, Part)> = Vec::new();
@@ -229,6 +245,7 @@ fn grouped_parts(
             target,
             segments: Vec::new(),
             report: None,
+            steady: steady.remove(&index),
             notes: job.notes().into_iter().chain(more).collect(),
             given: job.given().to_vec(),
         };
@@ -257,6 +274,7 @@ fn empty(part: &Part) -> Part {
         target: part.target.clone(),
         segments: Vec::new(),
         report: None,
+        steady: None,
         notes: Vec::new(),
         given: Vec::new(),
     }
@@ -300,21 +318,25 @@ impl Opened {
         }
     }
 
+    /// Refuses trims on a target that does not support them.
+    fn check_trims(&self, jobs: &[Job], workloads: &[Vec<Workload>], name: &str) -> Done {
+        let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_deref() == Some(name));
+        let trims = of_target.flat_map(|(_, workloads)| workloads).any(|workload| workload.regime.trims);
+        match self {
+            Self::ToWrite(armed) if trims => Ok(armed.check_trims()?),
+            _ => Ok(()),
+        }
+    }
+
     fn run(
         &mut self,
         workloads: &[Workload],
         read_back: &[bool],
-        first: usize,
-        board: &Watch,
-        interrupted: &AtomicBool,
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
     ) -> Ended {
-        let mut on_tick = |stream: usize, tick: &Tick| {
-            board.show(first + stream, tick);
-            if interrupted.load(Ordering::Relaxed) || board.given_up() { Flow::Stop } else { Flow::Continue }
-        };
         let ended = match self {
-            Self::ToRead(reader) => reader.run_concurrently(workloads, &mut on_tick),
-            Self::ToWrite(armed) => armed.run_concurrently(workloads, read_back, &mut on_tick),
+            Self::ToRead(reader) => reader.run_concurrently(workloads, on_tick),
+            Self::ToWrite(armed) => armed.run_concurrently(workloads, read_back, on_tick),
         };
         let outcomes = ended?;
         Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.verified)).unzip())

@@ -73,7 +73,13 @@ impl LoadRequest {
             let length = length_of(&filename);
             let end_bytes = job.end_bytes(length.unwrap_or(0));
             let is_new = length.is_none() && is_new_or_file(&filename);
-            let lay_out = is_new && end_bytes.is_some() && (job.read_percent() > 0 || job.overwrite);
+            if is_new && !job.may_create {
+                return Err(self.about(
+                    index,
+                    &format!("{filename} does not exist, and allow_file_create=0 forbids to create it"),
+                ));
+            }
+            let lay_out = is_new && end_bytes.is_some() && job.needs_contents();
             let writes = job.writes() || lay_out;
             match needs.iter_mut().find(|need| need.filename == filename) {
                 None => {
@@ -102,6 +108,11 @@ impl LoadRequest {
             if facts.simulated.is_some() {
                 // A sync after the last I/O would not change any figure.
                 streams.iter_mut().for_each(|workload| workload.regime.syncs.end_fsync = false);
+            }
+            if facts.simulated.is_some() && job.steady_state().is_ok_and(|state| state.is_some()) {
+                return Err(
+                    self.about(index, "steadystate is not evaluated on simulated drives; use a real target")
+                );
             }
             for workload in &streams {
                 let possible = workload.validate(facts.capacity_bytes, facts.logical_block_bytes);

@@ -16,10 +16,27 @@ pub const EXAMPLES: &[Example] = &[
             "file4 iodepth=16",
         ],
     ),
+    ("backwards-read", &["backwards-read bs=4k rw=read:-8k filename=128m size=128m"]),
     (
         "basic-verify",
         &[
             "write-and-verify rw=randwrite bs=4k direct=1 ioengine=libaio iodepth=16 verify=crc32c filename=/dev/XXX",
+        ],
+    ),
+    (
+        "disk-zone-profile",
+        &[
+            "global bs=64k direct=1 rw=read ioengine=libaio iodepth=2 zonemode=strided zonesize=256m zoneskip=2g",
+            "disk-zone-profile filename=/dev/sdb write_bw_log log_offset=1",
+        ],
+    ),
+    (
+        "example_latency_steadystate",
+        &[
+            "global ioengine=libaio iodepth=32 bs=4k direct=1 rw=randread numjobs=1 time_based=1 runtime=3600 \
+             steadystate=lat:5% steadystate_duration=300 steadystate_ramp_time=60 steadystate_check_interval=10 \
+             write_lat_log=lat_steadystate log_avg_msec=10000",
+            "latency_steady_test filename=/dev/nvme3n1 size=10G",
         ],
     ),
     (
@@ -120,6 +137,23 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "steadystate",
+        &[
+            "global threads=1 group_reporting time_based size=128m",
+            "ss-write filename=/dev/null rw=write bs=128k numjobs=4 runtime=5m ss=iops:10% ss_dur=30s ss_ramp=10s",
+            "ss-read new_group stonewall filename=/dev/zero rw=randread bs=4k numjobs=4 runtime=5m ss=bw_slope:1% \
+             ss_dur=10s ss_ramp=5s",
+        ],
+    ),
+    (
+        "surface-scan",
+        &[
+            "global thread bs=64k direct=1 ioengine=sync verify=meta verify_pattern=0xaa555aa5 verify_interval=512",
+            "write-phase filename=datafile.tmp rw=write fill_device=1 do_verify=0",
+            "verify-phase stonewall create_serialize=0 filename=datafile.tmp rw=read do_verify=1",
+        ],
+    ),
+    (
         "tiobench-example",
         &[
             "global direct=1 size=512m bsrange=4k-4k timeout=60 numjobs=4",
@@ -138,6 +172,131 @@ pub const EXAMPLES: &[Example] = &[
             "writers2 new_group wait_for=readers rw=randwrite bs=4k numjobs=4 runtime=10",
             "readers2 new_group wait_for=writers2 rw=randread bs=4k numjobs=4 runtime=10",
         ],
+    ),
+    (
+        "xnvme-compare",
+        &[
+            "global rw=randread size=12G iodepth=1 bs=4K direct=1 thread=1 time_based=1 runtime=7 ramp_time=3 norandommap=1 \
+             allow_file_create=0",
+            "default ",
+            "override rw=${FIO_RW} iodepth=${FIO_IODEPTH} bs=${FIO_BS}",
+        ],
+    ),
+];
+
+/// The examples that are refused, each with an option that is refused by name.
+pub const REFUSED: &[(&str, &str)] = &[
+    ("1mbs_clients", "startdelay=0"),
+    ("atomic-verify", "atomic=1"),
+    ("butterfly", "flow=2"),
+    ("cmdprio-bssplit", "cmdprio=0"),
+    ("cmdprio-percentage", "log_prio=1"),
+    ("cpp_null", "ioengine=cpp_null"),
+    ("cpuio", "ioengine=cpuio"),
+    ("dedupe-global", "dedupe_mode=working_set"),
+    ("dev-dax", "ioengine=dev-dax"),
+    ("dfs", "ioengine=dfs"),
+    ("dircreate-ioengine", "ioengine=dircreate"),
+    ("dirdelete-ioengine", "ioengine=dirdelete"),
+    ("dirstat-ioengine", "ioengine=dirstat"),
+    ("e4defrag", "ioengine=e4defrag"),
+    ("e4defrag2", "ioengine=e4defrag"),
+    ("enospc-pressure", "continue_on_error=write"),
+    ("exec", "ioengine=exec"),
+    ("exitwhat", "exitall=1"),
+    ("falloc", "ioengine=falloc"),
+    ("filecreate-ioengine", "ioengine=filecreate"),
+    ("filedelete-ioengine", "ioengine=filedelete"),
+    ("filestat-ioengine", "ioengine=filestat"),
+    ("flow", "flow=1"),
+    ("ftruncate", "ioengine=ftruncate"),
+    ("gfapi", "ioengine=gfapi"),
+    ("gpudirect-rdmaio-client", "ioengine=rdma"),
+    ("gpudirect-rdmaio-server", "ioengine=rdma"),
+    ("http-s3-crypto", "ioengine=http"),
+    ("http-s3-storage-class", "ioengine=http"),
+    ("http-s3", "ioengine=http"),
+    ("http-swift", "ioengine=http"),
+    ("http-webdav", "ioengine=http"),
+    ("ime", "ioengine=ime_psync"),
+    ("latency-profile", "latency_target=500000"),
+    ("libblkio-io_uring", "ioengine=libblkio"),
+    ("libblkio-virtio-blk-vfio-pci", "ioengine=libblkio"),
+    ("libcufile-cufile", "ioengine=libcufile"),
+    ("libcufile-posix", "ioengine=libcufile"),
+    ("libhdfs", "ioengine=libhdfs"),
+    ("libhipfile-hipfile", "ioengine=libhipfile"),
+    ("libhipfile-posix", "ioengine=libhipfile"),
+    ("libiscsi", "ioengine=libiscsi"),
+    ("libpmem", "ioengine=libpmem"),
+    ("libzbc-rand-write", "ioengine=libzbc"),
+    ("libzbc-seq-read", "ioengine=libzbc"),
+    ("mtd", "ioengine=mtd"),
+    ("nbd", "ioengine=nbd"),
+    ("netio", "ioengine=net"),
+    ("netio_multicast", "ioengine=net"),
+    ("netio_vsock", "ioengine=net"),
+    ("netio_vsock_receiver", "ioengine=net"),
+    ("netio_vsock_sender", "ioengine=net"),
+    ("nfs", "ioengine=nfs"),
+    ("null", "ioengine=null"),
+    ("page_fault", "ioengine=page_fault"),
+    ("rados", "ioengine=rados"),
+    ("rbd", "ioengine=rbd"),
+    ("rdmaio-client", "ioengine=rdma"),
+    ("rdmaio-server", "ioengine=rdma"),
+    ("sequence-distribution", "ioengine=null"),
+    ("sg_verify-fail", "ioengine=sg"),
+    ("sg_verify", "ioengine=sg"),
+    ("sg_write_same_ndob", "ioengine=sg"),
+    ("sprandom", "sprandom=1"),
+    ("uring-cmd-bsg", "cmd_type=bsg"),
+    ("uring-cmd-fdp", "fdp=1"),
+    ("uring-cmd-pi-ext", "pi_act=0"),
+    ("uring-cmd-pi-sb", "pi_act=0"),
+    ("uring-cmd-trim-multi-range", "num_range=8"),
+    ("uring-cmd-write-mode", "write_mode=write/40:zeroes/30:uncor/20:verify/10"),
+    ("uring-cmd-zoned-append", "zonemode=zbd"),
+    ("uring-cmd-zoned", "zonemode=zbd"),
+    ("xnvme-fdp", "fdp=1"),
+    ("xnvme-pi", "pi_act=0"),
+    ("xnvme-zoned", "zonemode=zbd"),
+    ("zbd-rand-write-trim-gc", "flow=128"),
+    ("zbd-rand-write-zone-reset-gc", "zonemode=zbd"),
+    ("zbd-rand-write", "zonemode=zbd"),
+    ("zbd-seq-read", "zonemode=zbd"),
+    ("zipf", "ioengine=null"),
+];
+
+/// The examples whose options are supported, but not in this combination, each with the error.
+pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "cross-stripe-verify",
+        &[
+            "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
+             io_size=120g offset=120k group_reporting verify_dump=1 loops=2",
+            "write-verify numjobs=30",
+        ],
+        "verify supports one thread per range",
+    ),
+    (
+        "numa",
+        &[
+            "global ioengine=libaio buffered=0 rw=randread bs=512K iodepth=16 size=512m filename=/dev/sdb1",
+            "job1 numa_cpu_nodes=0 numa_mem_policy=bind:0",
+            "job2 numa_cpu_nodes=0-1 numa_mem_policy=interleave:0-1",
+        ],
+        "uses different CPUs than other jobs of the same target",
+    ),
+    (
+        "uring-cmd-ng",
+        &[
+            "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1 stonewall=1",
+            "rand-write rw=randwrite sqthread_poll=1",
+            "rand-read rw=randread",
+            "write-opts rw=write sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
+        ],
+        "polls differently than other jobs of the same target",
     ),
 ];
 

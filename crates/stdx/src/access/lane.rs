@@ -27,6 +27,7 @@ pub(super) struct Lane {
     pub(super) first_block: u64,
     pub(super) end_block: u64,
     pub(super) next_block: u64,
+    pub(super) descending: bool,
 }
 
 impl Lane {
@@ -37,6 +38,8 @@ impl Lane {
             Order::Random => 0..blocks,
             Order::Sequential => share(blocks, thread, threads),
         };
+        let skipped = pattern.from_block % (part.end - part.start).max(1);
+        let next_block = if pattern.descending { part.end - 1 - skipped } else { part.start + skipped };
         Self {
             span,
             order: kind.order,
@@ -45,7 +48,8 @@ impl Lane {
             blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
             first_block: part.start,
             end_block: part.end,
-            next_block: part.start + pattern.from_block % (part.end - part.start).max(1),
+            next_block,
+            descending: pattern.descending,
         }
     }
 
@@ -65,7 +69,12 @@ impl Lane {
             Order::Random => rng.below(self.end_block),
             Order::Sequential => {
                 let block = self.next_block;
-                self.next_block = if block + 1 == self.end_block { self.first_block } else { block + 1 };
+                self.next_block = match self.descending {
+                    false if block + 1 == self.end_block => self.first_block,
+                    false => block + 1,
+                    true if block == self.first_block => self.end_block - 1,
+                    true => block - 1,
+                };
                 block
             }
         };

@@ -95,6 +95,7 @@ mod tests {
             kinds: SIZES.into_iter().map(kind).collect(),
             zones: GROUPS.into_iter().map(zone).collect(),
             from_block: 0,
+            descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
         }
@@ -142,6 +143,7 @@ mod tests {
             kinds,
             zones: Vec::new(),
             from_block: 0,
+            descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
         };

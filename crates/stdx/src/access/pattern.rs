@@ -41,6 +41,8 @@ pub struct Pattern {
     /// Block at which each thread begins sequential I/O, counted from 0 within the thread's part of the span
     /// and wrapping at its end. This lets a stream continue where an earlier stream ended.
     pub from_block: u64,
+    /// Whether sequential I/O descends: each thread begins at the end of its part.
+    pub descending: bool,
     /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,
     /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
@@ -58,6 +60,7 @@ impl Pattern {
             kinds: vec![kind],
             zones: Vec::new(),
             from_block: 0,
+            descending: false,
             align_bytes: 0,
             offsets: Offsets::Independent,
         }

@@ -164,6 +164,7 @@ fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> 
         spares: write_buffers::spares(workload),
         block_bytes: workload.block_bytes,
         each_write: None,
+        trims: false,
         clock: timing.clock,
         polling: Polling::No,
     };

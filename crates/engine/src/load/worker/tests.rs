@@ -86,6 +86,7 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
         kinds: vec![kind(512), kind(4096)],
         zones: Vec::new(),
         from_block: 0,
+        descending: false,
         align_bytes: 0,
     };
     for (amount_bytes, back_every) in

@@ -1,0 +1,86 @@
+//! The options with an effect on where a job goes and when it ends: strides, zones, steady state, new files.
+
+use super::entry::{Form, Key, key};
+use crate::setters::only_on_or_off;
+use crate::steady::criterion;
+use crate::values::{bytes, switch, time_ns};
+
+const NAME: Form = Form::Word("NAME");
+const BIT: Form = Form::Word("0|1");
+
+/// The options that determine the course of a job.
+pub(super) const COURSE: &[Key] = &[
+    key(
+        "zonemode",
+        &[],
+        NAME,
+        "`strided`: sequential I/O transfers `zonesize` bytes, skips `zoneskip` bytes, and so on; `none` [none]",
+        |job, text| {
+            job.strides.zoned = match text {
+                "none" => Some(false),
+                "strided" => Some(true),
+                _ => return Err("only none and strided are supported".into()),
+            };
+            Ok(())
+        },
+    )
+    .differs(),
+    key("zonesize", &[], Form::Size, "bytes to transfer in each zone of `zonemode=strided`", |job, text| {
+        bytes(text).map(|bytes| job.strides.zone_bytes = bytes)
+    }),
+    key(
+        "zonerange",
+        &[],
+        Form::Size,
+        "size of a zone of `zonemode=strided`: the same as `zonesize` [`zonesize`]",
+        |job, text| bytes(text).map(|bytes| job.strides.zone_range_bytes = Some(bytes)),
+    )
+    .differs(),
+    key("zoneskip", &[], Form::Size, "bytes to skip after each zone of `zonemode=strided` [0]", |job, text| {
+        bytes(text).map(|bytes| job.strides.zone_skip_bytes = bytes)
+    }),
+    key(
+        "steadystate",
+        &["ss"],
+        Form::Word("MEASURE:LIMIT"),
+        "end the job early when it is steady: `iops`, `bw` or `lat` with the largest deviation from the mean, or \
+         `iops_slope`, `bw_slope` or `lat_slope` with the slope of the regression line per check, in percent of the mean \
+         (`2%`), or for IOPS and bytes per second as a number; all clones of a job are evaluated together",
+        |job, text| criterion(text).map(|criterion| job.steady.criterion = Some(criterion)),
+    )
+    .differs(),
+    key(
+        "steadystate_duration",
+        &["ss_dur"],
+        Form::Time,
+        "time over which `steadystate` is evaluated, up to now",
+        |job, text| time_ns(text).map(|ns| job.steady.duration_ns = ns),
+    ),
+    key(
+        "steadystate_ramp_time",
+        &["ss_ramp"],
+        Form::Time,
+        "time from the start of the job before `steadystate` collects data; never less than `ramp_time` [0]",
+        |job, text| time_ns(text).map(|ns| job.steady.ramp_ns = ns),
+    )
+    .differs(),
+    key(
+        "steadystate_check_interval",
+        &["ss_interval"],
+        Form::Time,
+        "time from one value of `steadystate` to the next, in whole seconds [1 s]",
+        |job, text| time_ns(text).map(|ns| job.steady.interval_ns = Some(ns)),
+    )
+    .differs(),
+    key("allow_file_create", &[], BIT, "whether files that do not exist are created [1]", |job, text| {
+        switch(text).map(|on| job.may_create = on)
+    }),
+    key(
+        "fill_device",
+        &["fill_fs"],
+        BIT,
+        "write the whole target; as without this option, a file keeps its size, so that the file system is not filled [0]",
+        only_on_or_off,
+    )
+    .differs(),
+];
