@@ -2,7 +2,9 @@
 //! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod request;
+pub(crate) mod start;
 #[cfg(test)]
 mod witnessed;

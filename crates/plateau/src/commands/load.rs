@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
-use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
+use crate::load::start::{self, Readings};
+use crate::load::{holes, merge};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
+use jiff::Timestamp;
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::{SECOND_NS, amount_base2};
 
@@ -23,7 +25,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Part};
+use fio::result::{Document, Origin, Part, Span, Start};
 use fio::{Job, PlannedLog};
 
 /// A target, opened with only the permissions that its jobs need.
@@ -38,6 +40,10 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
+    if !options.merge.is_empty() {
+        return merge::run(cli, options);
+    }
+    start::check(options.start_at)?;
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
@@ -60,18 +66,23 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
+    if let Some(requested) = options.start_at {
+        start::wait(requested, &interrupted)?;
+    }
+    let origin = start::origin(options.start_at, real);
     for stage in stages {
+        let readings = readings(&opened);
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        parts.extend(grouped_parts(&request, &stage, results, &facts));
+        parts.extend(grouped_parts(&request, &stage, results, &facts, &readings));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
-    let reported = report(cli, options, &parts, ceiling.as_ref());
+    let reported = report(cli, options, &parts, ceiling.as_ref(), &origin);
     written.iter().try_for_each(|(path, text)| file::file(Path::new(path), text.as_bytes()))?;
     reported
 }
@@ -90,6 +101,9 @@ fn open_all(
         return Err(Failure::text(Exit::Refused, format!("--readonly: {} {what}", need.filename)));
     }
     let any_simulated = needs.iter().any(Need::is_simulated);
+    if any_simulated && options.start_at.is_some() {
+        return Err(plan::usage("--start-at: a simulated drive has its own time; use a real target".into()));
+    }
     for need in needs {
         let drive = need.open(options, any_simulated, libraries)?;
         looked_at.push((need, drive));
@@ -200,6 +214,12 @@ fn run_stage(
     Ok(results)
 }
 
+/// Reads the wall clock and the clocks of all real targets.
+fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
+    let real = opened.iter().filter(|(_, target)| target.facts().simulated.is_none());
+    real.map(|(name, target)| (name.clone(), (Timestamp::now(), target.now_ns()))).collect()
+}
+
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
@@ -217,11 +237,13 @@ fn grouped_parts(
     stage: &[usize],
     mut results: ByJob,
     facts: &BTreeMap<String, TargetFacts>,
+    readings: &Readings,
 ) -> Vec<(usize, Part)> {
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for &index in stage {
         let job = &request.jobs[index];
-        let target = facts[job.filename.as_deref().unwrap_or_default()].clone();
+        let filename = job.filename.as_deref().unwrap_or_default();
+        let (target, reading) = (facts[filename].clone(), readings.get(filename));
         let without_sync = target.simulated.is_some() && job.ends_with_fsync();
         let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
@@ -231,10 +253,12 @@ fn grouped_parts(
             report: None,
             notes: job.notes().into_iter().chain(more).collect(),
             given: job.given().to_vec(),
+            span: None,
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
             let LoadOutcome::Finished(segment) = outcome else { continue };
-            let more = Part { segments: vec![segment], report, notes: Vec::new(), ..empty(&part) };
+            let span = reading.and_then(|reading| Span::of(&segment, *reading));
+            let more = Part { segments: vec![segment], report, span, ..empty(&part) };
             part.join(more);
         }
         let before = parts.last_mut().filter(|(last, _)| {
@@ -259,12 +283,13 @@ fn empty(part: &Part) -> Part {
         report: None,
         notes: Vec::new(),
         given: Vec::new(),
+        span: None,
     }
 }
 
-fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) -> Done {
+fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, origin: &Origin) -> Done {
     let wrong: u64 = parts.iter().filter_map(|part| part.report.as_ref()).map(VerifyReport::wrong).sum();
-    let document = Document::of(parts, ceiling);
+    let document = Document::of(parts, ceiling, origin);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
     let terse = !cli.json && (options.minimal || options.output_format == OutputFormat::Terse);
     let clock = ceiling.map(|ceiling| &ceiling.clock);
@@ -272,7 +297,8 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
         if terse {
             return parts.iter().map(Part::terse).collect::<String>();
         }
-        parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
+        let start = Start::of(origin, parts.iter().filter_map(|part| part.span)).text();
+        start + &parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
     };
     if wrong == 0 {
         return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
@@ -297,6 +323,13 @@ impl Opened {
         match self {
             Self::ToRead(reader) => reader.facts(),
             Self::ToWrite(armed) => armed.facts(),
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        match self {
+            Self::ToRead(reader) => reader.now_ns(),
+            Self::ToWrite(armed) => armed.now_ns(),
         }
     }
 
