@@ -62,8 +62,9 @@ pub struct Load {
     ])]
     pub merge: Vec<PathBuf>,
     /// With --merge: largest difference between the starts of a job on different hosts, such as 50ms
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = skew_limit, requires = "merge")]
-    pub skew_limit: Duration,
+    /// [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = skew_limit)]
+    pub skew_limit: Option<Duration>,
 }
 
 fn start_time(text: &str) -> Result<Timestamp, String> {

@@ -43,6 +43,9 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     if !options.merge.is_empty() {
         return merge::run(cli, options);
     }
+    if options.skew_limit.is_some() {
+        return Err(plan::usage("--skew-limit applies to results that are merged; add --merge".into()));
+    }
     start::check(options.start_at)?;
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;

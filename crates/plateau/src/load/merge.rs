@@ -1,6 +1,7 @@
 //! `plateau load --merge`: combines the results of several hosts. The crate `fio` decides whether they can be combined.
 
 use std::path::Path;
+use std::time::Duration;
 
 use fio::hosts::{self, Given, Problem};
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ use crate::output::{places, printer};
 
 /// Maximum size of a result. A job has at most some 15,000 bins, of about 25 bytes each.
 const MOST_BYTES: u64 = 64 << 20;
+/// Default of `--skew-limit`: several times what clocks of hosts in one network differ by.
+const SKEW_LIMIT: Duration = Duration::from_millis(100);
 /// Maximum number of results, which are compared in pairs.
 const MOST_RESULTS: usize = 1_000;
 
@@ -20,7 +23,8 @@ const MOST_RESULTS: usize = 1_000;
 pub fn run(cli: &Cli, options: &Load) -> Done {
     check(options)?;
     let given: Vec<Given> = options.merge.iter().map(|path| read(path)).collect();
-    let combined = hosts::combine(&given, options.skew_limit).map_err(|problems| invalid(&problems))?;
+    let combined = hosts::combine(&given, options.skew_limit.unwrap_or(SKEW_LIMIT))
+        .map_err(|problems| invalid(&problems))?;
     if cli.json || options.output_format == OutputFormat::Json {
         return printer::print_document(&combined.document());
     }

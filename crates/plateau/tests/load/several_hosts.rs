@@ -76,7 +76,7 @@ fn a_host_that_died_or_began_late_makes_the_result_invalid() {
     let bench = Bench::new("");
     let (mut first, a) = begin(&bench, "a.json", &["--io_size", "4M"]);
     assert!(first.wait().expect("an end").success());
-    // The second load begins after the end of the first, and the first lasts longer than the limit.
+    // The second load begins after the end of the first, which lasts longer than the limit.
     let (mut second, b) = begin(&bench, "b.json", &["--io_size", "4M"]);
     assert!(second.wait().expect("an end").success());
     let output = merge("1us", &[&a, &b]);
