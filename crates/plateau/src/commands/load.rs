@@ -40,11 +40,8 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    if !options.merge.is_empty() {
+    if !options.merge.is_empty() || options.skew_limit.is_some() {
         return merge::run(cli, options);
-    }
-    if options.skew_limit.is_some() {
-        return Err(plan::usage("--skew-limit applies to results that are merged; add --merge".into()));
     }
     start::check(options.start_at)?;
     let request = request(options)?;

@@ -33,6 +33,9 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
 
 /// Refuses options of a load, which would have no effect.
 fn check(options: &Load) -> Done {
+    if options.merge.is_empty() {
+        return Err(usage("--skew-limit applies to results that are merged; add --merge".into()));
+    }
     let fios =
         options.words.given().iter().map(|(name, _)| *name).chain(options.words.ignored().iter().copied());
     let simulated = (!options.sim_faults.given().is_empty()).then_some("sim-fault");
