@@ -47,6 +47,15 @@ impl Reader {
         &self.facts
     }
 
+    /// Returns the target's clock, like [`crate::Armed::now_ns`].
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        match &self.inner {
+            Inner::Real { clock, .. } => clock.now_ns(),
+            Inner::Simulated(sim) => sim.now_ns(),
+        }
+    }
+
     /// Runs a workload of reads, like [`crate::Armed::run`].
     ///
     /// # Errors

@@ -16,6 +16,7 @@
 //! | `load/recorder` | histograms and time series of one thread |
 //! | `placement` | the CPUs on which the threads run ([`Places`]) |
 //! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
+//! | `wall_clock` | how accurate the wall clock of this host is ([`WallClock`]) |
 //! | `ceiling` | the same loop without a target, to measure the host's own limit ([`ceiling()`]) |
 //!
 //! The engine knows nothing about identities, safety or the simulator: the caller must have verified that a load may
@@ -34,6 +35,7 @@ mod placement;
 mod progress;
 mod queue;
 mod replay;
+mod wall_clock;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use clock::Clock;
@@ -56,3 +58,4 @@ pub use queue::passthrough::Namespace;
 pub use replay::{
     BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, replay,
 };
+pub use wall_clock::{WallClock, wall_clock};

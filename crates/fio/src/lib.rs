@@ -5,13 +5,15 @@
 //! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::expanded`] separates the targets of a job,
 //! and [`Job::streams`] converts a job and the size of its target to workloads. Each fio option is one entry of a
 //! table: [`keys`] are accepted, [`REFUSED`] are refused, and [`PROGRAM`] are options of the fio program itself. The
-//! segments that a target returns are combined into [`result::Part`]s.
+//! segments that a target returns are combined into [`result::Part`]s, and the results of several hosts into a
+//! [`hosts::Combined`].
 #![forbid(unsafe_code)]
 
 mod command_line;
 mod file;
 mod file_list;
 mod files;
+pub mod hosts;
 mod job;
 mod keys;
 mod lay_out;
@@ -36,4 +38,4 @@ pub use keys::{
 pub use lay_out::laying_out;
 pub use logs::PlannedLog;
 pub use stages::stages;
-pub use values::engine;
+pub use values::{engine, time_ns};

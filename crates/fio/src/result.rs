@@ -1,6 +1,7 @@
 //! Results of jobs: combined segments, as text and as JSON with fio's names.
 
 mod document;
+mod origin;
 mod part;
 mod samples;
 mod terse;
@@ -11,7 +12,12 @@ use record::{ClockFacts, Effort, Segment};
 use stdx::units::{count_of, grouped};
 
 pub use self::document::Document;
+pub(crate) use self::document::{Syncs, Times, syncs, times};
+pub(crate) use self::origin::milliseconds;
+pub use self::origin::{ClockState, Host, Origin, Span, Start};
 pub use self::part::Part;
+pub(crate) use self::part::per_second;
+pub(crate) use self::times::{lacks_percentiles, of_syncs as text_of_syncs, text as text_of};
 
 impl Part {
     /// Formats the results for people; `clock` is the clock used to measure response times.
@@ -88,14 +94,14 @@ impl Part {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Job, Surroundings, parse};
     use record::{Direction, HostLoad, Series};
     use stdx::units::SECOND_NS;
 
     /// One second of 4 KiB reads on one of two processors.
-    pub(super) fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
+    pub(crate) fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
         let jobs =
             parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default(), &Surroundings::none())
                 .expect("a job");
@@ -141,7 +147,13 @@ mod tests {
             steady: None,
             notes: Vec::new(),
             given: Vec::new(),
+            span: None,
         }
+    }
+
+    pub(crate) fn origin() -> Origin {
+        let host = Host { name: "a".into(), boot_id: Some("b007".into()) };
+        Origin { host, requested: None, clock: None }
     }
 
     #[test]
@@ -154,7 +166,7 @@ mod tests {
         let text = busy.text(Some(&clock));
         assert!(text.contains("used more than 70 % of the host's ceiling or CPU time (93 %)"), "{text}");
         let parts = [idle, busy];
-        let document = serde_json::to_value(Document::of(&parts, None)).unwrap();
+        let document = serde_json::to_value(Document::of(&parts, None, &origin())).unwrap();
         let jobs: Vec<_> = document["jobs"].as_array().unwrap().iter().collect();
         assert_eq!((&jobs[0]["host_share"], &jobs[0]["host_limited"]), (&0.4.into(), &false.into()));
         assert_eq!((&jobs[1]["host_share"], &jobs[1]["host_limited"]), (&0.93.into(), &true.into()));

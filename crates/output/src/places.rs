@@ -124,6 +124,11 @@ pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
+/// Returns the kernel's id of this boot; `None` if the kernel does not report it.
+pub fn boot_id() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
+}
+
 /// Returns the command line as typed, to be stored in the run.
 pub fn command_line() -> Vec<String> {
     let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());

@@ -2,8 +2,11 @@
 //! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod request;
+pub(crate) mod start;
 pub(crate) mod steady;
+pub(crate) mod watch;
 #[cfg(test)]
 mod witnessed;

@@ -147,6 +147,12 @@ fn what_commands_without_a_run_print_matches_the_schema() {
     ] {
         check(&bench, &schema, args);
     }
+    let results = [path("a.json"), path("b.json")];
+    for result in &results {
+        let document = check(&bench, &schema, &["load", &target, "--rw=randread", "--size=1M"]);
+        std::fs::write(result, document.to_string()).expect("written");
+    }
+    check(&bench, &schema, &["load", "--skew-limit=1h", "--merge", &results[0], &results[1]]);
 }
 
 #[test]

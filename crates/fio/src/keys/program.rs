@@ -70,9 +70,15 @@ pub const PROGRAM: &[ProgramOption] = &[
     refused("cmdhelp", "`plateau load --help` lists the options"),
     refused("enghelp", "`plateau load --help` lists the options"),
     refused("showcmd", "job files are not converted to command lines"),
-    refused("server", "a load runs on this host"),
+    refused(
+        "server",
+        "a load runs on this host; `plateau load --start-at` and `--merge` combine several hosts",
+    ),
     refused("daemonize", "a load runs in the foreground"),
-    refused("client", "a load runs on this host"),
+    refused(
+        "client",
+        "a load runs on this host; `plateau load --start-at` and `--merge` combine several hosts",
+    ),
     refused("remote-config", "a load runs on this host"),
     refused("idle-prof", "the result contains the CPU time of the load"),
     refused("inflate-log", "logs are not compressed"),

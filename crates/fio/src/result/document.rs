@@ -1,11 +1,13 @@
 //! The JSON of a load, with fio's names where fio has an equivalent.
 
 use engine::VerifyReport;
+use jiff::Timestamp;
 use pts::response::Percentile;
 use record::{Ceiling, ClockFacts, Direction, Synced, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
 use stdx::Histogram;
 
+use super::origin::{Host, Origin, Start};
 use super::part::{Part, per_second};
 use super::samples::Rates;
 use super::terse::{BOUNDS_US, shares};
@@ -18,6 +20,8 @@ pub struct Document<'a> {
     jobs: Vec<Job<'a>>,
     #[serde(rename = "fio version")]
     version: String,
+    host: &'a Host,
+    start: Start,
     /// The host's ceiling; `None` if all targets are simulated.
     ceiling: Option<&'a Ceiling>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -45,6 +49,9 @@ struct Job<'a> {
     /// drives.
     placement: Vec<&'a str>,
     seconds: f64,
+    /// Start and end of the measurement by the host's wall clock; null for simulated drives.
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
     read: Way,
     write: Way,
     trim: Way,
@@ -94,7 +101,7 @@ struct Way {
 }
 
 #[derive(Serialize)]
-struct Syncs {
+pub struct Syncs {
     total_ios: u64,
     lat_ns: Times,
     /// Time that the fsync at the end took, as the maximum over all threads; null if there was none.
@@ -102,7 +109,7 @@ struct Syncs {
 }
 
 #[derive(Serialize)]
-struct Times {
+pub struct Times {
     min: Option<u64>,
     max: Option<u64>,
     mean: Option<f64>,
@@ -150,10 +157,17 @@ impl<V: Serialize> Serialize for InOrder<V> {
 impl<'a> Document<'a> {
     /// Combines the results of all jobs.
     #[must_use]
-    pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>) -> Self {
+    pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>, origin: &'a Origin) -> Self {
         let clock = ceiling.map(|ceiling| &ceiling.clock);
         let version = format!("plateau-{}", env!("CARGO_PKG_VERSION"));
-        Self { version, jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
+        Self {
+            version,
+            host: &origin.host,
+            start: Start::of(origin, parts.iter().filter_map(|part| part.span)),
+            jobs: parts.iter().map(|part| job(part, clock)).collect(),
+            ceiling,
+            failed: None,
+        }
     }
 
     /// Returns the document with an error and the exit code of the process.
@@ -182,6 +196,8 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
         placement: part.segments.iter().filter_map(|s| Some(s.host.as_ref()?.placement.as_str())).collect(),
         seconds: part.seconds(),
+        began: part.span.map(|span| span.began),
+        ended: part.span.map(|span| span.ended),
         read,
         write,
         trim,
@@ -238,12 +254,12 @@ fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> 
     }
 }
 
-fn syncs(synced: &Synced) -> Syncs {
+pub fn syncs(synced: &Synced) -> Syncs {
     let Synced { syncs, ref latency, end_fsync_ns } = *synced;
     Syncs { total_ios: syncs, lat_ns: times(latency, true), end_fsync_ns }
 }
 
-fn times(latency: &Histogram, has_maxima: bool) -> Times {
+pub fn times(latency: &Histogram, has_maxima: bool) -> Times {
     let percentile = |beyond_ppm: &u32| {
         let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
         (name, Percentile { name: "", beyond_ppm: *beyond_ppm }.ns_of(latency))

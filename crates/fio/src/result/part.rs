@@ -4,6 +4,7 @@ use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
+use super::origin::Span;
 use crate::steady::SteadyResult;
 
 /// An open loop that reaches less than this fraction of its rate has overloaded the target.
@@ -53,12 +54,18 @@ pub struct Part {
     pub steady: Option<SteadyResult>,
     /// The options of the job, with their values.
     pub given: Vec<(&'static str, String)>,
+    /// When the segments ran; `None` for a simulated target.
+    pub span: Option<Span>,
 }
 
 impl Part {
     /// Adds another job of the same group.
     pub fn join(&mut self, other: Self) {
         self.segments.extend(other.segments);
+        self.span = match (self.span, other.span) {
+            (Some(mine), Some(theirs)) => Some(mine.joined(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
         for note in other.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
@@ -204,6 +211,6 @@ impl Part {
 }
 
 /// Returns a rate; 0 if no time has passed.
-pub(super) fn per_second(amount: f64, seconds: f64) -> f64 {
+pub fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }

@@ -1,6 +1,10 @@
 //! The options of `plateau load`. The load itself takes the same options as jobs.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
 use super::settings::SimFaultSettings;
 use super::words::Words;
@@ -48,6 +52,27 @@ pub struct Load {
     /// Run only these sections of a job file, as in fio
     #[arg(long, value_name = "NAME")]
     pub section: Vec<String>,
+    /// Start at this time, so that several hosts start together: RFC 3339, such as 2026-01-31T12:00:00Z, up to 24 hours
+    /// ahead
+    #[arg(long, value_name = "TIME", value_parser = start_time)]
+    pub start_at: Option<Timestamp>,
+    /// Combine the results that `plateau load --json` printed on several hosts, instead of running a load
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = [
+        "target", "erase", "scale", "minimal", "readonly", "section", "start_at",
+    ])]
+    pub merge: Vec<PathBuf>,
+    /// With --merge: largest difference between the starts of a job on different hosts, such as 50ms
+    /// [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = skew_limit)]
+    pub skew_limit: Option<Duration>,
+}
+
+fn start_time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| "use a time such as 2026-01-31T12:00:00Z".to_owned())
+}
+
+fn skew_limit(text: &str) -> Result<Duration, String> {
+    fio::time_ns(text).map(Duration::from_nanos)
 }
 
 /// Text after the options in `plateau load --help` and in its man page.

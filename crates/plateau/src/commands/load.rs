@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
-use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
+use crate::load::start::{self, Readings};
 use crate::load::steady::Searches;
-use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
+use crate::load::watch::Watch;
+use crate::load::{holes, merge};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
+use jiff::Timestamp;
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::{SECOND_NS, amount_base2};
 
@@ -24,7 +24,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Part};
+use fio::result::{Document, Origin, Part, Span, Start};
 use fio::steady::SteadyResult;
 use fio::{Job, PlannedLog};
 
@@ -40,6 +40,10 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
+    if !options.merge.is_empty() || options.skew_limit.is_some() {
+        return merge::run(cli, options);
+    }
+    start::check(options.start_at)?;
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
@@ -65,20 +69,25 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
+    if let Some(requested) = options.start_at {
+        start::wait(requested, &interrupted)?;
+    }
+    let origin = start::origin(options.start_at, real);
     for stage in stages {
+        let readings = readings(&opened);
         let searches = Searches::of(&request.jobs, &stage, &workloads);
         let mut results = run_stage(&request.jobs, &stage, &workloads, &searches, &mut opened, &interrupted)?;
         let steady: BTreeMap<_, _> = searches.results().collect();
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        parts.extend(grouped_parts(&request, &stage, results, steady, &facts));
+        parts.extend(grouped_parts(&request, &stage, results, steady, &facts, &readings));
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
-    let reported = report(cli, options, &parts, ceiling.as_ref());
+    let reported = report(cli, options, &parts, ceiling.as_ref(), &origin);
     written.iter().try_for_each(|(path, text)| file::file(Path::new(path), text.as_bytes()))?;
     reported
 }
@@ -97,6 +106,9 @@ fn open_all(
         return Err(Failure::text(Exit::Refused, format!("--readonly: {} {what}", need.filename)));
     }
     let any_simulated = needs.iter().any(Need::is_simulated);
+    if any_simulated && options.start_at.is_some() {
+        return Err(plan::usage("--start-at: a simulated drive has its own time; use a real target".into()));
+    }
     for need in needs {
         let drive = need.open(options, any_simulated, libraries)?;
         looked_at.push((need, drive));
@@ -215,6 +227,12 @@ fn run_stage(
     Ok(results)
 }
 
+/// Reads the wall clock and the clocks of all real targets.
+fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
+    let real = opened.iter().filter(|(_, target)| target.facts().simulated.is_none());
+    real.map(|(name, target)| (name.clone(), (Timestamp::now(), target.now_ns()))).collect()
+}
+
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
@@ -233,11 +251,13 @@ fn grouped_parts(
     mut results: ByJob,
     mut steady: BTreeMap<usize, SteadyResult>,
     facts: &BTreeMap<String, TargetFacts>,
+    readings: &Readings,
 ) -> Vec<(usize, Part)> {
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for &index in stage {
         let job = &request.jobs[index];
-        let target = facts[job.filename.as_deref().unwrap_or_default()].clone();
+        let filename = job.filename.as_deref().unwrap_or_default();
+        let (target, reading) = (facts[filename].clone(), readings.get(filename));
         let without_sync = target.simulated.is_some() && job.ends_with_fsync();
         let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
@@ -248,10 +268,12 @@ fn grouped_parts(
             steady: steady.remove(&index),
             notes: job.notes().into_iter().chain(more).collect(),
             given: job.given().to_vec(),
+            span: None,
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
             let LoadOutcome::Finished(segment) = outcome else { continue };
-            let more = Part { segments: vec![segment], report, notes: Vec::new(), ..empty(&part) };
+            let span = reading.and_then(|reading| Span::of(&segment, *reading));
+            let more = Part { segments: vec![segment], report, span, ..empty(&part) };
             part.join(more);
         }
         let before = parts.last_mut().filter(|(last, _)| {
@@ -277,12 +299,13 @@ fn empty(part: &Part) -> Part {
         steady: None,
         notes: Vec::new(),
         given: Vec::new(),
+        span: None,
     }
 }
 
-fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) -> Done {
+fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, origin: &Origin) -> Done {
     let wrong: u64 = parts.iter().filter_map(|part| part.report.as_ref()).map(VerifyReport::wrong).sum();
-    let document = Document::of(parts, ceiling);
+    let document = Document::of(parts, ceiling, origin);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
     let terse = !cli.json && (options.minimal || options.output_format == OutputFormat::Terse);
     let clock = ceiling.map(|ceiling| &ceiling.clock);
@@ -290,7 +313,8 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
         if terse {
             return parts.iter().map(Part::terse).collect::<String>();
         }
-        parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
+        let start = Start::of(origin, parts.iter().filter_map(|part| part.span)).text();
+        start + &parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
     };
     if wrong == 0 {
         return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
@@ -328,6 +352,13 @@ impl Opened {
         }
     }
 
+    fn now_ns(&self) -> u64 {
+        match self {
+            Self::ToRead(reader) => reader.now_ns(),
+            Self::ToWrite(armed) => armed.now_ns(),
+        }
+    }
+
     fn run(
         &mut self,
         workloads: &[Workload],
@@ -340,148 +371,5 @@ impl Opened {
         };
         let outcomes = ended?;
         Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.verified)).unzip())
-    }
-}
-
-/// The progress display of a stage: the latest second of all streams combined.
-struct Watch {
-    board: Board,
-    row: usize,
-    streams: Arc<Streams>,
-    given_up: AtomicBool,
-}
-
-/// Progress shared with the board.
-struct Streams {
-    what: String,
-    /// Latest tick of each stream, and the time when the last tick arrived.
-    ticks: Mutex<(Vec<Option<Tick>>, Duration)>,
-    /// Whether maximum response times are meaningful.
-    has_maxima: bool,
-    is_over: AtomicBool,
-}
-
-impl Watch {
-    fn of<'a>(workloads: impl Iterator<Item = &'a Workload>, has_maxima: bool) -> Self {
-        let all: Vec<&Workload> = workloads.collect();
-        let what = match &all[..] {
-            [only] => only.to_string(),
-            several => format!("{} streams", several.len()),
-        };
-        let ticks = Mutex::new((vec![None; all.len()], Duration::ZERO));
-        let streams = Arc::new(Streams { what, ticks, has_maxima, is_over: AtomicBool::new(false) });
-        let board = Board::of_process();
-        let watched = Arc::clone(&streams) as Arc<dyn Watched>;
-        let row = board.add(Row { watched, name: String::new(), run: None, target: None });
-        Self { board, row, streams, given_up: AtomicBool::new(false) }
-    }
-
-    fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
-    }
-
-    fn given_up(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed)
-    }
-
-    fn show(&self, stream: usize, tick: &Tick) {
-        let mut streams = self.streams.lock();
-        (streams.0[stream], streams.1) = (Some(*tick), self.board.now());
-        drop(streams);
-        self.board.changed(self.row);
-    }
-
-    fn end(&self) {
-        self.streams.is_over.store(true, Ordering::Relaxed);
-        self.board.clear();
-    }
-}
-
-impl Streams {
-    fn lock(&self) -> MutexGuard<'_, (Vec<Option<Tick>>, Duration)> {
-        self.ticks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Watched for Streams {
-    fn view(&self, now: Duration) -> Option<View> {
-        if self.is_over.load(Ordering::Relaxed) {
-            return None;
-        }
-        let (ticks, at) = self.lock().clone();
-        let done = ticks.iter().flatten().map(|tick| tick.share_done).reduce(|all, share| all + share);
-        let share = done.map(|done| done / ticks.len() as f64);
-        let rest = share.filter(|share| *share > 0.0).map(|share| {
-            let rest = at.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6));
-            rest.saturating_sub(now.saturating_sub(at))
-        });
-        Some(View {
-            phase: Phase::Load,
-            test: None,
-            what: self.what.clone(),
-            round: None,
-            cell: None,
-            share_done: share,
-            elapsed: now,
-            left: rest.map(Left::Known),
-            rate: rate(&ticks, self.has_maxima),
-            test_left: None,
-            window: None,
-            temperature_celsius: None,
-            host_limited: false,
-        })
-    }
-}
-
-/// Returns the combined rates of all streams; `None` before the first tick.
-fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
-    let known: Vec<&Tick> = ticks.iter().flatten().collect();
-    let max_ns = known.iter().map(|tick| tick.latency_max_ns).max()?;
-    let per_second = |amount: fn(&Tick) -> u64| -> f64 {
-        known.iter().map(|tick| amount(tick) as f64 * SECOND_NS as f64 / tick.interval_ns.max(1) as f64).sum()
-    };
-    let ios: u64 = known.iter().map(|tick| tick.read_ios + tick.write_ios).sum();
-    let waited: u64 = known.iter().map(|tick| (tick.read_ios + tick.write_ios) * tick.latency_mean_ns).sum();
-    Some(Rate {
-        iops: per_second(|tick| tick.read_ios + tick.write_ios),
-        syncs_per_second: per_second(|tick| tick.syncs),
-        bytes_per_second: per_second(|tick| tick.bytes),
-        mean_latency_ms: waited.checked_div(ios).unwrap_or(0) as f64 / 1e6,
-        max_latency_ms: has_maxima.then_some(max_ns as f64 / 1e6),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn displayed_rates_combine_all_streams() {
-        let tick = |read_ios, share_done| Tick {
-            elapsed_ns: SECOND_NS,
-            interval_ns: SECOND_NS,
-            read_ios,
-            write_ios: 0,
-            syncs: read_ios / 10,
-            bytes: read_ios * 4096,
-            latency_mean_ns: 2000,
-            latency_max_ns: 9000,
-            share_done,
-        };
-        let ticks = [Some(tick(1000, 0.5)), None, Some(tick(500, 1.0))];
-        let shown = rate(&ticks, true).expect("known");
-        assert_eq!((shown.iops, shown.bytes_per_second), (1500.0, 6_144_000.0));
-        assert!((shown.syncs_per_second - 150.0).abs() < 1e-9);
-        assert_eq!((shown.mean_latency_ms, shown.max_latency_ms), (0.002, Some(0.009)));
-        assert_eq!(rate(&ticks, false).and_then(|shown| shown.max_latency_ms), None);
-        assert_eq!(rate(&[None, None], true), None);
-        let streams = Streams {
-            what: "3 streams".into(),
-            ticks: Mutex::new((ticks.to_vec(), Duration::from_secs(8))),
-            has_maxima: true,
-            is_over: AtomicBool::new(false),
-        };
-        let view = streams.view(Duration::from_secs(10)).expect("something to see");
-        assert_eq!((view.share_done, view.left), (Some(0.5), Some(Left::Known(Duration::from_secs(6)))));
     }
 }

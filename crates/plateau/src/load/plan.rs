@@ -124,7 +124,7 @@ impl LoadRequest {
     }
 }
 
-pub(super) fn usage(text: String) -> Failure {
+pub fn usage(text: String) -> Failure {
     Failure::text(Exit::Usage, text)
 }
 
