@@ -91,7 +91,7 @@ pub struct Control {
     pub limits: (f64, f64),
     /// Ids of the runs beyond the limits.
     pub outside: Vec<String>,
-    /// Whether the newest run is among them.
+    /// Whether the newest run is beyond the limits.
     pub is_newest_outside: bool,
 }
 

@@ -2,9 +2,9 @@
 
 use stdx::units::grouped;
 
-/// Lines of the chart.
+/// Height of the chart in lines.
 const ROWS: usize = 5;
-/// Maximum columns of the chart.
+/// Maximum width of the chart in columns.
 const COLUMNS: usize = 60;
 /// Bars by height in eighths of a line.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

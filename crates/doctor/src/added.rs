@@ -33,7 +33,7 @@ pub enum AddedProblem {
          its writer has died"
     )]
     Torn {
-        /// Length of its existing part.
+        /// Length of the part of the record that exists.
         bytes: u64,
     },
     /// It belongs to another user.

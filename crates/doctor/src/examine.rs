@@ -27,7 +27,7 @@ pub struct Examined {
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
-    /// All problems, in the order of the names.
+    /// All problems, sorted by the name of the library entry.
     pub findings: Vec<Finding>,
 }
 
