@@ -100,7 +100,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
     if package != Some(name) {
-        return complain(format!("the package must have the name of its folder, not '{name}'"));
+        return complain(format!("the package must be named '{name}', like its folder"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return complain("a new crate; add it to ARROWS (this file) and to ARCHITECTURE.md".into());

@@ -11,8 +11,8 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// Number of columns of a bar and the gap after it, if there is room.
 const WIDE: usize = 4;
 
-/// Draws bars from zero, with the highest value on the left and the ends of the horizontal axis below. `points`
-/// ascend in x. Returns nothing if there are no points or all values are zero.
+/// Draws bars from zero, with the highest value printed on the left and the ends of the horizontal axis below.
+/// `points` ascend in x. Returns nothing if there are no points or all values are zero.
 pub fn bars(points: &[(f64, f64)], decimals: usize) -> Vec<String> {
     let values = columns(points);
     let highest = values.iter().copied().fold(0.0, f64::max);

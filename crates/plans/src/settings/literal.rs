@@ -69,7 +69,7 @@ impl Literal {
     /// Returns a single-line string that fits on a page.
     ///
     /// # Errors
-    /// Returns an error if it is empty, longer, or contains control characters.
+    /// Returns an error if the string is empty, is too long, or contains control characters.
     pub fn line(&self) -> Result<String, String> {
         const MOST: usize = 120;
         let text = self.text()?;
