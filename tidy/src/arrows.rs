@@ -160,7 +160,7 @@ mod tests {
         assert!(texts("crates/web/Cargo.toml", "[package]\nname = \"web\"")[0].contains("a new crate"));
         assert!(
             texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0]
-                .contains("the name of its folder")
+                .contains("must be named 'pts', like its folder")
         );
     }
 }

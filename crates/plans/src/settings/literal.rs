@@ -125,7 +125,7 @@ impl Literal {
     /// Returns a seed: any number that fits into 64 bits.
     ///
     /// # Errors
-    /// Returns an error if it is negative, too large or not an integer.
+    /// Returns an error if the value is negative, too large or not an integer.
     pub fn seed(&self) -> Result<u64, String> {
         match self {
             Self::Typed(text) => typed_whole(text),
