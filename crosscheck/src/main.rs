@@ -182,7 +182,7 @@ mod tests {
         with.into_iter().zip(ours.into_iter().zip(fios)).map(pair).collect()
     }
 
-    /// Returns one cell in five rounds with these percentiles.
+    /// Returns one pair of results per element of `percentiles`, all for the same cell.
     pub(super) fn pairs_with(percentiles: Vec<[(f64, f64); 2]>) -> Vec<Pair> {
         let profile = Profile::named("pts-e-1.0").unwrap();
         let workload = Workload {

@@ -23,7 +23,7 @@ pub struct Spread {
     pub deviation_share: f64,
 }
 
-/// Returns mean and relative deviation of the values.
+/// Returns the mean and the relative deviation of the values.
 pub fn spread(values: &[f64]) -> Spread {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0);

@@ -1,6 +1,6 @@
 //! Tries every crash of a scenario: at each event of its run, with several possible surviving disks.
 //!
-//! The run is executed once. The log of the run yields the disk state after each possible crash. A new process
+//! The scenario is run once. The log of the run yields the disk state after each possible crash. A new process
 //! starts on each of these disks. Processes that find the same state behave identically from then on, so each state
 //! is simulated only once.
 

@@ -100,7 +100,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
     if package != Some(name) {
-        return complain(format!("the package must have the name of its folder, not '{name}'"));
+        return complain(format!("the package must be named '{name}', like its folder"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return complain("a new crate; add it to ARROWS (this file) and to ARCHITECTURE.md".into());
@@ -160,7 +160,7 @@ mod tests {
         assert!(texts("crates/web/Cargo.toml", "[package]\nname = \"web\"")[0].contains("a new crate"));
         assert!(
             texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0]
-                .contains("the name of its folder")
+                .contains("must be named 'pts', like its folder")
         );
     }
 }

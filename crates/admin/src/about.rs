@@ -5,7 +5,7 @@ use crate::purge::PurgeMethod;
 use crate::wire::ata::Identify;
 use crate::wire::scsi::Rotation;
 
-/// A fact; the name of a quantity contains its unit.
+/// A fact; if its value is a quantity, its name contains the unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// Name of the fact, such as `max_transfer_bytes`.

@@ -30,7 +30,8 @@ pub enum Protocol {
     Ata(wire::ata::Identify),
     /// SCSI.
     Scsi(Scsi),
-    /// None of the command sets that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
+    /// A device without any of these command sets, such as virtio, loop, md, device mapper, MMC or a USB
+    /// bridge.
     Plain,
     /// The device could not be queried; contains the reason.
     Unasked(String),

@@ -61,7 +61,8 @@ pub struct ScsiAnswer {
 pub trait Admin {
     /// Sends an NVMe admin command and returns dword 0 of its completion.
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
-    /// Sends an NVMe command without data that takes long; calls `meanwhile` about once a second until it completes.
+    /// Sends a long-running NVMe command that transfers no data; calls `meanwhile` about once a second until the
+    /// command completes.
     fn nvme_long(
         &mut self,
         command: &NvmeCommand,
@@ -75,10 +76,11 @@ pub trait Admin {
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
     /// Writes `content` at `at_bytes`.
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
-    /// Reads until `content` is full.
+    /// Fills `content` with the data from `at_bytes` on.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
-    /// Verifies, right before a destructive command, that this is still the inspected device and that it is
-    /// not in use. If `all_namespaces` is set, no other namespace of its NVMe subsystem may be in use either.
+    /// Verifies, right before a destructive command, that this is still the device that was inspected and
+    /// that it is not in use. If `all_namespaces` is set, no other namespace of its NVMe subsystem may be in
+    /// use either.
     fn recheck(&mut self, all_namespaces: bool) -> Result<(), AdminError>;
     /// Waits for `length`.
     fn pause(&mut self, length: Duration);

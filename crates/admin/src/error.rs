@@ -1,4 +1,5 @@
-//! Errors of administrative commands, as data. Messages say what happened; the caller adds what to type next.
+//! Errors of administrative commands, as data. The messages say what happened; the caller adds what the user
+//! can type next.
 
 use std::fmt;
 
@@ -159,7 +160,7 @@ pub enum Step {
     ReadSample(u64),
     /// Query of the write cache.
     GetWriteCache,
-    /// Switching of the write cache.
+    /// Turning the write cache on or off.
     SetWriteCache(bool),
 }
 
@@ -201,15 +202,15 @@ pub enum DriveFault {
         /// The unchanged format.
         kept: u8,
     },
-    /// A format that should have kept size and LBA format changed them.
+    /// A format that should have kept the size and the LBA format of the namespace changed them.
     #[error(
         "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}",
         .was.0, .was.1, .is.0, .is.1
     )]
     NamespaceChanged {
-        /// Number of blocks and LBA format before.
+        /// Number of blocks and LBA format before the command.
         was: (u64, u8),
-        /// Number of blocks and LBA format afterwards.
+        /// Number of blocks and LBA format after the command.
         is: (u64, u8),
     },
     /// The write cache was not changed.
@@ -221,7 +222,7 @@ pub enum DriveFault {
     /// A security erase cannot start.
     #[error("SECURITY ERASE UNIT cannot start: {0}")]
     CannotErase(WhyNot),
-    /// The drive accepted a password but did not set it, so it cannot be erased.
+    /// The drive accepted a password but did not set it, so the drive cannot be erased.
     #[error("the drive or its adapter accepted a password without setting it, so an erase would do nothing")]
     PasswordNotSet,
     /// The password survived the erase.

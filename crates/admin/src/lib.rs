@@ -3,7 +3,7 @@
 //!
 //! A device is anything that accepts commands ([`Admin`]). Another crate implements it for real drives; tests
 //! use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
-//! ([`Capabilities`]). Everything else is derived from their results:
+//! ([`Capabilities`]). The modules build on these:
 //!
 //! | module | what it does |
 //! |---|---|

@@ -54,7 +54,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Passes on the events up to a time, in order.
+    /// Passes on the events up to the given time, in order.
     fn pass<W: Write>(&mut self, until_ns: u64, assembly: &mut Assembly<W>) -> Result<(), CaptureError> {
         self.events.sort_by_key(|event| event.at_ns);
         let settled = self.events.partition_point(|event| event.at_ns <= until_ns);
@@ -65,9 +65,9 @@ impl Buffers {
     }
 }
 
-/// Captures the I/Os of a device until `wait` stops it. It is called with the number of I/Os so far before the buffers
-/// are read, and waits for a short time. Each CPU has a buffer of `buffer_kib`; at 64 bytes per event, 16 MiB are
-/// enough for 250,000 events.
+/// Captures the I/Os of a device until `wait` stops the capture. `wait` is called with the number of I/Os so far
+/// before each read of the buffers, and pauses for a short time. Each CPU has a buffer of `buffer_kib`; at 64 bytes
+/// per event, 16 MiB are enough for 250,000 events.
 ///
 /// # Errors
 /// Returns an error if the tracer cannot be used, or the output cannot be written. The instance is always removed.

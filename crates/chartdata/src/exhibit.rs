@@ -92,7 +92,7 @@ pub struct Lines {
     pub guides: Vec<Guide>,
     /// Highlighted interval of the horizontal axis: start, end, label.
     pub marked: Option<(f64, f64, String)>,
-    /// Consecutive states of the drive or of the load, shaded in turn.
+    /// Consecutive states of the drive or of the load, every other one shaded.
     pub bands: Vec<Band>,
 }
 
@@ -144,7 +144,7 @@ pub enum Scale {
     /// Linear, from the smallest to the largest value without margins (times of a part of a test).
     Fitted,
     /// Fractions of I/Os with equal space for each additional nine: a value of 1,000 means that one in 1,000 I/Os lies
-    /// beyond, so its tick is 99.9.
+    /// beyond, so its tick is labelled 99.9.
     Nines,
 }
 
@@ -203,7 +203,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Unit of the numbers in a row and column, both from 0; empty for a ratio.
+    /// Unit of the number at a row and column, both counted from 0; empty for a ratio.
     #[must_use]
     pub fn unit(&self, row: usize, column: usize) -> &str {
         match &self.units {

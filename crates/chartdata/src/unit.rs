@@ -11,13 +11,13 @@ pub enum Unit {
     Milliseconds,
     /// Times to recover.
     Minutes,
-    /// Amounts of data, in powers of 1000.
+    /// Amounts of data, with decimal prefixes.
     Gigabytes,
     /// Power.
     Watts,
     /// I/Os per second per watt.
     IopsPerWatt,
-    /// Throughput per watt, in powers of 1000.
+    /// Throughput per watt, with decimal prefixes.
     MegabytesPerSecondPerWatt,
 }
 

@@ -1,4 +1,4 @@
-//! The few SVG elements in charts.
+//! The few SVG elements that charts use.
 
 use std::fmt::Write as _;
 

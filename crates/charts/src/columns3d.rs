@@ -13,9 +13,9 @@ use crate::reading::sentence;
 use crate::ruler::Ruler;
 use crate::style::{FRAME, GRID, INK, SOFT_INK, Size, hinted, ordered};
 
-/// Picture units to the right and downwards for one step along the first category and along the depth. The plane is
-/// rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of sines
-/// differs between machines.
+/// Projection of one step across and of one step away from the viewer, as (right, down) in the picture. The plane
+/// is rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of
+/// sines differs between machines.
 const ACROSS: Point = (0.9063, 0.1919);
 const AWAY: Point = (0.4226, -0.4115);
 /// Cells are wider than they are deep, like the page.

@@ -9,7 +9,7 @@ use crate::style::{INK, SOFT_INK};
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
 const SEAM: f64 = 0.3;
-/// Light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of the I/Os in a column, and more.
+/// Light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of the I/Os in a column, and 10 % or more.
 const SHADES: [&str; 5] = ["#dbe9f6", "#abcfe8", "#6aaed6", "#3282be", "#08488e"];
 const NAMES: [&str; 5] = ["< 0.01 %", "< 0.1 %", "< 1 %", "< 10 %", "more"];
 const LIMITS: [f64; 4] = [0.0001, 0.001, 0.01, 0.1];

@@ -53,7 +53,7 @@ pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: S
 struct Surroundings<'a> {
     /// Charts next to this one, whose values both axes include.
     others: &'a [&'a Lines],
-    /// Charts above and below this one share its horizontal axis and edges.
+    /// Charts above and below this one, which share its horizontal axis and edges.
     panels: &'a [&'a Lines],
 }
 

@@ -60,7 +60,7 @@ pub enum Content {
     Heat(Vec<HeatColumn>),
 }
 
-/// Curves with a common vertical axis.
+/// Curves that share a vertical axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curves {
     /// Scale of the vertical axis.
@@ -76,7 +76,8 @@ pub struct Curves {
 pub struct Strand {
     /// Name, shown in the legend if there are several curves.
     pub name: String,
-    /// Points (minutes, value) to join; there are no data between two pieces.
+    /// Pieces of the curve, each a list of points (minutes, value) to join; between two pieces, there is no
+    /// data.
     pub pieces: Vec<Vec<(f64, f64)>>,
 }
 

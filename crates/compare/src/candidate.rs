@@ -34,7 +34,7 @@ impl Candidate {
         &self.name
     }
 
-    /// Everything that a report of it contains.
+    /// Everything that a report of the run contains.
     #[must_use]
     pub const fn document(&self) -> &Document {
         &self.document
@@ -46,13 +46,13 @@ impl Candidate {
         &self.figures
     }
 
-    /// The caveat labels that must accompany its numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
+    /// The caveat labels that must accompany the run's numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
     #[must_use]
     pub fn marks(&self) -> Vec<&'static str> {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
     }
 
-    /// Whether its numbers are valid results: steady and complete.
+    /// Whether the run's numbers are valid results, that is, whether the run is steady and complete.
     pub(crate) fn is_valid(&self) -> bool {
         let invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
         !self.document.marks(None).iter().any(|mark| invalid(mark.kind))

@@ -1,5 +1,5 @@
-//! The comparison as cards to share: the baseline's figures with the differences of the other runs, and the runs as
-//! ranked bars.
+//! The comparison as cards to share: the baseline's figures with how the other runs differ from them, and the runs
+//! as ranked bars.
 
 use charts::card::{Card, CardFigure, Tone};
 use charts::{Ranked, Size};
@@ -51,7 +51,7 @@ fn content(comparison: &Comparison, authored: &Authored) -> Card {
     }
 }
 
-/// The baseline, and the number of differences between the runs themselves.
+/// Names the baseline, and counts the caveats to note before comparing.
 fn about(comparison: &Comparison) -> String {
     let baseline = format!("Baseline: {}", named(&comparison.runs, 0));
     match comparison.warnings.len() {
@@ -81,7 +81,7 @@ fn has_value(line: &Line, run: usize) -> bool {
     line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
 }
 
-/// The baseline's value, with the differences of the other runs.
+/// The baseline's value, and how the other runs differ from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
     let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));
@@ -94,7 +94,7 @@ fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     }
 }
 
-/// The differences of up to [`LISTED`] runs, or the range of all.
+/// The differences of up to [`LISTED`] runs, or the range of the differences if there are more.
 fn note(line: &Line) -> String {
     let known = || {
         let all = line.differences.iter().enumerate();

@@ -55,7 +55,7 @@ pub(crate) fn title(comparison: &Comparison) -> String {
     }
 }
 
-/// Texts of the author.
+/// Texts written by the author.
 fn points(heading: &str, texts: &[String]) -> String {
     if texts.is_empty() {
         return String::new();

@@ -50,7 +50,7 @@ pub struct Point {
     pub simulated: Option<String>,
     /// The value.
     pub value: f64,
-    /// The values that it averages.
+    /// The values that the figure averages.
     pub rounds: Vec<f64>,
     /// Whether the value may reflect the host instead of the drive.
     pub host_limited: bool,
@@ -91,7 +91,7 @@ pub struct Control {
     pub limits: (f64, f64),
     /// Ids of the runs beyond the limits.
     pub outside: Vec<String>,
-    /// Whether the newest run is among them.
+    /// Whether the newest run is beyond the limits.
     pub is_newest_outside: bool,
 }
 

@@ -169,7 +169,7 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// Returns the power source, or that there is none or that it is unknown.
+/// Returns the name of the power source, `none`, or the placeholder for an unknown source.
 fn power(run: &Candidate) -> String {
     let source =
         run.document.meter.as_ref().map(|meter| meter.source.clone().unwrap_or_else(|| ABSENT.into()));

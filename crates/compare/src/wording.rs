@@ -54,7 +54,7 @@ pub(crate) fn mean_and_spread(figure: Option<&Figure>, decimals: usize) -> Strin
     }
 }
 
-/// Explains the mark if any of `lines` has it.
+/// Explains the mark of host-limited figures if any of `lines` has it.
 pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
     let has_mark = |figure: &Figure| figure.host_limited && !figure.values.is_empty();
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)

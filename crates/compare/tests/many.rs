@@ -102,7 +102,8 @@ fn marks_of_runs_are_never_cut() {
     let Some(lines) = lines_of(&pdf(&comparison, &Authored::default()).expect("a PDF")) else { return };
     let count = |mark: &str| lines.iter().map(|line| line.matches(mark).count()).sum::<usize>();
     for mark in ["SIMULATED", "MODIFIED", "NOT STEADY"] {
-        // Once in the list of runs, in the table of the test, in its headings of every figure, and in the header.
+        // Once each in the list of runs, in the table of the test, in the headings of all figures, and in the
+        // header.
         assert!(count(mark) >= 4 * 4, "{mark}: {}", count(mark));
         assert!(page.contains(&format!(">{mark}</b>")), "{mark}");
     }

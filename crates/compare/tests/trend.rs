@@ -42,8 +42,8 @@ fn the_drift_of_a_straight_line_is_exact() {
     );
 }
 
-/// Values and result of the textbook example of a regression with its interval (Anscombe's first data set: slope 0.5001,
-/// standard error 0.1179, 9 degrees of freedom).
+/// A textbook regression with a known confidence interval: Anscombe's first data set (slope 0.5001, standard error
+/// 0.1179, 9 degrees of freedom).
 #[test]
 fn the_interval_of_the_drift_is_that_of_the_slope() {
     let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];

@@ -2,17 +2,17 @@
 
 use stdx::units::grouped;
 
-/// Lines of the chart.
+/// Height of the chart in lines.
 const ROWS: usize = 5;
-/// Maximum columns of the chart.
+/// Maximum width of the chart in columns.
 const COLUMNS: usize = 60;
 /// Bars by height in eighths of a line.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Number of columns of a bar and the gap after it, if there is room.
 const WIDE: usize = 4;
 
-/// Draws bars from zero, with the highest value on the left and the ends of the horizontal axis below. `points`
-/// ascend in x. Returns nothing if there are no points or all values are zero.
+/// Draws bars from zero, with the highest value printed on the left and the ends of the horizontal axis below.
+/// `points` ascend in x. Returns nothing if there are no points or all values are zero.
 pub fn bars(points: &[(f64, f64)], decimals: usize) -> Vec<String> {
     let values = columns(points);
     let highest = values.iter().copied().fold(0.0, f64::max);

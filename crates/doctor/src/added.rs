@@ -12,7 +12,7 @@ use crate::severity::Severity;
 
 /// Write permission bits of group and others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
-/// Number of runs that are named.
+/// Maximum number of runs that a message names.
 const MOST_NAMED: usize = 5;
 
 /// A problem of `library.journal`.
@@ -33,7 +33,7 @@ pub enum AddedProblem {
          its writer has died"
     )]
     Torn {
-        /// Length of its existing part.
+        /// Length of the part of the record that exists.
         bytes: u64,
     },
     /// It belongs to another user.

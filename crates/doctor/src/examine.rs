@@ -27,7 +27,7 @@ pub struct Examined {
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
-    /// All problems, in the order of the names.
+    /// All problems, sorted by the name of the library entry.
     pub findings: Vec<Finding>,
 }
 
@@ -92,7 +92,7 @@ impl Examination<'_> {
     fn entry(&mut self, path: &Path, name: &str) {
         let Ok(found) = std::fs::symlink_metadata(path) else { return };
         if name.starts_with(NASCENT) {
-            // A locked one is currently being created or removed.
+            // A locked folder is currently being created or removed.
             let held = real().open_folder(path).or_else(|_| real().open(path));
             let is_locked = held.and_then(|held| held.is_locked()).unwrap_or(false);
             if !is_locked {

@@ -10,7 +10,7 @@ use crate::severity::Severity;
 /// A problem and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Id of the run; None for anything else, and if it cannot be read.
+    /// Id of the run; None if the problem does not belong to a run, or if the id cannot be read.
     pub run: Option<String>,
     /// Path of the file or folder.
     pub path: PathBuf,
@@ -49,7 +49,7 @@ pub enum Problem {
         "the last record is incomplete ({bytes} B) and is ignored; the process or its host died while writing it"
     )]
     Torn {
-        /// Length of its existing part.
+        /// Length of the part of the record that exists.
         bytes: u64,
     },
     /// The records are in an order that no run produces.

@@ -67,7 +67,7 @@ pub struct Job {
     pub(crate) offset_increment: u64,
     /// Reads, then writes.
     pub(crate) rate_iops: Option<[u32; 2]>,
-    /// Bytes per second, reads, then writes.
+    /// Bytes per second of reads, then of writes.
     pub(crate) rate_bytes: Option<[u64; 2]>,
     /// Alignment of random offsets; 0 for the greatest common divisor of the sizes.
     pub(crate) align_bytes: u32,

@@ -25,7 +25,8 @@ struct Log {
     intervals: usize,
 }
 
-/// Returns the logs of a workload by fio's names. `number` is the number of its first thread over all jobs, from 1.
+/// Returns the logs of a workload, under fio's names. `number` is the number of its first thread over all jobs,
+/// from 1.
 fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
     let log = |prefix: &Option<String>, word: &str, kind| {
         let prefix = prefix.as_deref()?;

@@ -29,7 +29,7 @@ pub struct Listed {
     /// Links between the drive and the processor, which other drives may share.
     #[serde(default)]
     pub links: Vec<String>,
-    /// Reasons why it cannot be tested.
+    /// Reasons why the device cannot be tested.
     #[serde(default)]
     pub refusals: Vec<String>,
 }
@@ -227,7 +227,7 @@ impl Inventory {
     /// Parses an inventory.
     ///
     /// # Errors
-    /// Returns an error if it is malformed, of a newer version, or contains an invalid name.
+    /// Returns an error if the inventory is malformed, has a different version, or contains an invalid name.
     pub fn parse(json: &str) -> Result<Self, FleetError> {
         let inventory: Self = serde_json::from_str(json).map_err(|error| invalid("the inventory", error))?;
         if inventory.version != VERSION {

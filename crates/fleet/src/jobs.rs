@@ -89,6 +89,6 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<S
     }
     let options: String = options.iter().map(|option| format!("#SBATCH {}\n", quoted(option))).collect();
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    // `exec`: the signal before the time limit reaches Plateau itself.
+    // `exec`, so that the signal sent before the time limit reaches Plateau itself.
     Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
 }

@@ -15,9 +15,9 @@ pub struct Expected {
     pub shortest_ns: u64,
     /// If steady state is not reached.
     pub longest_ns: u64,
-    /// Bytes written at least.
+    /// Minimum number of bytes written.
     pub least_bytes: u64,
-    /// Bytes written at most.
+    /// Maximum number of bytes written.
     pub most_bytes: u64,
 }
 

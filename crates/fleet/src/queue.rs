@@ -21,11 +21,11 @@ pub struct Queued {
 /// State of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// It runs on these nodes.
+    /// The job runs on these nodes.
     Running(String),
-    /// It is pending, for this reason.
+    /// The job is pending, for this reason.
     Waiting(String),
-    /// It is held until someone releases it.
+    /// The job is held until someone releases it.
     Held,
     /// It is completing.
     Ending,

@@ -25,7 +25,7 @@ pub struct Connection {
     pub address: Address,
     /// The token of this sender.
     pub token: String,
-    /// Certificates that the server's certificate must descend from; None for those of the host.
+    /// File with the CA certificates to trust for the server; None for the host's CA certificates.
     pub ca_file: Option<PathBuf>,
 }
 
@@ -57,7 +57,7 @@ impl Client {
         self.directory = directory;
     }
 
-    /// Sends a request about run `id`. `at` is the offset of the records that it contains.
+    /// Sends a request about run `id`. `at` is the offset in the journal of the records in the request.
     fn request(
         &self,
         id: &str,

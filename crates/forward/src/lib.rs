@@ -1,8 +1,8 @@
 //! Sends the runs of a library to a server (`plateau serve`): once, or continuously while they are in progress.
 //!
 //! A separate process (`plateau forward`) follows the library. It reads runs and never writes to them, so neither the
-//! network nor the server affects a run. It keeps no state: at each start it asks the server how much of a run it has.
-//! Bounded memory: one piece of one journal at a time.
+//! network nor the server affects a run. It keeps no state: at each start it asks the server how much of each run the
+//! server already has. Bounded memory: one piece of one journal at a time.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -27,10 +27,10 @@ const STEP: Duration = Duration::from_millis(100);
 /// Prints a line about the work of the service.
 pub type Report<'a> = &'a mut dyn FnMut(&str);
 
-/// What one look at the library led to.
+/// The outcome of one check of the library.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// Runs of which something new was sent.
+    /// Runs for which new records were sent.
     pub sent: Vec<(String, Sent)>,
     /// Runs that the server does not accept, or that cannot be read, with the reason.
     pub failed: Vec<(String, String)>,
@@ -75,7 +75,7 @@ impl Known {
     }
 }
 
-/// What changes when records are appended to a journal: its length, and the time of the change.
+/// Length and modification time of a journal; both change when records are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Stamp {
     modified: (i64, i64),

@@ -39,7 +39,8 @@ pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
                 .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(requested) {
-                // A refused command has not changed anything; after any other failure, the state is unknown.
+                // A command that the drive refused has changed nothing; after any other failure, the state is
+                // unknown.
                 if error.kind() != device::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
                 }

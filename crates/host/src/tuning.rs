@@ -56,7 +56,7 @@ impl Tuner {
         Ok(Self { shared: Shared::join(state, Arc::clone(&host))?, host })
     }
 
-    /// Changes all settings or none.
+    /// Changes all settings, or none if one of them cannot be changed.
     ///
     /// # Errors
     /// Returns an error if a setting cannot be changed or its record cannot be written.

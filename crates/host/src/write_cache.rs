@@ -53,7 +53,7 @@ impl Cached for Armed {
 /// The original state of a drive's write cache.
 pub struct Changed {
     was_on: bool,
-    /// `None` for a simulated drive: it does not outlive the run, so no setting has to be restored.
+    /// `None` for a simulated drive: the drive does not outlive the run, so no setting has to be restored.
     note: Option<Note>,
 }
 

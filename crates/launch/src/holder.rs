@@ -1,4 +1,4 @@
-//! Finds the process that executes a run, which is the process that holds the lock on the run's journal.
+//! Finds the process that is working on a run: the one that holds the lock on the run's journal.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ pub enum Lock {
     Held,
     /// No process holds it, or there is no journal.
     Free,
-    /// It cannot be determined, for this reason.
+    /// It cannot be determined whether a process holds the lock, for this reason.
     Unknown(io::Error),
 }
 

@@ -95,7 +95,7 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     let limit = MOST_REQUEST_BYTES as u64 + 1;
     connection.take(limit).read_to_end(&mut bytes).map_err(|error| format!("no request: {error}"))?;
     if bytes.len() > MOST_REQUEST_BYTES {
-        return Err(format!("a request has at most {MOST_REQUEST_BYTES} bytes"));
+        return Err(format!("the request is longer than {MOST_REQUEST_BYTES} bytes"));
     }
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }

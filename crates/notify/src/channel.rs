@@ -211,7 +211,7 @@ fn run_program(
     }
 }
 
-/// Returns the address of a webhook. One in a file was not checked with the configuration.
+/// Returns the address of a webhook. An address in a file has not been checked along with the configuration.
 fn address(url: &Source, has_token: bool, has_proxy: bool) -> Result<String, DeliveryError> {
     match url {
         Source::Value(url) => Ok(url.clone()),

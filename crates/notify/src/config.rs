@@ -1,4 +1,4 @@
-//! The configuration: TOML. All errors are found at once, with their positions.
+//! The configuration: TOML. All errors are reported at once, with their positions.
 
 mod reader;
 mod types;

@@ -234,8 +234,8 @@ impl Memory {
         self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
-    /// Counts at once, even if it cannot be recorded, because the notice would otherwise be sent again after
-    /// each observation. If it could not be recorded, it is written with the next delivery.
+    /// The line counts at once, even if it cannot be written, because the notice would otherwise be sent
+    /// again after each observation. A line that could not be written is written with the next one.
     fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
         self.unrecorded.push(line.clone());
         let lines = std::mem::take(&mut self.unrecorded);

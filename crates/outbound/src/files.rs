@@ -26,7 +26,7 @@ pub enum FileError {
         /// The underlying error.
         source: ReadError,
     },
-    /// It belongs to another user.
+    /// The file belongs to another user.
     #[error("{} belongs to user {owner}; it must belong to user {acting} or to root", path.display())]
     Foreign {
         /// The file.
@@ -47,7 +47,7 @@ pub enum FileError {
     Readable {
         /// The file.
         path: PathBuf,
-        /// The change of its mode that fixes this.
+        /// The argument of `chmod` that fixes this.
         chmod: &'static str,
     },
     /// The file of a secret does not exist.

@@ -40,7 +40,7 @@ pub enum ProcessError {
     /// The program cannot be started or monitored.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It took too long, and was killed.
+    /// The program took too long, and was killed.
     #[error("no end within {0:?}; it was killed")]
     TooLong(Duration),
     /// This process was asked to end, so the program was killed.

@@ -36,7 +36,7 @@ pub struct Metering {
 /// Returns the source that the command line names.
 ///
 /// # Errors
-/// Returns an error if it is not a source, or not allowed.
+/// Returns an error if the name does not denote a source, or if the source is not allowed.
 pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     let Some(source) = &run.power else {
         if run.power_idle_seconds.is_some() {

@@ -28,7 +28,7 @@ use view::View;
 pub enum Finding {
     /// A signature.
     Signature(Signature),
-    /// Why no second opinion could be obtained.
+    /// Why there is no second opinion.
     Undecided(String),
 }
 

@@ -23,7 +23,7 @@ pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Number of database steps between two clock readings (about a millisecond).
+/// Number of SQLite VM instructions between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
 /// Time that a query which is too slow has to end by itself.
 const GRACE: Duration = Duration::from_millis(500);

@@ -97,8 +97,8 @@ pub(crate) fn set_write_cache(admin: &mut dyn Admin, now: &CachingPage, on: bool
     send(admin, &command, Data::Out(&list), ASKING)
 }
 
-/// Sends REPORT SUPPORTED OPERATION CODES for one command, or with `action` for one of its service actions.
-/// `None` if the device does not report whether it supports the command.
+/// Sends REPORT SUPPORTED OPERATION CODES for one command or, if `action` is given, for one of its service
+/// actions. `None` if the device does not report whether it supports the command.
 pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -> Option<bool> {
     let options = if action.is_some() { 2 } else { 1 };
     let action = action.unwrap_or(0);
@@ -121,8 +121,8 @@ pub(crate) fn percentage_used(admin: &mut dyn Admin) -> Option<u8> {
     log(admin, 0x11).and_then(|bytes| endurance_used(&bytes))
 }
 
-/// Returns the uncorrected errors from the error counters of writes and reads; `None` if the device has
-/// neither counter.
+/// Returns the number of uncorrected errors from the error counters of writes and reads; `None` if the device
+/// has neither counter.
 pub(crate) fn uncorrected_errors(admin: &mut dyn Admin) -> Option<u64> {
     let counts = [0x02, 0x03].map(|code| log(admin, code).and_then(|bytes| total_uncorrected(&bytes, code)));
     counts.into_iter().flatten().reduce(u64::saturating_add)

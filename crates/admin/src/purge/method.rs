@@ -91,7 +91,7 @@ pub(super) enum Polled {
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// A drive that takes longer than this is assumed to hang.
+/// A drive that takes longer than this is assumed to be hung.
 pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {

@@ -1,6 +1,6 @@
 //! Verifies a purge with samples that are written before it and searched for afterwards.
 //!
-//! Other previous content would prove nothing, because the drive may have been blank.
+//! Searching for other previous content would prove nothing, because the drive may have been blank.
 
 use record::PurgeEvidence;
 

@@ -2,7 +2,7 @@
 
 use stdx::units::grouped;
 
-/// From this factor on, a change is expressed as a factor instead of a percentage.
+/// A change by at least this factor is expressed as a factor instead of a percentage.
 pub(super) const FACTOR: f64 = 3.0;
 
 /// A value with at least three significant digits.

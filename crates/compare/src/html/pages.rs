@@ -16,7 +16,8 @@ const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
 /// Size of one of many small charts.
 const SMALL: Size = Size { width: 300.0, height: 170.0 };
 
-/// One chart with all runs for each workload whose outstanding I/Os several runs varied.
+/// For each workload that several runs measured with different numbers of outstanding I/Os, one chart with
+/// all of these runs.
 pub(super) fn sweeps(runs: &[Candidate]) -> String {
     let of = |section: &sweeps::SweepSection| {
         let notes: String = section.notes.iter().map(|note| remark(note)).collect();

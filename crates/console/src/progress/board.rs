@@ -26,7 +26,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(60);
 /// Number of terminal rows reserved for scrolling output.
 const ROWS_LEFT: usize = 3;
 
-/// Returns the view of a run at a time since the board was created.
+/// A run whose view the board can request for any time since the board was created.
 pub trait Watched: Send + Sync {
     /// Returns what to display; `None` if there is nothing to display.
     fn view(&self, now: Duration) -> Option<View>;

@@ -64,7 +64,7 @@ fn write_until((over, changed): &(Mutex<bool>, Condvar), write: impl Fn()) {
     }
 }
 
-/// Returns the content of the file at a time since the facts were first displayed.
+/// Returns the content of the file at the given time since the facts were first displayed.
 pub fn state(run: &str, facts: &Facts, now: Duration, time: Timestamp) -> Live {
     let view = facts.view(now);
     let view = view.as_ref();

@@ -28,7 +28,7 @@ pub fn markdown(verdict: &Verdict) -> String {
     out
 }
 
-/// Text in a table cell, set as code; a code span could not contain backticks.
+/// Text in a table cell, set as code with an HTML element, because a code span could not contain backticks.
 fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }

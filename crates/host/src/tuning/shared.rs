@@ -112,8 +112,8 @@ impl Shared {
     }
 }
 
-/// After a crash of the last live run: restores the settings. Requires the lock. A failure is retried at the next
-/// start.
+/// After a crash of the last live run: restores the settings. Requires the lock. A setting that cannot be
+/// restored is retried at the next start.
 fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
         return Ok(());
@@ -138,7 +138,7 @@ fn living(folder: &dyn StateFolder) -> usize {
             false
         }
         Standing::Missing => false,
-        // If this cannot be determined, assume that the run is alive.
+        // If it cannot be determined whether the run is alive, assume that it is.
         Standing::Held | Standing::Unknown => true,
     };
     runs.iter().zip(folder.standings(&runs)).map(lives).filter(|lives| *lives).count()

@@ -9,7 +9,7 @@ use stdx::text::panic_message;
 use super::common::STEP;
 use super::error::ServiceError;
 
-/// Executes something in a thread of its own and returns its result.
+/// Runs a function in a thread of its own and returns the result.
 ///
 /// # Errors
 /// Returns an error if `stop` is set first; the thread is then abandoned, and ends with this process. Also returns an

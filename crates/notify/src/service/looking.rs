@@ -22,7 +22,7 @@ use crate::observe::Observer;
 pub struct Looking {
     rules: Rules,
     host: String,
-    /// Locked for as long as a look takes. After a stop, one may still be in progress.
+    /// Locked for as long as a look takes. After a stop, an abandoned read of the library may still hold it.
     observer: Arc<Mutex<Observer>>,
     /// Problems that were reported, by run.
     unreadable: BTreeMap<String, String>,

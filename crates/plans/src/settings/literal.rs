@@ -69,7 +69,7 @@ impl Literal {
     /// Returns a single-line string that fits on a page.
     ///
     /// # Errors
-    /// Returns an error if it is empty, longer, or contains control characters.
+    /// Returns an error if the string is empty, is too long, or contains control characters.
     pub fn line(&self) -> Result<String, String> {
         const MOST: usize = 120;
         let text = self.text()?;
@@ -125,7 +125,7 @@ impl Literal {
     /// Returns a seed: any number that fits into 64 bits.
     ///
     /// # Errors
-    /// Returns an error if it is negative, too large or not an integer.
+    /// Returns an error if the value is negative, too large or not an integer.
     pub fn seed(&self) -> Result<u64, String> {
         match self {
             Self::Typed(text) => typed_whole(text),

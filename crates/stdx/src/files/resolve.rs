@@ -1,4 +1,4 @@
-//! Resolves paths to their form without symbolic links.
+//! Resolves the symbolic links in paths.
 
 use std::io;
 use std::path::{Path, PathBuf};

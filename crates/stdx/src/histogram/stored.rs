@@ -55,7 +55,7 @@ pub struct Building {
 }
 
 impl Building {
-    /// Adds a non-empty row of the column that is not yet complete.
+    /// Adds a non-empty row to the current column.
     ///
     /// # Errors
     /// Returns an error if the row does not exist, is empty, or does not follow the previous one of the column.

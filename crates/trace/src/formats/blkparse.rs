@@ -1,5 +1,5 @@
-//! Text of blkparse: `8,0 3 1 0.000000000 697 D W 223490 + 8 [kjournald]`. I/Os begin with `D` (issued to the driver)
-//! and end with `C`; other actions are skipped.
+//! Text output of blkparse, such as `8,0 3 1 0.000000000 697 D W 223490 + 8 [kjournald]`. I/Os begin with `D` (issued
+//! to the driver) and end with `C`; other actions are skipped.
 
 use super::fields::{SECTOR, io, number, spaced};
 use super::format::{Bad, Format, Parse};
