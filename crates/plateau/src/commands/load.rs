@@ -18,7 +18,7 @@ use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
 use jiff::Timestamp;
 use record::{Ceiling, TargetFacts, Workload};
-use stdx::units::{SECOND_NS, amount_base2};
+use stdx::units::amount_base2;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
