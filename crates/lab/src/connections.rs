@@ -19,8 +19,8 @@ use tokio_rustls::server::TlsStream;
 
 /// Time within which a handshake must be complete.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Number of concurrent handshakes. Beyond it, the oldest is abandoned, so clients that never complete theirs do not
-/// keep others from connecting.
+/// Number of concurrent handshakes. If there are more, the oldest is abandoned, so that clients that never complete
+/// their handshake do not keep others from connecting.
 const MOST_HANDSHAKES: usize = 64;
 /// Number of connections whose handshake is complete, and which the server has not accepted yet.
 const MOST_READY: usize = 16;
@@ -148,7 +148,7 @@ async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// A connection, in one type: with two, the program would contain the code of HTTP twice.
+/// A connection, encrypted or not, as one type: with two types, the program would contain the HTTP code twice.
 pub enum Connection {
     Plain(TcpStream),
     Encrypted(Box<TlsStream<TcpStream>>),

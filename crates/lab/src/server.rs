@@ -75,7 +75,8 @@ impl Server {
         if !address.ip().is_loopback() && !is_encrypted && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
-        // Before the address, which a second server usually shares too: this is the better explanation.
+        // Checked before the address: a second server usually has the same folder and address, and the folder is
+        // the better explanation.
         let queue = match Queue::open(&options.folder) {
             Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
             queue => queue?,
@@ -253,7 +254,7 @@ fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRout
         let call = Call { path, query, visitor, ..Call::default() };
         let app = shared.app;
         let answered = tokio::task::spawn_blocking(move || {
-            // A request that was begun ends even if its sender disconnects, so the permit is released then.
+            // A request that has begun is completed even if its sender disconnects, so the permit is released then.
             let _permit = permit;
             receive::answer((reception.answer)(&app, &call, &body))
         });

@@ -76,9 +76,9 @@ pub struct Certificates {
 /// State of supplied files.
 #[derive(Debug)]
 struct Looks {
-    /// When they were last read.
+    /// The state when the files were last read.
     read: Stamps,
-    /// At the last look.
+    /// The state when the files were last checked.
     last: Stamps,
 }
 
@@ -125,8 +125,8 @@ impl Certificates {
         Certificate { file, fingerprint: pairs.join(":"), expires, is_self_signed }
     }
 
-    /// Uses supplied files that have changed, or a new certificate if that of the server is about to expire. Returns
-    /// whether the certificate is another now. After an error, the previous certificate remains in use.
+    /// Uses supplied files that have changed, or a new certificate if the server's own is about to expire. Returns
+    /// whether the certificate has changed. After an error, the previous certificate remains in use.
     pub fn refresh(&self, now: Timestamp) -> Result<bool, ServeError> {
         let is_due = match &self.source {
             Source::Files { .. } => self.have_changed(self.source.stamps()),
@@ -142,8 +142,8 @@ impl Certificates {
         Ok(is_other)
     }
 
-    /// Whether the files have changed since they were read, but not since the last look: two files are not replaced at
-    /// the same moment.
+    /// Whether the files have changed since they were read, but not since the last check: two files are not
+    /// replaced at the same moment.
     fn have_changed(&self, now: Stamps) -> bool {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if now != looks.last {
