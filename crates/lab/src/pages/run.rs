@@ -246,7 +246,7 @@ fn amplification(live: &Live<'_>) -> Option<f64> {
 
 fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
-    // The variable that exceeds its limits the most; the first of them if several are equal.
+    // The variable with the largest excess; the first of them if several are equal.
     let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),
