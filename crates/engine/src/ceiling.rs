@@ -23,8 +23,8 @@ const DATA_BLOCK_BYTES: usize = 4096;
 /// As many buffers as at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
-/// Number and length of the runs per measurement. The run with the lowest cost counts, because disturbances can
-/// only add to it.
+/// Number and length of the runs per measurement. The run with the lowest cost is used, because disturbances
+/// can only add to the cost.
 #[derive(Debug, Clone, Copy)]
 struct Runs {
     count: usize,
@@ -70,8 +70,8 @@ pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, Engi
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
 
-/// Same as [`rehearse`], but with intervals other than one second. If intervals are short, as many of them as
-/// there are in a day take only seconds.
+/// Same as [`rehearse`], but with intervals other than one second. With short intervals, as many intervals as a
+/// day has take only seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].

@@ -176,7 +176,7 @@ pub(crate) fn facts() -> ClockFacts {
     ClockFacts { source, cost_ns, resolution_ns }
 }
 
-/// Returns the rate of the counter, or the reason why it is not used. It is determined once per process.
+/// Returns the rate of the counter, or the reason why it is not used. The rate is determined once per process.
 fn calibrated() -> &'static Result<u64, String> {
     static RATE: OnceLock<Result<u64, String>> = OnceLock::new();
     RATE.get_or_init(|| {
@@ -189,7 +189,7 @@ fn calibrated() -> &'static Result<u64, String> {
     })
 }
 
-/// Checks that both CPU and kernel declare the counter reliable.
+/// Checks that both the CPU and the kernel declare the counter reliable.
 fn trusted() -> Result<(), String> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
@@ -243,7 +243,7 @@ fn counter() -> u64 {
 #[inline]
 fn ns_of(id: ClockId) -> u64 {
     let now = clock_gettime(id);
-    // These clocks count from boot: both parts are positive and fit for 584 years.
+    // These clocks count from boot: both parts are positive, and their sum in ns fits in 64 bits for 584 years.
     now.tv_sec.cast_unsigned() * SECOND_NS + now.tv_nsec.cast_unsigned()
 }
 

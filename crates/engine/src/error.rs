@@ -124,10 +124,10 @@ pub enum EngineError {
     /// The workload of a load without a target is invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The intervals of a time series must not be empty.
+    /// The intervals of the time series have a length of zero.
     #[error("the length of an interval is zero")]
     NoInterval,
-    /// If there is no target, there is no data to verify.
+    /// Verification was requested for a load without a target, which has no data to verify.
     #[error("a load without a target reads no data that could be verified")]
     NothingToVerify,
 }

@@ -1,9 +1,9 @@
 //! The load engine runs workloads on an open file descriptor and measures each I/O.
 //!
 //! A [`Target`] contains what the engine needs to use a device: a name for messages, a descriptor, a clock,
-//! and [`LoadOptions`]. [`run`] performs one [`record::Workload`] and returns an [`LoadOutcome`] with its
-//! [`record::Segment`]; [`run_concurrently`] performs several at the same time. Both report a [`Tick`] about
-//! once per second to a function that decides whether to continue ([`Flow`]).
+//! and [`LoadOptions`]. [`run`] performs one [`record::Workload`] and returns a [`LoadOutcome`] with its
+//! [`record::Segment`]; [`run_concurrently`] performs several at the same time. Both report a [`Tick`] about once
+//! per second to a function that decides whether to continue ([`Flow`]).
 //!
 //! The modules, from the outside in:
 //!

@@ -65,8 +65,8 @@ impl Places {
         places.seat(1, 0).map(|_| places.clone())
     }
 
-    /// Assigns CPUs to this number of threads, each with this number of helper threads. Helpers share the
-    /// list of their thread, so if there are helpers, one list must serve all threads.
+    /// Assigns CPUs to `threads` threads, each with `helpers` helper threads. Helpers share the list of their
+    /// thread, so if there are helpers, one list must serve all threads.
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, PlacementError> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
         let all_threads = all as usize;

@@ -50,7 +50,7 @@ pub(crate) enum Sync {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
-    /// Number of bytes transferred, or a negative error number. After a sync, any other number means success.
+    /// Number of bytes transferred, or a negative error number. After a sync, any non-negative number means success.
     pub(crate) result: i32,
     /// Time before the system call that submitted the I/O; at QD 1 possibly the end of the previous I/O.
     pub(crate) started_ns: u64,
@@ -65,7 +65,7 @@ pub(crate) trait Queue {
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
     /// Queues an I/O on an idle slot. Submission may wait for [`flush`](Self::flush).
     fn push(&mut self, slot: Slot, access: Access);
-    /// Queues a sync on an idle slot, like an I/O. It covers the writes that have completed when it starts.
+    /// Queues a sync on an idle slot, like an I/O. The sync covers the writes that have completed when it starts.
     fn push_sync(&mut self, slot: Slot, sync: Sync);
     /// Returns the queue's source of time stamps.
     fn stamps(&mut self) -> &mut Stamps;

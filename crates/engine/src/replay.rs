@@ -42,8 +42,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// longer than this.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Replays I/Os on a target. `on_progress` receives the number of completed I/Os several times per second.
-/// Returns None if it stopped the replay.
+/// Replays I/Os on a target. `on_progress` receives the number of completed I/Os several times per second. Returns
+/// None if `on_progress` stopped the replay.
 ///
 /// # Errors
 /// Returns an error if the queue cannot be set up, an I/O fails, or the host disturbs the replay.
@@ -86,7 +86,7 @@ pub fn replay(
     Err(EngineError::Setup { threads: 1, queue_depth, block_bytes, source })
 }
 
-/// Why an engine did not replay.
+/// Why a replay by one engine failed.
 enum Unplayed {
     /// The engine could not be set up; nothing was read or written.
     Setup(io::Error),

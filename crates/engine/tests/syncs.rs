@@ -34,7 +34,7 @@ fn every_engine_issues_the_same_syncs() {
         for queue_depth in [1, 4, 33] {
             let segment = written(engine, 200, request(syncs, queue_depth));
             let synced = segment.synced.expect("syncs");
-            // There is none after the last write.
+            // No sync follows the last write.
             assert_eq!((synced.syncs, synced.latency.count()), (99, 99), "{engine:?}, depth {queue_depth}");
             assert!(synced.latency.min() > Some(0) && synced.end_fsync_ns.is_none(), "{synced:?}");
         }

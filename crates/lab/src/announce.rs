@@ -74,7 +74,7 @@ pub async fn keep_current(certificates: Arc<Certificates>, announce: Announce) {
                 failed = None;
                 announce(Announcement::Certificate(&certificates.certificate()));
             }
-            // A failure that lasts is reported once.
+            // A persistent failure is reported only once.
             Ok(Err(error)) => {
                 let text = Some(error.to_string());
                 if text != failed {

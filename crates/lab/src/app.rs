@@ -58,7 +58,7 @@ pub struct Device {
     pub model: Option<String>,
     /// Capacity; None if unknown.
     pub capacity_bytes: Option<u64>,
-    /// Why it cannot be tested; empty if it can.
+    /// Why the device cannot be tested; empty if it can.
     pub refusals: Vec<String>,
 }
 
@@ -237,7 +237,7 @@ pub enum Handler {
     Receive(Reception),
 }
 
-/// What the server has of a run after a request; None if it does not state this.
+/// How much of a run the server has after a request; None if the response does not state this.
 pub type Reply = Result<Option<Received>, TransferError>;
 
 /// What a host that sends its runs can request.

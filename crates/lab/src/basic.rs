@@ -1,5 +1,6 @@
 //! Name and password in the header `Authorization` (RFC 7617), for programs that send them with each request, such as
-//! Prometheus and curl. Such a request has the permissions of a viewer and does not start a session; changes need one.
+//! Prometheus and curl. Such a request has the permissions of a viewer and does not start a session; changes need a
+//! session.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -108,12 +108,12 @@ impl Row {
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
-    /// Whether no process will work on it any longer.
+    /// Whether no process will work on the run any longer.
     const fn is_over(&self) -> bool {
         matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }
 
-    /// Marks that must be shown with its figures.
+    /// Marks that must be shown with the run's figures.
     pub fn marks(&self) -> Vec<&'static str> {
         let mut marks = Vec::new();
         marks.extend(self.file.target.simulated.as_ref().map(|_| "SIMULATED"));
@@ -278,8 +278,7 @@ fn is_current(row: &Row, dir: &Path) -> bool {
 }
 
 /// Whether an entry that cannot be opened as a run may nevertheless be a run, by its name and its
-/// journal or archive. Other entries,
-/// such as `lost+found` and files, are not.
+/// journal or archive. Other entries, such as `lost+found` and files, cannot be runs.
 fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
     let is_named = name.to_str().is_some_and(is_run_id);
     let has_no_journal = || match std::fs::symlink_metadata(journal) {

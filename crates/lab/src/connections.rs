@@ -21,8 +21,8 @@ use crate::open_connections::{OpenConnections, Place};
 
 /// Time within which a handshake must be complete.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Number of concurrent handshakes. Beyond it, the oldest is abandoned, so clients that never complete theirs do not
-/// keep others from connecting.
+/// Number of concurrent handshakes. If there are more, the oldest is abandoned, so that clients that never complete
+/// their handshake do not keep others from connecting.
 const MOST_HANDSHAKES: usize = 64;
 /// Number of connections whose handshake is complete, and which the server has not accepted yet.
 const MOST_READY: usize = 16;

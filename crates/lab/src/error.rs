@@ -137,7 +137,7 @@ pub enum Unusable {
     /// The file contains no key.
     #[error("it contains no private key in PEM format that is not encrypted")]
     NoKey,
-    /// The key is not that of the certificate.
+    /// The key does not match the certificate, or is of a type that cannot be used.
     #[error(
         "it is not the key of the certificate, or not an RSA (2048 bits or more), ECDSA (P-256, P-384) or Ed25519 key"
     )]

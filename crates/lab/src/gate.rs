@@ -178,7 +178,7 @@ impl Gate {
         users: Users,
     ) -> Result<Self, ServeError> {
         let Transport { behind_proxy, is_encrypted } = transport;
-        // Browsers omit the port that is usual for the scheme.
+        // Browsers omit the default port of the scheme.
         let is_usual = port == if is_encrypted { HTTPS_PORT } else { HTTP_PORT };
         let mut hosts = Vec::new();
         for name in names {

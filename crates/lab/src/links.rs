@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::gate::has_port;
 
-/// The name of an address in a URL.
+/// Formats an IP address as the host of a URL (IPv6 in brackets).
 pub fn host_of(ip: IpAddr) -> String {
     match ip {
         IpAddr::V4(ip) => ip.to_string(),

@@ -40,7 +40,7 @@ impl Receivers {
             Ok(free) if free < LEAST_FREE_BYTES + more as u64 => Err(TransferError::Unreachable {
                 text: format!("less than {LEAST_FREE_BYTES} B would be free on the disk of the library"),
             }),
-            // If that is unknown, writing shows it.
+            // If the free space is unknown, the write itself shows whether there is enough.
             _ => Ok(()),
         }
     }

@@ -72,7 +72,8 @@ impl Server {
         if !address.ip().is_loopback() && !is_encrypted && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
-        // Before the address, which a second server usually shares too: this is the better explanation.
+        // Checked before the address: a second server usually has the same folder and address, and the folder is
+        // the better explanation.
         let queue = match Queue::open(&options.folder) {
             Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
             queue => queue?,

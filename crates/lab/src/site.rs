@@ -239,7 +239,7 @@ impl<E> Site<'_, E> {
     }
 }
 
-/// Increased when this version of Plateau writes other files for a run than before.
+/// Increased when the files that this version of Plateau writes for a run change.
 const FILES_VERSION: u32 = 2;
 
 /// A hash of everything that the files of a run depend on.

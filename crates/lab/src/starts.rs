@@ -214,7 +214,8 @@ impl Starts {
         })
     }
 
-    /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
+    /// Resumes or restarts a run; returns the name of the entry. Repeating this while the run is starting changes
+    /// nothing.
     pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, Unchanged> {
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
@@ -364,7 +365,8 @@ impl Starts {
     ) -> Result<(), String> {
         self.queue.write(entries).inspect_err(|why| {
             undo(entries, why);
-            // The file may have been replaced before the failure. If it cannot be replaced now, it most likely was not.
+            // The file may have been replaced before the failure. If it cannot be replaced now, it most likely was
+            // not replaced then.
             drop(self.queue.write(entries));
         })
     }

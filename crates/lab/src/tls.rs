@@ -78,7 +78,7 @@ pub struct Certificates {
 struct Looks {
     /// When they were last read and used.
     read: Stamps,
-    /// At the last look.
+    /// The state when the files were last checked.
     last: Stamps,
 }
 

@@ -276,8 +276,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the queue with a plain list. Dies and commands set, clear and replace events as in a
-        /// drive; some times do not fit into a key.
+        /// Compares the queue with a plain list. Events of dies and commands are set, cleared and replaced as in a
+        /// drive; some of their times do not fit into a key.
         #[test]
         fn the_next_event_is_the_earliest(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);

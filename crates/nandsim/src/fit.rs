@@ -70,7 +70,7 @@ impl Deviation {
     }
 }
 
-/// Returns the ratio by which a figure is off, minus one; 0 is an exact match.
+/// Returns the ratio of the larger to the smaller of two figures, minus one; 0 is an exact match.
 pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     if measured <= 0.0 || simulated <= 0.0 {
         return f64::INFINITY;

@@ -238,7 +238,7 @@ pub enum VictimPolicy {
 }
 
 /// SLC cache: it takes the host's writes while it has room, and is folded into the other flash while few
-/// program operations are outstanding, or in idle time. Its size is in addition to the other flash.
+/// program operations are outstanding, or in idle time. The cache is additional to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {

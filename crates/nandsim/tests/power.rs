@@ -1,4 +1,4 @@
-//! Power loss: determines which acknowledged writes survive it.
+//! Determines which acknowledged writes survive a power loss.
 
 mod common;
 

@@ -26,7 +26,7 @@ pub struct Answer {
     pub verified: Option<VerifyReport>,
 }
 
-/// Checks that no other workload writes to a range that is verified.
+/// Checks that no workload writes to a range that another workload verifies.
 ///
 /// # Errors
 /// [`EngineError::VerifiedRangeShared`].

@@ -10,7 +10,7 @@ use super::interval::Interval;
 pub(crate) enum Message {
     /// Setup succeeded, possibly with remarks on the I/O path, or failed.
     Ready(io::Result<Vec<PathRemark>>),
-    /// An interval ended. Syncs are not part of it, because the time series does not contain them.
+    /// An interval ended. Syncs are counted separately, because the time series does not contain them.
     Interval { closed: Interval, syncs: u64 },
     /// The worker exited.
     Gone,

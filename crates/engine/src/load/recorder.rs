@@ -149,7 +149,7 @@ pub struct Recorder {
     interval_ns: u64,
     /// Start of the measurement, after the ramp.
     begin_ns: u64,
-    /// I/Os that complete before this time do not count; it is set to 0 once it has passed.
+    /// I/Os that complete before this time are not counted; set to 0 once the time has passed.
     counts_from_ns: u64,
     display: SyncSender<Message>,
 }

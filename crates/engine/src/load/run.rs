@@ -53,8 +53,8 @@ pub fn run(
     run_and_check(target, workload, on_tick).map(|(outcome, _)| outcome)
 }
 
-/// Runs a workload until it ends. For stamped blocks, the second value contains what is needed to verify
-/// them.
+/// Runs a workload until it ends. For stamped blocks, the second value of the result contains what is needed to
+/// verify them.
 pub(super) fn run_and_check(
     target: &Target<'_>,
     workload: &Workload,

@@ -7,7 +7,7 @@
 
 use super::verify_report::Wrong;
 
-/// Length of a stamp; blocks have at least a sector, so a stamp always fits.
+/// Length of a stamp; a block is at least one sector long, so a stamp always fits.
 const STAMP_BYTES: usize = 40;
 const MAGIC: u64 = u64::from_le_bytes(*b"PLATEAU\x01");
 const SUM_AT: usize = 36;

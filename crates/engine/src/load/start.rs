@@ -42,7 +42,7 @@ impl Gate {
     }
 }
 
-/// State shared by workers and watcher.
+/// State shared by the workers and the watcher.
 pub(super) struct Control {
     pub(super) gate: Gate,
     pub(super) stop: AtomicBool,

@@ -71,7 +71,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             return Ok(false);
         }
         steps.unsubmitted += 1;
-        // Filling the next large buffer would delay this one.
+        // Large I/Os are submitted at once: filling the next large buffer would delay this I/O.
         let is_large = steps.requests[usize::from(slot)].block_bytes() >= LARGE_BYTES;
         if steps.unsubmitted == REFILL_BATCH || is_large {
             steps.unsubmitted = 0;

@@ -58,10 +58,10 @@ impl Request {
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
 
-    /// Replaces a request that was resubmitted. No completion has this length, so its result always reaches
-    /// [`Worker::not_done`], and the fast path needs no extra check.
+    /// Stands in for a request that was resubmitted. No completion has this length, so the result always
+    /// reaches [`Worker::not_done`], and the fast path needs no extra check.
     const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
-    /// The syncs. As for a repeated request, their completions always reach [`Worker::not_done`].
+    /// The syncs. As with a repeated request, the completion of a sync always reaches [`Worker::not_done`].
     const FSYNC: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 | 1 };
     const FDATASYNC: Self = Self { offset_bytes: 1, ..Self::FSYNC };
 
@@ -72,7 +72,7 @@ impl Request {
         }
     }
 
-    /// Returns the sync if this is one.
+    /// Returns the sync if this request is a sync.
     pub(crate) fn sync(self) -> Option<Sync> {
         match self {
             Self::FSYNC => Some(Sync::Fsync),
@@ -168,7 +168,7 @@ impl Ahead {
         Some((self.drawn[self.left % DRAWN_AHEAD], took))
     }
 
-    /// Returns the bytes of the latest request to the amount, because it will not be issued.
+    /// Adds the bytes of the latest request back to the remaining amount, because the request will not be issued.
     #[cold]
     fn give_back(&mut self, request: Request) {
         self.left_bytes += i64::from(request.block_bytes());

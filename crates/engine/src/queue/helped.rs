@@ -17,8 +17,7 @@ const NOWHERE: u64 = 1 << 62;
 /// time stamp is exact.
 const QUICK_NS: u64 = 10_000;
 
-/// Returns whether the target may block during submission, in which case io_uring leaves its I/Os to io-wq
-/// workers.
+/// Returns whether the target may block during submission, in which case io_uring passes its I/Os to io-wq workers.
 pub(super) fn may_block(fd: RawFd) -> bool {
     // SAFETY: the target keeps its file open for the whole run.
     let file = unsafe { BorrowedFd::borrow_raw(fd) };

@@ -21,10 +21,11 @@ pub(crate) trait Operation: Sized {
     type Target: Copy;
     /// Whether the operation accesses the target; if not, polling is pointless.
     const REACHES_TARGET: bool;
-    /// Whether only the first I/O shows if the kernel supports the operation.
+    /// Whether it takes a first I/O to find out whether the kernel supports the operation.
     const NEEDS_A_TRIAL: bool;
 
-    /// Registers file and buffers with the kernel. Remarks name the registrations that the kernel refused.
+    /// Registers the file and the buffers with the kernel. The returned remarks name the registrations that the
+    /// kernel refused.
     fn new(
         ring: &Ring<Self::Submission>,
         shape: &Shape,

@@ -1,4 +1,4 @@
-//! I/O through io_uring, with registered file, ring and buffers if the kernel permits it.
+//! I/O through io_uring, with a registered file, ring and buffers if the kernel permits.
 
 use std::io;
 use std::mem::ManuallyDrop;

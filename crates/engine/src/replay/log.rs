@@ -25,7 +25,7 @@ impl ReplayLog {
         Self { start_ns, recorder, lateness: Histogram::default(), held_back: 0, most_outstanding: 0 }
     }
 
-    /// Returns the time of the first due I/O.
+    /// Returns the time at which the replay starts.
     #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns

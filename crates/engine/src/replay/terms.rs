@@ -56,7 +56,7 @@ pub struct Replayed {
     pub io_path: Option<IoPath>,
 }
 
-/// I/Os in a batch.
+/// Number of I/Os in a batch.
 pub const BATCH: usize = 4096;
 
 /// Adds up to [`BATCH`] I/Os to the vector; adds none at the end.

@@ -67,7 +67,7 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
     }
 }
 
-/// The values of a figure as a small line; a single value is not a trend.
+/// The values of a figure as a sparkline; nothing for a single value, which is not a trend.
 fn trend(history: &History) -> Markup {
     let values: Vec<f64> = history.values.iter().map(|(_, value)| *value).collect();
     let (Some(first), Some(last), true) = (values.first(), values.last(), values.len() > 1) else {

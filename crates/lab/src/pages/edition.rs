@@ -155,8 +155,8 @@ pub fn export_file(id: &str, format: &Format) -> String {
     format!("{}/{}", run_folder(id), format.output_name(id))
 }
 
-/// Path of the folder with a run's files. Its name differs from those of all pages: an id may end in `.html`, but none
-/// starts with a hyphen.
+/// Path of the folder with a run's files. Its name differs from those of all pages: an id may end in `.html`, but
+/// no id starts with a hyphen.
 fn run_folder(id: &str) -> String {
     let hyphen = if id.ends_with(".html") { "-" } else { "" };
     format!("runs/{hyphen}{id}")

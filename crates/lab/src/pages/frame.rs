@@ -82,7 +82,7 @@ pub fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// The time that has passed since then; 0 if the clock was set back.
+/// The time that has passed since `since`; 0 if the clock was set back.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }

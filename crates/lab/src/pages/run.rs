@@ -246,7 +246,7 @@ fn amplification(live: &Live<'_>) -> Option<f64> {
 
 fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
-    // The first one if there are several.
+    // The variable with the largest excess; the first of them if several are equal.
     let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),
@@ -388,7 +388,7 @@ fn files(id: &str, formats: &[&Format], edition: Edition) -> Markup {
             p.links {
                 @if edition == Edition::Server || !formats.is_empty() { a href=(edition.report(id)) { "Report" } " " }
                 @if edition == Edition::Server { a href=(format!("/runs/{id}/page")) { "This page as one file" } " " }
-                // Published, the report is the HTML file.
+                // On a published site, the HTML file is the report, which is already linked.
                 @for format in formats.iter().filter(|format| edition == Edition::Server || format.name != "html") {
                     a href=(edition.export(id, format)) title=(format.about) { (format.name) } " "
                 }

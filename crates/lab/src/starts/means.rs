@@ -12,12 +12,12 @@ pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Sen
 /// The means.
 pub struct Means {
     pub perform: Box<Perform>,
-    /// Executes something in a thread of its own.
+    /// Runs a function in a thread of its own.
     pub spawn: fn(Box<dyn FnOnce() + Send>) -> io::Result<()>,
 }
 
 impl Means {
-    /// Starts runs with the rights of this process or, if there is a socket, by the launcher that listens on it.
+    /// Starts runs with the privileges of this process or, if there is a socket, by the launcher that listens on it.
     pub fn of(launcher: Launcher, socket: Option<PathBuf>) -> Self {
         let perform: Box<Perform> = match socket {
             Some(socket) => Box::new(move |request, _| {

@@ -41,7 +41,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Takes the folder into use, until this is dropped.
+    /// Claims the folder until this queue is dropped.
     ///
     /// # Errors
     /// If another server uses it, because each server would overwrite the queue of the other one and start its runs
@@ -73,8 +73,8 @@ impl Queue {
     /// The queued entries; none if there is no file.
     ///
     /// # Errors
-    /// If the file cannot be trusted, read or parsed. It must not count as empty: the next change would replace it, and
-    /// all runs in it would be lost.
+    /// If the file cannot be trusted, read or parsed. Such a file must not count as empty: the next change would
+    /// replace it, and all runs in it would be lost.
     pub fn read(&self) -> Result<Vec<Entry>, ServeError> {
         if self.is_foreign { Ok(Vec::new()) } else { read(&self.folder) }
     }

@@ -1,5 +1,5 @@
-//! The self-signed certificate of a server. It is generated once and kept, so that browsers that trust it continue to;
-//! it is replaced when the names of the server have changed or it is about to expire.
+//! The self-signed certificate of a server. It is generated once and kept, so that browsers that trust it continue
+//! to do so; it is replaced when the names of the server have changed or it is about to expire.
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};

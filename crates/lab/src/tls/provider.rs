@@ -1,4 +1,4 @@
-//! The cryptography of TLS connections: that of `ring`, without what only clients need.
+//! The cryptography of TLS connections: that of `ring`, without the parts that only clients need.
 //!
 //! The provider that rustls offers also verifies certificates, which makes the program larger. This server asks for no
 //! certificate, so it verifies none.

@@ -19,7 +19,7 @@ use crate::error::{ServeError, Unusable};
 const MOST_CHAIN_BYTES: u64 = 256 << 10;
 const MOST_KEY_BYTES: u64 = 64 << 10;
 
-/// Reads a chain of certificates, the server's first, and the key of the server's.
+/// Reads a chain of certificates, the server's first, and the key of the server's certificate.
 pub fn load(certificate: &Path, key: &Path) -> Result<CertifiedKey, ServeError> {
     let failed = |path: &Path, why: Unusable| ServeError::Certificate { path: path.into(), why };
     let chain = chain(certificate).map_err(|why| failed(certificate, why))?;

@@ -69,7 +69,7 @@ impl FaultInjector {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
 
-    /// Restores power. Returns true if the drive was unavailable.
+    /// Restores power. Returns whether the drive was unavailable.
     pub(super) fn restore_power(&mut self, now_ns: u64) -> bool {
         let gone = self.is_gone(now_ns);
         if gone && let Some(injected) = self.injected.as_deref_mut() {

@@ -41,7 +41,7 @@ pub struct Ssd<D = Sound> {
 }
 
 impl Ssd<Sound> {
-    /// Creates a drive in its fresh state (FOB); `seed` determines the spread of its program times.
+    /// Creates a drive in its fresh state (FOB); `seed` seeds the random variation of its program times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
         Self::new_in(model, scale, seed, Memory::default())

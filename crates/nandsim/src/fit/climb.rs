@@ -103,7 +103,7 @@ fn mean(errors: &[f64]) -> f64 {
 }
 
 /// Returns the weight of an error: roughly its square if it is small, and never more than 1, so that a hopeless
-/// cell does not dominate. It increases strictly with the error.
+/// cell does not dominate. The weight increases strictly with the error.
 fn counted(error: f64) -> f64 {
     let error = error.min(1e6);
     error / (1.0 + error) * error / (CLOSE + error)

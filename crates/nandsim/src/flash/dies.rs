@@ -116,7 +116,7 @@ impl Die {
 }
 
 impl Flash {
-    /// Creates idle flash; `seed` determines the spread of the program times.
+    /// Creates idle flash; `seed` seeds the random variation of the program times.
     pub(crate) fn new(model: &Model, layout: &Layout, seed: u64) -> Self {
         let timing = Timing::new(model, layout);
         let (count, per_channel) = (layout.dies(), layout.dies_per_channel());

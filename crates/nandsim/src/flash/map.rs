@@ -21,7 +21,7 @@ pub(crate) struct Map {
     /// Number of valid slots of each superblock.
     valid: Vec<u32>,
     /// A lower bound for each group: no eligible superblock of the group has fewer valid slots. Sealing a
-    /// superblock may reduce it.
+    /// superblock may reduce the bound of its group.
     fewest: Vec<u32>,
     /// Number of mapped units.
     mapped: u32,
@@ -120,7 +120,7 @@ impl Map {
     }
 
     /// Among the eligible superblocks, returns the first with the fewest valid slots, and its number of valid
-    /// slots. Groups that cannot contain it are skipped.
+    /// slots. Groups that cannot contain this superblock are skipped.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {
             let (mut group, mut least) = (0, u32::MAX);

@@ -103,7 +103,7 @@ impl Hybrid {
         slot != NONE && !self.is_buffered(blocks, slot)
     }
 
-    /// Places a map unit in the host's open superblock, unless it already is in an open program unit.
+    /// Places a map unit in the host's open superblock, unless it is already in an open program unit.
     fn place_once<D: Defects>(&mut self, blocks: &mut BlockManager<D>, unit: u32, ready_ns: u64) {
         if !self.is_buffered(blocks, blocks.map.slot_of(unit)) {
             place(self, blocks, unit, ready_ns);

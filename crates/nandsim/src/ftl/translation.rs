@@ -36,7 +36,7 @@ macro_rules! each {
 }
 
 impl<D: Defects> Translation<D> {
-    /// Creates a layer over erased flash; `seed` determines the spread of the program times.
+    /// Creates a layer over erased flash; `seed` seeds the random variation of the program times.
     pub(crate) fn new(model: &Model, scale: Scale, seed: u64, means: (Memory, D)) -> Self {
         let layout = Layout::new(model, scale);
         let layer = match &model.hybrid {

@@ -1,4 +1,4 @@
-//! The interface between drive and host.
+//! The interface between the drive and the host.
 
 use std::fmt;
 
