@@ -24,6 +24,7 @@ pub mod result;
 mod setters;
 mod stages;
 pub mod steady;
+mod strided;
 mod strides;
 mod think;
 mod values;

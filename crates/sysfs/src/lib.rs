@@ -1,10 +1,11 @@
-//! What the kernel reports in `/sys` and `/proc` about block devices and file systems: devices and their stacks, mounts,
-//! the file system of a file, and the I/O of the devices below it.
+//! What the kernel reports in `/sys` and `/proc` about block devices and file systems: devices, their stacks and links,
+//! mounts, the file system of a file, and the I/O of the devices below it.
 //!
 //! Nothing here writes, opens a device or makes an ioctl.
 
 #![forbid(unsafe_code)]
 
+mod attached;
 mod below;
 mod counters;
 mod facts;
@@ -12,6 +13,7 @@ mod host;
 mod mountinfo;
 mod number;
 
+pub use attached::{Attached, Link};
 pub use counters::Counters;
 pub use facts::{Found, look};
 pub use host::{Roots, SysDevice};

@@ -1,0 +1,126 @@
+//! The range of sequential jobs that skip parts of it: `rw=read:8k` and `zonemode=strided`.
+
+use record::{Access, Range};
+
+use super::Job;
+
+impl Job {
+    /// Returns the range of a job that may access `size` bytes from `start`, and its amount out of `amount`.
+    pub(crate) fn strided_range(
+        &self,
+        (start, size): (u64, u64),
+        amount: u64,
+    ) -> Result<(Range, u64), String> {
+        let whole = Range { start_bytes: start, ..Range::first(size) };
+        let strides = self.strides;
+        let zoned = strides.zoned.unwrap_or(strides.zone_bytes > 0);
+        match (strides.skip_bytes, zoned) {
+            (0, false) => Ok((whole, amount)),
+            (0, true) => self.zones(whole, amount),
+            (_, false) => Ok((self.skipping(whole)?, amount)),
+            (_, true) => {
+                Err("rw with a number of bytes to skip cannot be combined with zonemode=strided".into())
+            }
+        }
+    }
+
+    fn skipping(&self, whole: Range) -> Result<Range, String> {
+        let kinds = self.kinds()?;
+        let block = u64::from(kinds[0].block_bytes);
+        if kinds.iter().any(|kind| u64::from(kind.block_bytes) != block) {
+            return Err("skipping bytes after each I/O needs one block size".into());
+        }
+        let bytes = self.strides.skip_bytes.unsigned_abs();
+        let stride = match self.strides.skip_bytes < 0 {
+            false => bytes.checked_add(block),
+            true => bytes.checked_sub(block).filter(|stride| *stride >= block),
+        };
+        let stride = stride.ok_or_else(|| {
+            format!("to descend without overlaps, a job must skip at least -{} bytes", 2 * block)
+        })?;
+        repeated(whole, block, stride)
+    }
+
+    fn zones(&self, whole: Range, amount: u64) -> Result<(Range, u64), String> {
+        let zone = self.strides.zone_bytes;
+        if self.access != Access::Sequential {
+            return Err(format!("zonemode=strided applies to sequential I/O, and {} is not", self.pattern));
+        }
+        if zone == 0 {
+            return Err("zonemode=strided needs a zonesize".into());
+        }
+        if self.strides.zone_range_bytes.is_some_and(|range| range != zone) {
+            return Err("zonerange: only the zonesize is supported".into());
+        }
+        let stride =
+            zone.checked_add(self.strides.zone_skip_bytes).ok_or("zonesize plus zoneskip is too large")?;
+        // As in fio, skipped bytes count towards the amount.
+        let transferred = amount / stride * zone + (amount % stride).min(zone);
+        Ok((repeated(whole, zone, stride)?, transferred))
+    }
+}
+
+/// Returns the pieces of `length` bytes at this distance that fit into a contiguous range.
+fn repeated(whole: Range, length: u64, stride: u64) -> Result<Range, String> {
+    if stride == length || whole.segment_bytes < length {
+        return Ok(whole);
+    }
+    let count = (whole.segment_bytes - length) / stride + 1;
+    let segments =
+        u32::try_from(count).map_err(|_| format!("{count} pieces are too many; use a part of the target"))?;
+    Ok(Range { segments, segment_bytes: length, stride_bytes: stride, ..whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Job, Surroundings, parse};
+    use record::{Range, Until, Workload};
+
+    const MIB: u64 = 1 << 20;
+
+    fn workload(options: &str) -> Result<Workload, String> {
+        let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
+        let jobs = parse("x", &text, &Job::default(), &Surroundings::none())?;
+        jobs[0].streams(64 * MIB, 0, 1).map(|mut streams| streams.remove(0))
+    }
+
+    #[test]
+    fn skipped_bytes_become_the_distance_of_segments() {
+        let forward = workload("rw=write:112k bs=16k offset=1m size=1m").unwrap();
+        let range = Range { start_bytes: MIB, segments: 8, segment_bytes: 16 << 10, stride_bytes: 128 << 10 };
+        assert_eq!((forward.range, forward.regime.descending), (range, false));
+        assert_eq!(forward.until, Until::AmountBytes(MIB));
+        // Three I/Os fit: at 0, 384 KiB and 768 KiB.
+        assert_eq!(workload("rw=read:128k bs=256k size=1m").unwrap().range.segments, 3);
+        let back = workload("rw=read:-8k bs=4k size=1m").unwrap();
+        assert_eq!((back.range, back.regime.descending), (Range::first(MIB), true));
+        let sparse = workload("rw=read:-16k bs=4k size=1m").unwrap();
+        assert_eq!((sparse.range.segments, sparse.range.stride_bytes), (86, 12 << 10));
+        for (options, expected) in [
+            ("rw=read:-4k bs=4k", "at least -8192 bytes"),
+            ("rw=read:4k bssplit=4k/50:8k/50", "one block size"),
+            ("rw=read:4k zonemode=strided zonesize=1m", "cannot be combined"),
+        ] {
+            let error = workload(options).unwrap_err();
+            assert!(error.contains(expected), "{options}: {error}");
+        }
+    }
+
+    #[test]
+    fn skipped_zones_count_towards_the_amount() {
+        let zones = workload("rw=read bs=64k zonemode=strided zonesize=1m zoneskip=7m").unwrap();
+        let range = Range { start_bytes: 0, segments: 8, segment_bytes: MIB, stride_bytes: 8 * MIB };
+        assert_eq!((zones.range, zones.until), (range, Until::AmountBytes(8 * MIB)));
+        let implied = workload("rw=read bs=64k zonesize=1m zoneskip=7m size=12m").unwrap();
+        assert_eq!((implied.range.segments, implied.until), (2, Until::AmountBytes(2 * MIB)));
+        assert_eq!(workload("rw=read zonemode=none zonesize=1m").unwrap().range, Range::first(64 * MIB));
+        for (options, expected) in [
+            ("rw=randread zonemode=strided zonesize=1m", "sequential I/O"),
+            ("rw=read zonemode=strided", "needs a zonesize"),
+            ("rw=read zonesize=1m zonerange=2m", "only the zonesize"),
+        ] {
+            let error = workload(options).unwrap_err();
+            assert!(error.contains(expected), "{options}: {error}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Topology of a block device: its disk, its controller, and the links between the device and the CPU.
+
+use std::fs;
+use std::path::Path;
+
+use crate::host::SysDevice;
+
+/// A link that several drives may share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Kind and location, such as `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
+    pub name: String,
+    /// Maximum throughput, net of encoding overhead; `None` if the kernel does not report it.
+    pub bytes_per_second: Option<f64>,
+}
+
+/// Position of a target in the topology.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Attached {
+    /// The whole disk, or the disk that contains the partition, such as `sda`.
+    pub disk: Option<String>,
+    /// The NVMe controller, or the subsystem if there are several paths, such as `nvme0`.
+    pub controller: Option<String>,
+    /// Links from the drive to the CPU.
+    pub links: Vec<Link>,
+    /// The nearest NUMA node, if reported by the kernel.
+    pub numa_node: Option<u32>,
+}
+
+impl Attached {
+    /// Looks up the topology of a block device.
+    #[must_use]
+    pub fn of(device: &SysDevice) -> Self {
+        Self { numa_node: device.numa_node(), ..of_directory(device.position()) }
+    }
+}
+
+/// Looks up the topology from the device's directory in `/sys/devices`.
+fn of_directory(dir: &Path) -> Attached {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let disk = if dir.join("partition").exists() { dir.parent() } else { Some(dir) };
+    let controller = dir
+        .ancestors()
+        .skip(1)
+        .filter_map(name)
+        .find(|name| is_numbered(name, "nvme") || is_numbered(name, "nvme-subsys"));
+    let links = dir.ancestors().skip(1).filter_map(|above| link(above, &name(above)?)).collect();
+    Attached { disk: disk.and_then(name), controller, links, numa_node: None }
+}
+
+fn is_numbered(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn link(dir: &Path, name: &str) -> Option<Link> {
+    let read = |file: &str| Some(fs::read_to_string(dir.join(file)).ok()?.trim().to_owned());
+    if let Some(speed) = read("current_link_speed") {
+        let bytes_per_second = pcie(&speed, &read("current_link_width")?);
+        return Some(Link { name: format!("PCIe {name}"), bytes_per_second });
+    }
+    if is_numbered(name, "ata") {
+        return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
+    }
+    // Only hubs and ports carry the traffic of the devices attached to them. The interfaces of a USB device
+    // have no speed.
+    let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
+    Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
+}
+
+/// Returns the throughput of a PCIe link, net of encoding overhead, given `8.0 GT/s PCIe` and `4` lanes.
+fn pcie(speed: &str, width: &str) -> Option<f64> {
+    let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
+    let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;
+    let share = if transfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+    Some(transfers * 1e9 * share / 8.0 * lanes)
+}
+
+/// Returns the throughput of the port's link, given `6.0 Gbps` and 8b/10b encoding.
+fn sata(dir: &Path, port: &str) -> Option<f64> {
+    let number = port.strip_prefix("ata")?;
+    let file = dir.join(format!("link{number}/ata_link/link{number}/sata_spd"));
+    let gigabits: f64 = fs::read_to_string(file).ok()?.split_whitespace().next()?.parse().ok()?;
+    Some(gigabits * 1e9 / 10.0)
+}
+
+/// 8b/10b encoding up to 5 Gb/s, 128b/132b above that.
+fn usb(megabits: f64) -> f64 {
+    let share = if megabits <= 5000.0 { 8.0 / 10.0 } else { 128.0 / 132.0 };
+    megabits * 1e6 * share / 8.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Creates these files in a mock `/sys/devices`.
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn namespaces_of_a_controller_share_it_and_its_slot() {
+        let root = "pci0000:00/0000:00:1d.0";
+        let slot = format!("{root}/0000:01:00.0");
+        let dir = tree(&[
+            (&format!("{root}/current_link_speed"), "8.0 GT/s PCIe\n"),
+            (&format!("{root}/current_link_width"), "4\n"),
+            (&format!("{slot}/nvme/nvme0/nvme0n1/size"), "1"),
+            (&format!("{slot}/nvme/nvme0/nvme0n1/nvme0n1p2/partition"), "2"),
+        ]);
+        let found = of_directory(&dir.path().join(&slot).join("nvme/nvme0/nvme0n1/nvme0n1p2"));
+        assert_eq!((found.disk.as_deref(), found.controller.as_deref()), (Some("nvme0n1"), Some("nvme0")));
+        let [link] = &found.links[..] else { panic!("{:?}", found.links) };
+        assert_eq!(link.name, "PCIe 0000:00:1d.0");
+        assert!((link.bytes_per_second.unwrap() / 3.938e9 - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn drives_on_a_port_multiplier_share_the_port() {
+        let port = "pci0000:00/0000:00:17.0/ata3";
+        let disk = |n: u32| {
+            format!("{port}/host2/target2:{n}:0/2:{n}:0:0/block/sd{}", if n == 0 { 'a' } else { 'b' })
+        };
+        let dir = tree(&[
+            (&format!("{port}/link3/ata_link/link3/sata_spd"), "6.0 Gbps\n"),
+            (&format!("{}/size", disk(0)), "1"),
+            (&format!("{}/size", disk(1)), "1"),
+        ]);
+        let [a, b] = [0, 1].map(|n| of_directory(&dir.path().join(disk(n))));
+        assert_eq!((a.disk.as_deref(), b.disk.as_deref()), (Some("sda"), Some("sdb")));
+        assert_eq!(a.links, b.links);
+        assert_eq!(a.links, [Link { name: "SATA ata3".into(), bytes_per_second: Some(6e8) }]);
+    }
+
+    #[test]
+    fn usb_devices_share_their_hub() {
+        let hub = "pci0000:00/0000:00:14.0/usb2/2-1";
+        let disk = format!("{hub}/2-1.2/2-1.2:1.0/host6/target6:0:0/6:0:0:0/block/sdc");
+        let dir = tree(&[
+            ("pci0000:00/0000:00:14.0/usb2/speed", "10000\n"),
+            ("pci0000:00/0000:00:14.0/usb2/busnum", "2\n"),
+            (&format!("{hub}/speed"), "5000\n"),
+            (&format!("{hub}/busnum"), "2\n"),
+            (&format!("{disk}/size"), "1"),
+        ]);
+        let found = of_directory(&dir.path().join(&disk));
+        let names: Vec<_> =
+            found.links.iter().map(|link| (link.name.as_str(), link.bytes_per_second)).collect();
+        assert_eq!(names[0], ("USB 2-1", Some(5e8)));
+        assert_eq!((names[1].0, names.len()), ("USB usb2", 2));
+    }
+}
