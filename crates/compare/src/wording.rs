@@ -83,13 +83,20 @@ pub(crate) fn unbroken(text: &str) -> String {
 
 /// One decimal place, with a sign unless the result is zero.
 pub(crate) fn signed(percent: f64) -> String {
-    let rounded = (percent * 10.0).round() / 10.0;
-    if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
+    let text = grouped(percent, 1);
+    let is_positive = !text.starts_with('-') && text != "0.0";
+    if is_positive { format!("+{text}") } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_have_a_sign_and_grouped_digits() {
+        let all = [3271.34, -1200.06, 12.25, -0.04, 0.0].map(signed);
+        assert_eq!(all, ["+3,271.3", "-1,200.1", "+12.3", "0.0", "0.0"]);
+    }
 
     #[test]
     fn runs_have_letters_beyond_z() {
