@@ -321,6 +321,18 @@ pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
+/// The most that `text` takes in the widest of the usual fonts, where capitals are wider than [`text_width`] assumes.
+pub(crate) fn widest_text(text: &str, size: f64) -> f64 {
+    let share = |c: char| match c {
+        ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'i' | 'j' | 'l' | 'I' => 0.34,
+        '-' | '(' | ')' | '/' | 'f' | 't' | 'r' => 0.42,
+        'M' | 'W' | 'm' | 'w' | '%' | '…' | '@' => 1.0,
+        'A'..='Z' => 0.75,
+        _ => 0.64,
+    };
+    text.chars().map(share).sum::<f64>() * size
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

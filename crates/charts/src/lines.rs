@@ -2,8 +2,9 @@
 
 use chartdata::ReadingHint;
 use chartdata::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
+use stdx::units::count_of;
 
-use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width, widest_text};
 use crate::marker;
 use crate::markup::shortened;
 use crate::reading::sentence;
@@ -299,7 +300,12 @@ fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &LinePlot) {
 
 fn legend_width(lines: &Lines) -> f64 {
     let names = lines.series.iter().map(|s| &s.name).chain(lines.guides.iter().map(|g| &g.name));
-    let widest = names.map(|n| text_width(&shortened(n, LEGEND_CHARACTERS), LEGEND_SIZE)).fold(0.0, f64::max);
+    let width = |name: &String| {
+        let name = shortened(name, LEGEND_CHARACTERS);
+        // Names of many capitals use the margin, or widen the legend.
+        text_width(&name, LEGEND_SIZE).max(widest_text(&name, LEGEND_SIZE) - 6.0)
+    };
+    let widest = names.map(width).fold(0.0, f64::max);
     if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
 }
 
@@ -358,7 +364,7 @@ fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: us
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         canvas.text(middle, "No values", Lettering::new(16.0, Anchor::Middle).colour(SOFT_INK));
     } else if omitted > 0 {
-        let text = format!("{omitted} zero values cannot be shown on a logarithmic axis");
+        let text = format!("{} cannot be shown on a logarithmic axis", count_of(omitted, "zero value"));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
         canvas.text((plot.right - 6.0, plot.top + 12.0), &text, lettering);
     }

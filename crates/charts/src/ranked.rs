@@ -2,7 +2,7 @@
 
 use chartdata::exhibit::Scale;
 
-use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
+use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width, widest_text};
 use crate::markup::shortened;
 use crate::ruler::Ruler;
 use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
@@ -68,13 +68,15 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     // Bold text is wider.
     let room = (width / (TITLE.size * 0.64)) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
+    // Names of many capitals use some of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {
-        let width = text_width(&shortened(&bar.name, NAME_CHARACTERS), NAME.size);
+        let name = shortened(&bar.name, NAME_CHARACTERS);
+        let width = (text_width(&name, NAME.size) + 10.0).max(widest_text(&name, NAME.size) + 6.0);
         if bar.is_baseline { width * BOLD } else { width }
     };
     let names = ranked.bars.iter().map(name_width).fold(0.0, f64::max);
     let texts = ranked.bars.iter().map(|bar| text_width(&bar.text, VALUE.size)).fold(0.0, f64::max);
-    let (left, right) = (names + 10.0, width - texts - 10.0);
+    let (left, right) = (names, width - texts - 10.0);
     let ends = ranked.bars.iter().flat_map(|bar| bar.value.into_iter().chain(bar.interval.map(|i| i.1)));
     let ruler = Ruler::of(Scale::LinearFromZero, ends, ((right - left) / 70.0) as usize);
     let bottom = HEAD + ranked.bars.len() as f64 * ROW;
@@ -151,6 +153,16 @@ mod tests {
         assert_eq!(svg.matches("stroke-dasharray").count(), 1, "only the invalid value is an outline");
         let ends = svg.split("x2=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
         assert!(ends.clone().count() > 9 && ends.fold(0.0, f64::max) <= 480.0);
+    }
+
+    /// In Chromium with DejaVu Sans, the shortened name is 173 px wide.
+    #[test]
+    fn names_of_capitals_end_before_the_bars() {
+        let capitals = RankedBar { name: "H STEC MACH16 M16ISD2-200UCP".into(), ..bar(1, 200.0) };
+        let svg = ranked(&Ranked { title: "IOPS".into(), bars: vec![capitals] }, 480.0);
+        let corner = svg.split("<polygon points=\"").nth(1).and_then(|rest| rest.split(',').next());
+        let left: f64 = corner.and_then(|x| x.parse().ok()).expect("the left end of the bar");
+        assert!((2.0 + 173.0..200.0).contains(&left), "{left}");
     }
 
     #[test]

@@ -30,8 +30,9 @@ pub fn html(comparison: &Comparison, authored: &Authored) -> String {
         format!("<div class=\"watermark\" aria-hidden=\"true\">{}</div>\n", escape(word))
     });
     let content = format!(
-        "{watermark}<main data-quantiles=\"{}\">\n<h1>{}</h1>\n{}{}{}{}{}{}{}{}{}</main>\n",
+        "{watermark}<main data-quantiles=\"{}\">\n{}<h1>{}</h1>\n{}{}{}{}{}{}{}{}{}</main>\n",
         quantiles.join(" "),
+        printed_marks(comparison),
         escape(&title),
         points("Key points", &authored.key_points),
         runs(comparison, authored),
@@ -44,6 +45,14 @@ pub fn html(comparison: &Comparison, authored: &Authored) -> String {
         points("Notes", &authored.notes),
     );
     Shell { title: &title, style: STYLE, class: "", content: &content, script: Some(SCRIPT) }.html()
+}
+
+/// The marks of all runs at the top of every printed page; empty if no run has any. Screens show them next to each run.
+fn printed_marks(comparison: &Comparison) -> String {
+    match sections::marks(&comparison.runs) {
+        marks if marks.is_empty() => marks,
+        marks => format!("<p class=\"caveats\">{}</p>\n", escape(&marks)),
+    }
 }
 
 /// Names of a few runs, or their number.

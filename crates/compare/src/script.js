@@ -25,7 +25,7 @@
   const signed = (percent) => {
     // Rounds halves away from zero, like the program.
     const rounded = (Math.sign(percent) * Math.round(Math.abs(percent) * 10)) / 10;
-    return rounded === 0 ? "0.0" : (rounded > 0 ? "+" : "") + rounded.toFixed(1);
+    return rounded === 0 ? "0.0" : (rounded > 0 ? "+" : "") + rounded.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   };
   const student = (degrees) => {
     const whole = Math.max(1, Math.floor(degrees + 1e-9));

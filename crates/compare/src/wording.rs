@@ -29,8 +29,15 @@ pub(crate) fn letters(runs: &[usize]) -> String {
 
 /// Decimal places of all values of a figure: milliseconds are small, IOPS are large.
 pub(crate) fn decimals(line: &Line) -> usize {
-    let largest = line.figures.iter().flatten().filter_map(Figure::mean).fold(0.0, f64::max);
-    if largest < 10.0 { 3 } else { 1 }
+    decimals_of(line.figures.iter().flatten().filter_map(Figure::mean))
+}
+
+/// One decimal place suits large values, unless one of them is so small that it would be printed as 0.1 or 0.0.
+fn decimals_of(values: impl Iterator<Item = f64>) -> usize {
+    let (smallest, largest) = values
+        .filter(|value| *value > 0.0)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    if smallest < 1.0 || largest < 10.0 { 3 } else { 1 }
 }
 
 /// Mean of a figure, with its uncertainty if known, and marked if the figure is host-limited; None if not measured.
@@ -83,13 +90,27 @@ pub(crate) fn unbroken(text: &str) -> String {
 
 /// One decimal place, with a sign unless the result is zero.
 pub(crate) fn signed(percent: f64) -> String {
-    let rounded = (percent * 10.0).round() / 10.0;
-    if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
+    let text = grouped(percent, 1);
+    let is_positive = !text.starts_with('-') && text != "0.0";
+    if is_positive { format!("+{text}") } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_values_keep_their_digits_beside_large_ones() {
+        let decimals = |values: &[f64]| decimals_of(values.iter().copied());
+        assert_eq!((decimals(&[0.08, 14.7]), decimals(&[2.0, 9.9]), decimals(&[])), (3, 3, 3));
+        assert_eq!((decimals(&[0.0, 22_070.2]), decimals(&[1.5, 22_070.2])), (1, 1));
+    }
+
+    #[test]
+    fn percentages_have_a_sign_and_grouped_digits() {
+        let all = [3271.34, -1200.06, 12.25, -0.04, 0.0].map(signed);
+        assert_eq!(all, ["+3,271.3", "-1,200.1", "+12.3", "0.0", "0.0"]);
+    }
 
     #[test]
     fn runs_have_letters_beyond_z() {

@@ -3,6 +3,8 @@
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
 
+use std::process::Command;
+
 use compare::{Authored, Candidate, Comparison};
 use fixture::Scenario;
 use pts::host_limit::LEGEND;
@@ -114,4 +116,36 @@ fn comparisons_have_figures_per_watt() {
     let figures = document["figures"].as_array().expect("figures");
     let idle = figures.iter().find(|figure| figure["key"] == "power.idle").expect("idle power");
     assert!(close(&idle["runs"][0]["uncertainty"], 0.04), "{idle}");
+}
+
+/// A browser prints the marks of all runs on every page.
+#[test]
+fn every_printed_page_has_the_marks() {
+    let marked = comparison(&[simulated(), Scenario { id: "real", ..Scenario::default() }]);
+    let page = page(&marked);
+    assert_eq!(page.matches("<p class=\"caveats\">SIMULATED: A").count(), 1);
+    let plain = comparison(&[Scenario::default(), Scenario { id: "real", ..Scenario::default() }]);
+    assert!(!self::page(&plain).contains("<p class=\"caveats\">"), "no run has marks");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let (html, pdf) = (folder.path().join("it.html"), folder.path().join("it.pdf"));
+    std::fs::write(&html, page).expect("written");
+    let printed = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("--print-to-pdf={}", pdf.display()))
+        .arg(format!("file://{}", html.display()))
+        .output();
+    if printed.is_err() || !pdf.exists() {
+        return skips::without("chromium");
+    }
+    let Ok(texts) = Command::new("pdftotext").arg(&pdf).arg("-").output() else {
+        return skips::without("pdftotext");
+    };
+    let texts = String::from_utf8_lossy(&texts.stdout).into_owned();
+    let pages: Vec<&str> = texts.trim_end_matches('\u{c}').split('\u{c}').collect();
+    assert!(pages.len() > 2, "{} pages", pages.len());
+    for (index, text) in pages.iter().enumerate() {
+        assert!(text.contains("SIMULATED: A"), "page {}: {text}", index + 1);
+    }
 }
