@@ -206,7 +206,7 @@ mod tests {
         says(ask(b"", &[own()]), "not a request");
         says(ask(br#"{"exec":{"run":"abc"}}"#, &[own()]), "not a request");
         says(ask(br#"{"stop":{"run":"../abc"}}"#, &[own()]), "not valid");
-        says(ask(&vec![b' '; MOST_REQUEST_BYTES + 2], &[own()]), "at most");
+        says(ask(&vec![b' '; MOST_REQUEST_BYTES + 2], &[own()]), "longer than");
         let start =
             br#"{"start":{"plan":{"preset":"quick"},"target":{"path":"sim:sas-slc-2011"},"identity":""}}"#;
         says(ask(start, &[own()]), "/nonexistent/program");

@@ -16,7 +16,6 @@ use crate::load::watch::Watch;
 use crate::load::{holes, merge};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
-use jiff::Timestamp;
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
@@ -230,7 +229,7 @@ fn run_stage(
 /// Reads the wall clock and the clocks of all real targets.
 fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
     let real = opened.iter().filter(|(_, target)| target.facts().simulated.is_none());
-    real.map(|(name, target)| (name.clone(), (Timestamp::now(), target.now_ns()))).collect()
+    real.map(|(name, target)| (name.clone(), (record::wall_now(), target.now_ns()))).collect()
 }
 
 /// Stores in each segment the fraction of the host's ceiling that it used.

@@ -44,7 +44,7 @@ pub fn check(requested: Option<Timestamp>) -> Done {
 }
 
 fn time_until(requested: Timestamp) -> Done<Duration> {
-    match Ahead::of(requested, Timestamp::now()) {
+    match Ahead::of(requested, record::wall_now()) {
         Ahead::Wait(ahead) => Ok(ahead),
         Ahead::TooFar => {
             Err(usage(format!("--start-at {requested} is more than {} hours ahead", FURTHEST.as_hours())))
@@ -67,7 +67,7 @@ fn time_until(requested: Timestamp) -> Done<Duration> {
 pub fn wait(requested: Timestamp, interrupted: &AtomicBool) -> Done {
     let ahead = time_until(requested)?;
     printer::print_line(&format!("starting at {requested}, in {:.0} s", ahead.as_secs_f64()));
-    while let Ahead::Wait(ahead) = Ahead::of(requested, Timestamp::now()) {
+    while let Ahead::Wait(ahead) = Ahead::of(requested, record::wall_now()) {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::text(
                 Exit::Interrupted,
