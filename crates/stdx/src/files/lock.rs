@@ -1,12 +1,20 @@
 //! File locks that show whether a process is still working on a file.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long to wait for a lock: far longer than the time between fork and exec on a busy host.
 const WITHIN: Duration = Duration::from_millis(250);
 const EVERY: Duration = Duration::from_millis(5);
+/// How long [`is_locked`] reports a lock that it waited for without waiting again. Programs that watch many runs ask about
+/// each of them once a second or more.
+const REMEMBERED: Duration = Duration::from_secs(10);
+/// The locks of which this process knows that they are held.
+static HELD: Mutex<Held> = Mutex::new(Held(BTreeMap::new()));
 
 /// Takes an exclusive lock (flock) on `file`; returns false if another process holds a lock.
 ///
@@ -41,19 +49,42 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
 }
 
 /// Returns whether another process holds a lock on `file`, without keeping a lock. A lock counts as held
-/// after the same delay as in [`try_lock`], because this function itself briefly holds a shared lock.
+/// after the same delay as in [`try_lock`], because this function itself briefly holds a shared lock. If this process
+/// found the lock to be held in the last 10 s, there is no delay.
 ///
 /// # Errors
-/// Returns an error if the file system does not support locks, or the system call fails.
+/// Returns an error if the file system does not support locks, or a system call fails.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + WITHIN;
     loop {
         match file.try_lock_shared() {
             Ok(()) => return file.unlock().map(|()| false),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(true),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(EVERY),
+            Err(TryLockError::WouldBlock) => {}
         }
+        let metadata = file.metadata()?;
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_confirmed((metadata.dev(), metadata.ino()), Instant::now(), deadline) {
+            return Ok(true);
+        }
+        drop(held);
+        std::thread::sleep(EVERY);
+    }
+}
+
+/// Locks that were held, by device and inode number of their files, and when that was last found.
+struct Held(BTreeMap<(u64, u64), Instant>);
+
+impl Held {
+    /// Returns whether a lock that cannot be taken `now` counts as held: from the deadline of the query on, or if a recent
+    /// query found that it was held.
+    fn is_confirmed(&mut self, file: (u64, u64), now: Instant, deadline: Instant) -> bool {
+        self.0.retain(|_, found| now.saturating_duration_since(*found) < REMEMBERED);
+        let is_confirmed = now >= deadline || self.0.contains_key(&file);
+        if is_confirmed {
+            self.0.insert(file, now);
+        }
+        is_confirmed
     }
 }
 
@@ -89,5 +120,19 @@ mod tests {
         assert!(is_locked(&other).expect("locks"));
         drop(holder);
         assert!(!is_locked(&other).expect("locks"));
+    }
+
+    #[test]
+    fn a_lock_that_was_waited_for_is_not_waited_for_again_soon() {
+        let begin = Instant::now();
+        let at = |ms| begin + Duration::from_millis(ms);
+        let mut held = Held(BTreeMap::new());
+        assert!(!held.is_confirmed((1, 2), at(0), at(250)), "nothing is known");
+        assert!(held.is_confirmed((1, 2), at(250), at(250)));
+        assert!(held.is_confirmed((1, 2), at(9_000), at(9_250)), "known");
+        assert!(!held.is_confirmed((1, 3), at(9_000), at(9_250)), "another file");
+        assert!(held.is_confirmed((1, 2), at(18_000), at(18_250)), "found again meanwhile");
+        assert!(!held.is_confirmed((1, 2), at(28_000), at(28_250)), "long ago");
+        assert_eq!(held.0.len(), 0, "nothing is kept for long");
     }
 }
