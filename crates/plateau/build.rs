@@ -1,9 +1,12 @@
-//! Passes the git commit to the program, except in debug builds, where each commit would cause another rebuild.
+//! Passes the git commit to the program, except in debug builds, where each commit would cause another rebuild, and
+//! selects options of the linker for the other builds.
 
 use std::path::Path;
 
 #[path = "build/commit.rs"]
 mod commit;
+#[path = "build/linker.rs"]
+mod linker;
 
 fn main() -> Result<(), String> {
     let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?;
@@ -30,5 +33,12 @@ fn main() -> Result<(), String> {
     );
     let target = std::env::var("TARGET").map_err(|error| error.to_string())?;
     println!("cargo:rustc-env=PLATEAU_BUILD_TARGET={target}");
+    if !is_debug {
+        let variable = |name: &str| std::env::var(name).map_err(|error| format!("{name}: {error}"));
+        let scratch = variable("OUT_DIR")?;
+        linker::accepted(&variable("RUSTC")?, &target, Path::new(&scratch))
+            .iter()
+            .for_each(|option| println!("cargo:rustc-link-arg-bins={option}"));
+    }
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use anyhow::{Context as _, ensure};
 use copied::copy_folder;
 
-use crate::chore::Chore;
+use crate::chore::{Chore, cargo};
 
 const PAGE: &str = "CONTRIBUTING.md";
 /// Path of an example; on the page, each example is preceded by a comment with its path.
@@ -23,6 +23,8 @@ const TESTS: &str = "crates/pts/src/tests.rs";
 /// Integration test that runs all tests in the table (`pts`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
+/// An integration test of the program: cargo builds the program together with it.
+const PROGRAM_CHECKS: &str = "version";
 /// The page that lists the settings.
 const SETTINGS_PAGE: &str = "docs/reference/plans.md";
 /// Name of the setting in the example.
@@ -45,23 +47,30 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 }
 
 fn follow(root: &Path) -> anyhow::Result<()> {
-    let copy =
-        ModifiedCopy { folder: root.join("target/newcomer"), target: root.join("target/newcomer/target") };
+    let copy = ModifiedCopy {
+        folder: root.join("target/newcomer"),
+        target: root.join("target/newcomer/target"),
+        build: root.join("target"),
+    };
     copy.prepare(root)?;
-    copy.cargo(&["test", "--package", "pts", "--test", TEST_CHECKS], &[])?;
-    copy.cargo(&["test", "--package", "plans", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
+    copy.test(&["--test", TEST_CHECKS], &[])?;
+    copy.test(&["--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
     let page = fs::read_to_string(copy.folder.join(SETTINGS_PAGE))?;
     ensure!(page.contains(&format!("| `{NAME}` |")), "{SETTINGS_PAGE} does not list {NAME}");
-    copy.cargo(&["build", "--package", "plateau"], &[])?;
+    copy.test(&["--test", PROGRAM_CHECKS, "--no-run"], &[])?;
     copy.check_options()?;
     copy.check_plan()?;
     copy.check_manual()
 }
 
-/// A copy of the crates with the examples, and the directory that it is built in.
+/// A copy of the workspace with the examples.
 struct ModifiedCopy {
     folder: PathBuf,
+    /// Directory for its programs, so that they do not replace those of the workspace.
     target: PathBuf,
+    /// Directory for everything else that cargo builds. It is that of the workspace, whose tests have already built
+    /// the dependencies.
+    build: PathBuf,
 }
 
 impl ModifiedCopy {
@@ -80,25 +89,30 @@ impl ModifiedCopy {
             (self.folder.join(TESTS), tests),
             (self.folder.join(SETTING), settings),
         ]);
-        copy_folder(&root.join("crates"), &self.folder.join("crates"), &changed)?;
+        let manifest: toml::Table = text("Cargo.toml")?.parse()?;
         // Tests of `plans` read documents.
-        copy_folder(&root.join("docs"), &self.folder.join("docs"), &BTreeMap::new())?;
+        for folder in members(&manifest).context("Cargo.toml lists no members")?.chain(["docs"]) {
+            copy_folder(&root.join(folder), &self.folder.join(folder), &changed)?;
+        }
         fs::copy(root.join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
-        fs::write(self.folder.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
+        fs::write(self.folder.join("Cargo.toml"), toml::to_string(&without_optimisation(manifest.clone()))?)?;
         Ok(())
     }
 
-    fn cargo(&self, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
-        let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    /// Runs `cargo test` on the workspace: with fewer packages, cargo would select other features and build the
+    /// dependencies again.
+    fn test(&self, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+        let status = cargo()
+            .args(["test", "--workspace", "--offline", "--quiet"])
             .args(arguments)
-            .args(["--offline", "--quiet"])
             .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_BUILD_BUILD_DIR", &self.build)
             .envs(environment.iter().copied())
             .current_dir(&self.folder)
             .status()?;
         ensure!(
             status.success(),
-            "with the examples of {PAGE}, `cargo {}` fails: {status}",
+            "with the examples of {PAGE}, `cargo test {}` fails: {status}",
             arguments.join(" ")
         );
         Ok(())
@@ -190,26 +204,22 @@ fn with_setting(table: &str, entry: &str) -> Option<String> {
     Some(format!("{head}{begin}{entry}{tail}"))
 }
 
-fn crates(root: &Path) -> anyhow::Result<Vec<String>> {
-    let folders = fs::read_dir(root.join("crates"))?.collect::<Result<Vec<_>, _>>()?;
-    Ok(folders.iter().map(|folder| folder.file_name().to_string_lossy().into_owned()).collect())
+/// Returns the folders that contain the members of the workspace.
+fn members(manifest: &toml::Table) -> Option<impl Iterator<Item = &str>> {
+    let members = manifest.get("workspace")?.get("members")?.as_array()?.iter();
+    Some(members.filter_map(toml::Value::as_str).map(|member| member.trim_end_matches("/*")))
 }
 
-/// Returns the workspace manifest, reduced to the copied crates.
-fn manifest(text: &str, crates: &[String]) -> anyhow::Result<String> {
-    let mut manifest: toml::Table = text.parse()?;
-    let workspace =
-        manifest.get_mut("workspace").and_then(toml::Value::as_table_mut).context("a workspace")?;
-    workspace.insert("members".into(), vec![toml::Value::from("crates/*")].into());
-    workspace.remove("default-members");
-    let dependencies =
-        workspace.get_mut("dependencies").and_then(toml::Value::as_table_mut).context("dependencies")?;
-    dependencies
-        .retain(|name, value| value.get("path").is_none() || crates.iter().any(|known| known == name));
-    if let Some(profile) = manifest.get_mut("profile").and_then(toml::Value::as_table_mut) {
-        profile.clear();
+/// Returns the manifest without optimisation of the workspace's own crates, which are built only for a few small
+/// tests. The dependencies keep their profile and are not built again.
+fn without_optimisation(mut manifest: toml::Table) -> toml::Table {
+    let packages = manifest
+        .get_mut("profile")
+        .and_then(|profiles| profiles.get_mut("dev")?.get_mut("package")?.as_table_mut());
+    if let Some(packages) = packages {
+        packages.retain(|name, _| name == "*");
     }
-    Ok(toml::to_string(&manifest)?)
+    manifest
 }
 
 #[cfg(test)]
@@ -232,11 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_lists_only_its_crates() {
-        let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[workspace.dependencies]\n\
-                    pts = { path = \"crates/pts\" }\ndist = { path = \"dist\" }\nserde = \"1\"\n";
-        let copy = manifest(text, &["pts".into()]).unwrap();
-        assert!(copy.contains("[workspace.dependencies.pts]") || copy.contains("pts = "), "{copy}");
-        assert!(copy.contains("serde") && !copy.contains("dist") && !copy.contains("xtask"), "{copy}");
+    fn only_dependencies_are_optimised() {
+        let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[profile.dev.package.pts]\nopt-level = 1\n\
+                    [profile.dev.package.\"*\"]\nopt-level = 1\n";
+        let manifest: toml::Table = text.parse().unwrap();
+        assert_eq!(members(&manifest).unwrap().collect::<Vec<_>>(), ["crates", "xtask"]);
+        let copy = toml::to_string(&without_optimisation(manifest)).unwrap();
+        assert!(copy.contains("\"*\"") && !copy.contains("pts"), "{copy}");
     }
 }

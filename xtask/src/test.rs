@@ -19,7 +19,7 @@ use crate::chore::{Chore, cargo};
 use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
-const LANES: usize = 2;
+const LANES: usize = 3;
 /// Binaries that are started first because they take longest: otherwise, they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
