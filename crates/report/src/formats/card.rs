@@ -48,7 +48,7 @@ pub fn card_files(content: &Card) -> Result<Files, String> {
 }
 
 fn content(document: &Document, cover: &Cover<'_>) -> Card {
-    // The first fact is the capacity; test system and dates are in the line about the origin.
+    // Capacity, interface and firmware. The tool and the date are in the credit line.
     let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
     let picture = cover.pictures.first().and_then(|(exhibit, title)| {
         Some((title.clone(), charts::picture(exhibit, title, PICTURE)?, PICTURE))

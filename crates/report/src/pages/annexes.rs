@@ -28,7 +28,7 @@ pub(crate) fn statement_introduction(document: &Document) -> String {
         }
     };
     format!(
-        "What {} requires, what was done, and the journal records that show it. Plateau follows published \
+        "The requirements of {}, what was done, and the journal records that show it. Plateau follows published \
          reports and implementations of the specification, whose full text is not public.{unsourced}",
         document.profile.revision
     )

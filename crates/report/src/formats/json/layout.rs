@@ -427,7 +427,7 @@ pub struct Cell {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches of these threads.
     pub involuntary_switches: Option<u64>,
-    /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
+    /// Whether the result may reflect the host rather than the drive, because `host_share` exceeds 0.7.
     pub host_limited: Option<bool>,
     /// Null if not measured.
     pub power: Option<CellPower>,
