@@ -202,7 +202,7 @@ fn fewer_rounds_deviate_only_where_they_ended_a_test() {
     let deviations = |settles_in| {
         let (document, _) = document(&Scenario { settles_in, max_rounds: Some(10), ..Scenario::default() });
         let html = report::html(&document);
-        (document.conformance()[0].verdict, html.contains("IOPS ended by 10 rounds without steady state"))
+        (document.conformance()[0].verdict, html.contains("IOPS ended with 10 rounds without steady state"))
     };
     assert_eq!(deviations(1), (Verdict::Conforms, false));
     assert_eq!(deviations(99), (Verdict::Modified, true));
