@@ -245,7 +245,7 @@ mod tests {
             }
             assert!(blocks < 1000 || one != other);
         }
-        // Consecutive accesses are not neighbours on the drive: two random blocks are a third of the span apart on average.
+        // Consecutive accesses are far apart: the mean distance between two random blocks is a third of the span.
         let pass = draws(Offsets::OncePerPass, 100_000, 100_000);
         let mean = pass.windows(2).map(|pair| pair[0].abs_diff(pair[1]) as f64).sum::<f64>() / 1e5;
         assert!((mean / 33_333.0 - 1.0).abs() < 0.05, "{mean}");
