@@ -56,7 +56,7 @@ impl Receiver {
     /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
     ///
     /// # Errors
-    /// Returns an error if it does not verify, or the id has another meaning in a library.
+    /// Returns an error if it does not verify, or the id is reserved in a library.
     pub fn check(first: &First<'_>) -> Result<(), TransferError> {
         beginning(first).map(drop)
     }
@@ -316,7 +316,7 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
         return Err(TransferError::OtherRunFile { id });
     }
     if record::is_reserved_run_id(&id) {
-        let text = format!("'{id}' cannot be the id of a run from elsewhere, because it has another meaning");
+        let text = format!("'{id}' cannot be the id of a received run, because it is reserved in a library");
         return Err(TransferError::Refused { text });
     }
     let mut verified = Verifier::default();
