@@ -139,6 +139,6 @@ mod tests {
         }
         let ended = SourceState { is_in_progress: false, ..state };
         let mark = mark.after(ended, 7, at(1)).expect("it has ended");
-        assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "no further change is expected");
+        assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "no further change");
     }
 }
