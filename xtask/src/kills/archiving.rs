@@ -160,8 +160,8 @@ impl<'a> Trials<'a> {
         Ok(content)
     }
 
-    /// Kills the command that results in `form`, then repeats it if `is_repeated` is set, and otherwise runs the opposite
-    /// command. Returns whether the command was killed, and the fault found afterwards, if any.
+    /// Kills the command that results in `form`, then repeats it if `is_repeated` is set, and otherwise runs the
+    /// opposite command. Returns whether the command was killed, and the fault found afterwards, if any.
     fn trial(&self, form: Form, point: Point, is_repeated: bool) -> anyhow::Result<(bool, Option<String>)> {
         self.put(form.other())?;
         let traced = self.program(&self.words(form)).trace(Some((Signal::SIGKILL, point)))?;
