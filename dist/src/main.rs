@@ -76,7 +76,7 @@ fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     }
 }
 
-/// Builds all files again from the files on disk.
+/// Builds all release files from the repository and the program, both read from disk.
 fn made(release: &Release, packages: &Packages, program: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let payload = Payload::of(&release.root, Program::of(program)?, packages)?;
     artefacts::made(&Parts { release, payload: &payload, packages })

@@ -32,9 +32,9 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     Ok(target.join(TARGET).join("release").join(crate::product::NAME))
 }
 
-/// Select the linker that ships with rustc, which is the same everywhere, and make the program smaller (with glibc, 28.7 MB
-/// instead of 31.1 MB): functions with the same instructions are merged, because the address of a Rust function is not
-/// unique anyway, and relative relocations, which the program applies itself, are stored in their compact form.
+/// Flags that select the linker that ships with rustc, which is the same everywhere, and make the program smaller (with
+/// glibc, 28.7 MB instead of 31.1 MB). Functions with the same instructions are merged, because the address of a Rust
+/// function is not unique anyway. Relative relocations, which the program applies itself, are stored in compact form.
 const LINKER: [&str; 5] = [
     "-Clinker=rust-lld",
     "-Clinker-flavor=ld.lld",

@@ -1,4 +1,4 @@
-//! Traces. The properties are in `properties/trace_import.rs`; a test also checks them with the corpus.
+//! Traces of other tools. The properties are in `properties/trace_import.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Invariants that must be true after any crash.
+//! Invariants that must hold after any crash.
 
 use std::fmt;
 
@@ -95,7 +95,7 @@ pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -
     // The write cache is restored after the last test, which adds one record.
     let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
     if !closed || !ends {
-        return broken(Promise::Completes, "its last record does not state that it is complete".into());
+        return broken(Promise::Completes, "the journal does not state that the run is complete".into());
     }
     verified(file, loaded)?;
     purged_once(&loaded.entries)?;

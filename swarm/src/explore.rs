@@ -30,14 +30,14 @@ const TROUBLED: u64 = 5;
 /// does the same with the existing records.
 const REPEATED: u64 = 4;
 
-/// What was covered.
+/// The coverage of an exploration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
-    /// Number of crashes at an event with a surviving disk; equal disks at the same event count once.
+    /// Number of pairs of a crash event and a surviving disk; equal disks at the same event count once.
     pub crash_points: u64,
-    /// Runs that were played to completion.
+    /// Number of runs that were played to completion.
     pub runs: u64,
-    /// Scenarios.
+    /// Number of scenarios.
     pub seeds: u64,
 }
 

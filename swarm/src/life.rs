@@ -61,7 +61,7 @@ pub(crate) struct Found {
     pub journal: Option<Vec<u8>>,
 }
 
-/// The actions of a process.
+/// The outcome of a process: its log, its disk, and everything that it displayed.
 #[derive(Debug)]
 pub(crate) struct Lived {
     pub log: Vec<Logged>,

@@ -117,7 +117,7 @@ fn run(extent: Extent) -> ExitCode {
     if failures > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Returns the CPU time of this process, because elapsed time would include other load on the CPU.
+/// Returns the CPU time of this process. Unlike elapsed time, it excludes other load on the CPU.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)

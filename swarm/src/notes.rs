@@ -38,7 +38,7 @@ const DRAWN: u64 = 12;
 const MOST_RUNS: u64 = 3;
 /// Number of host settings that a run may change.
 const HOST_SETTINGS: u64 = 3;
-// Maximum number of settings of each run's own device.
+/// Maximum number of settings of each run's own device.
 const DEVICE_SETTINGS: u64 = 2;
 
 fn unowned(path: &Path, source: io::Error) -> Unowned {
@@ -262,8 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the calls of each. `dead` contains the run that is killed, and the
-    /// call at which it is killed.
+    /// Plays the runs in order and returns the number of calls of each. `dead` contains the run that is killed,
+    /// and the call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -298,7 +298,7 @@ impl Scenario {
         processes.iter().map(|process| process.calls.load(Ordering::Relaxed)).collect()
     }
 
-    /// Starts one more process on each drive after all processes are gone, and checks the settings and
+    /// Starts one more process on each drive after all other processes have ended, and checks the settings and
     /// records.
     fn recover(&self, world: &Arc<World>, booted: bool, what: &str) -> Result<(), Broken> {
         let broken =

@@ -93,14 +93,14 @@ fn name(kind: FaultKind) -> String {
         FaultKind::Broken => "EIO once".into(),
         FaultKind::Dead => "EIO from here on".into(),
         FaultKind::Slow { ns } => format!("takes {} s", ns / 1_000_000_000),
-        FaultKind::Interrupt => "Ctrl-C meanwhile".into(),
+        FaultKind::Interrupt => "Ctrl-C during the call".into(),
     }
 }
 
 fn crash(crash: Crash) -> String {
     match crash {
         Crash::Killed => "killed".into(),
-        Crash::NothingSurvives => "power lost, with everything that was not synced".into(),
+        Crash::NothingSurvives => "power lost, and everything that was not synced".into(),
         Crash::EverythingSurvives => "power lost, after everything was written".into(),
         Crash::Drawn(seed) => format!("power lost; the surviving parts are drawn from {seed}"),
     }

@@ -162,7 +162,7 @@ fn at_the_root() {
 fn found_out(flaw: Flaw) -> (Promise, Promise) {
     at_the_root();
     let failure = (1..20).find_map(|seed| explore(&flaw, seed, None).err()).expect("a failure");
-    let (script, broken) = shrink(&flaw, &failure.script).expect("the script alone shows it, too");
+    let (script, broken) = shrink(&flaw, &failure.script).expect("the script alone reproduces it");
     assert!(script.lives.len() <= failure.script.lives.len(), "{script}");
     assert!(script.lives.iter().all(|life| life.faults.is_empty()), "no fault is needed: {script}");
     // The fault is in the product, not in the script.

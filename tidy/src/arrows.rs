@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pts", &["chartdata", "record", "steadystate", "stdx"]),
     ("estimate", &["pts", "record", "stdx"]),
     ("plans", &["pts", "record", "stdx"]),
-    // Tests read what `report` writes.
+    // Its tests read files that `report` writes.
     ("import", &["pts", "record", "report", "skips", "stdx"]),
     ("charts", &["chartdata", "stdx"]),
     ("print", &["charts"]),

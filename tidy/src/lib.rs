@@ -57,7 +57,7 @@ pub fn check(root: &Path) -> anyhow::Result<()> {
     report(&Tree::read(root)?)
 }
 
-/// Accepts smaller counts, and a new journal format if its page was changed.
+/// Accepts smaller counts, and writes the hash of the current journal format to its page.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written.

@@ -64,13 +64,13 @@ impl Source {
         self.tests.iter().any(|range| range.contains(&place))
     }
 
-    /// Returns the positions of `needle` in the code. If it starts or ends with a word character, only whole words
-    /// match there.
+    /// Returns the positions of `needle` in the code. A needle that starts or ends with a word character matches only
+    /// where a word starts or ends.
     pub fn code_places(&self, needle: &str) -> Vec<usize> {
         places(&self.code, needle)
     }
 
-    /// Returns positions of `needle` in comments, by the same definition of a word.
+    /// Returns the positions of `needle` in comments; the same rule for words applies.
     pub fn comment_places(&self, needle: &str) -> Vec<usize> {
         places(&self.comments, needle)
     }
@@ -141,8 +141,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the positions of `needle` in `haystack`. If it starts or ends with a word character, only whole words match
-/// there.
+/// Returns the positions of `needle` in `haystack`. A needle that starts or ends with a word character matches only
+/// where a word starts or ends.
 fn places(haystack: &str, needle: &str) -> Vec<usize> {
     let (begins, ends) = (needle.starts_with(is_word), needle.ends_with(is_word));
     let whole = |&place: &usize| {

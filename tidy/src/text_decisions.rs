@@ -52,9 +52,8 @@ const COMPARED: &[&str] = &[
 const COMPARED_WITH: &[&str] =
     &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq(", "matches!("];
 
-const REMEDY: &str = "this decision depends on the wording of a message: add a variant or field to its type, \
-                      and use that \
-      instead";
+const REMEDY: &str = "this decision depends on the wording of a message: add a variant or field to the message's \
+                      type, and use that instead";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let foreign = |path: &str| FOREIGN.iter().any(|(end, _)| path.ends_with(end));

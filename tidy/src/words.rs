@@ -134,8 +134,8 @@ fn phrases_in(text: &str) -> impl Iterator<Item = String> + '_ {
     found.map(|phrase| format!("`{}`: write {}", phrase.phrase, phrase.instead))
 }
 
-/// Returns lines of a document that are neither code nor generated,
-/// numbered from 1, in lower case and without code spans.
+/// Returns the lines of a document that are neither code nor generated, numbered from 1, in lower case and without code
+/// spans.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let (mut fenced, mut generated, mut lines) = (false, false, Vec::new());
     for (i, line) in text.lines().enumerate() {

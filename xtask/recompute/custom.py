@@ -57,7 +57,7 @@ def demand_name(demand: Demand) -> str:
 
 @dataclass(frozen=True)
 class Mean:
-    """A cell over the rounds of the results."""
+    """A cell in all rounds that the results are based on."""
 
     load: Load
     block_bytes: int
@@ -175,7 +175,7 @@ class Layout:
         return None
 
     def chart(self, figure: Figure) -> Chart | None:
-        """Curves of a figure, unless there is a map or nothing to put on the horizontal axis."""
+        """Curves of a figure; None if the figure is drawn as a map, or if nothing varies along the horizontal axis."""
         horizontal = self._horizontal()
         if self.is_map or horizontal is None:
             return None
@@ -220,7 +220,7 @@ def custom(script: Script) -> Result:
     largest = max(reversed(means), key=lambda cell: cell.outstanding).demand
     result = Result(test["title"], "own", largest, len(rounds.complete), converged)
     result.clause, result.requirement = "own", "NOT A PTS TEST"
-    result.no_purge = "none: it uses the drive as it is"
+    result.no_purge = "none: the drive is used as it is"
     result.windows = list((rounds.windows or {}).items())
     result.figures = _knees(means) if test.get("finds_knee") else _figures(figure, means)
     layout, scaled = Layout(means), script.setup.scale > 1

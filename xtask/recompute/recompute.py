@@ -2,13 +2,13 @@
 """Recomputes runs from their journals and compares the results with what Plateau reports.
 
 Written from docs/reference/journal-format.md, the specification and docs/reference/tests.md alone. It shares no code
-with any other reader of journals, so that an error has to be made twice to stay hidden. `PTS n` in a comment is a
+with any other reader of journals, so an error remains undetected only if it is made twice. `PTS n` in a comment is a
 clause of the specification as summarised for this project.
 
     recompute.py --plateau PROGRAM [--jobs N] [--self-test | --complete] RUN...
 
-RUN is the directory of a run. Prints one line for each run and each mismatch with both values. Exit code 1 if there
-is one, or if the self-test finds an alteration that goes unnoticed.
+RUN is the directory of a run. Prints one line for each run, and one for each mismatch, with both values. The exit code
+is 1 if there is a mismatch, if --complete is set and a test has no run, or if the self-test misses an alteration.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PRINTED = 30
 
 
 def report_of(plateau: Path, run: Path) -> dict[str, Any]:
-    """What Plateau reports about a run."""
+    """Plateau's report of a run."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.json"
         subprocess.run([plateau, "report", run, "--json-file", file], check=True, stdout=subprocess.DEVNULL)
@@ -77,7 +77,7 @@ def recompute(folder: Path, report: dict[str, Any]) -> Checks:
             recompute_test(run, name, shown.pop(name), checks)
         else:
             checks.holds(f"{name}: has records, but is not reported", not run.of_test(name))
-    checks.equal("tests that are reported only", [], list(shown))
+    checks.equal("tests that are reported but not part of the run", [], list(shown))
     return checks
 
 

@@ -22,7 +22,7 @@ UPPER_LEVELS = ("50", "60", "70", "80", "90", "95", "99", "99.9", "99.99", "99.9
 
 @dataclass(frozen=True)
 class Samples:
-    """Values at equal distances over a time of the specification."""
+    """Equidistant values over a period of the specification."""
 
     values: list[float]
     total_seconds: int
@@ -71,7 +71,7 @@ def hir(script: Script) -> Result:
     result = Result("Host Idle Recovery", "hir", setup.demand, len(rounds.complete), rounds.converged)
     result.windows = list((rounds.windows or {}).items())
     assert rounds.windows is not None
-    # docs/reference/tests.md, "Choices": without steady state the last minute takes its place.
+    # docs/reference/tests.md, "Choices": if there is no steady state, the last minute takes its place.
     settled = rounds.windows[name].mean if rounds.converged else rounds.values[name][-1]
     burst_means = [mean([burst.iops for burst in state]) for state in bursts]
     samples = [Samples([part.iops for part in back.slices(BURSTS)], 30 * 60) for back in returns]

@@ -1,7 +1,7 @@
-"""Walks through the records of a test and compares what was demanded with what the specification demands.
+"""Walks through the records of a test and compares the requested workloads with those that the specification demands.
 
-A test is written as straight-line code over this: it asks for the next answer, and states the workload to which it
-must belong.
+A test is straight-line code over `Script`: it requests the next record, and states the workload that the record must
+contain.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spec import PROFILES, Setup
 
 
 class Stopped(Exception):
-    """The journal ends within the test."""
+    """The journal ends within the test, or does not match it."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Rounds:
 
     @property
     def window(self) -> list[list[Segment]]:
-        """The rounds of the window; before there are five, all that may become one."""
+        """The rounds of the window; if there is no window yet, all rounds that may become part of one."""
         if not self.windows:
             return self.complete[self.first - 1:][-steady.ROUNDS:]
         window = next(iter(self.windows.values()))
@@ -67,15 +67,15 @@ class Rounds:
 def blocks_of_thread(segment: Segment) -> int:
     """Number of blocks by which a sequential stream advanced in each thread.
 
-    docs/reference/tests.md, "Throughput": the I/Os that were counted, divided by the threads and rounded up, and those
-    that were outstanding at the end.
+    docs/reference/tests.md, "Throughput": the counted I/Os, divided by the number of threads and rounded up, plus the
+    I/Os that were outstanding at the end.
     """
     load = segment.workload
     return int(-(-segment.ios // load["threads"]) + load["queue_depth"])
 
 
 class Script:
-    """The answers of one test, in order."""
+    """The records of one test, in order."""
 
     def __init__(self, run: Run, test: str, checks: Checks) -> None:
         self.run, self.test, self.checks = run, test, checks
@@ -84,7 +84,7 @@ class Script:
                            target["logical_block_bytes"], run.scale)
         records = run.of_test(test)
         restarts = [i for i, record in enumerate(records) if record.event == "restarted"]
-        # Section `restarted` of the format: earlier answers no longer count.
+        # Section `restarted` of the format: earlier records of the test no longer count.
         self.records = records[restarts[-1]:] if restarts else records
         self.position = 1
         self.cells: list[Cell] = []
@@ -99,7 +99,7 @@ class Script:
         self._gap_expected = False
 
     def next(self, event: str, what: str) -> Record:
-        """The next answer, which must be of this kind."""
+        """The next record of the test, which must be of this kind."""
         while self.position < len(self.records):
             record = self.records[self.position]
             self.position += 1
@@ -115,13 +115,13 @@ class Script:
         raise Stopped(f"the journal ends before {what}")
 
     def peek(self) -> str | None:
-        """Kind of the next answer."""
+        """Kind of the next record of the test."""
         following = (record.event for record in self.records[self.position:])
         skipped = {"health", "interrupted", "cut", "resumed"} | SETTINGS
         return next((event for event in following if event not in skipped), None)
 
     def skipped(self) -> list[str]:
-        """What the test left out on this target, as its notes say."""
+        """What the test skipped on this target, according to its notes."""
         found = []
         while self.position < len(self.records):
             record = self.records[self.position]
@@ -148,7 +148,7 @@ class Script:
         return self._segment("measured", load, number)
 
     def idle(self, length_ns: int) -> None:
-        """PTS 2.5: no command for this time."""
+        """PTS 2.5: a period without commands."""
         record = self.next("idled", "idle time")
         self.checks.equal(f"record {record.seq}: length_ns", length_ns, record.body["length_ns"])
         self._last_end += length_ns // self.setup.scale
@@ -185,10 +185,10 @@ class Script:
         return segment
 
     def _check_time(self, segment: Segment, where: str) -> None:
-        """A workload starts after the one before it, and lasts as long as requested.
+        """A workload starts after its predecessor has ended, and lasts as long as requested.
 
-        Section "Segment" of the format: on a simulated drive times are divided by the scale, but every outstanding I/O
-        does 20.
+        Section "Segment" of the format: on a simulated drive, times are divided by the scale, but a workload lasts
+        until 20 I/Os per outstanding I/O have completed.
         """
         self.checks.holds(f"{where}: starts before the end of its predecessor", segment.start_ns >= self._last_end)
         self._last_end = segment.end_ns
@@ -218,8 +218,9 @@ class Script:
                before: dict[str, Any] | None = None, continues: bool = False, fixed: int | None = None) -> Rounds:
         """PTS 1.12: repeats the cells until steady state, or for the allowed number of rounds.
 
-        If it continues, each cell begins where the last one of its direction ended. A fixed number of rounds does not
-        end at steady state, and its window is the first steady one; without a tracking variable, nothing is judged.
+        With `continues`, each cell begins where the previous cell in the same direction ended. With `fixed`, the rounds
+        do not end at steady state, and the window is the first steady one. Without a tracking variable, nothing is
+        judged.
         """
         rounds = Rounds(values={name: [] for name in track})
         streams = {cell["read_percent"]: 0 for cell in cells}
@@ -244,7 +245,7 @@ class Script:
             self._restart_window(rounds, number, first)
             rounds.windows = steady.windows(rounds.values, rounds.first, number)
             rounds.converged = rounds.is_steady()
-            # A round that an interruption split is not judged.
+            # An interrupted round is not judged.
             if number >= rounds.first:
                 self.judged(rounds, number)
             if rounds.converged:
@@ -276,7 +277,7 @@ class Script:
                 continue
             window = rounds.windows[name] if rounds.windows else None
             self.checks.equal(f"{where}: {name}: value", rounds.values[name][-1], variable["value"])
-            # Without any I/O, there is no mean of which they could be a share.
+            # Without I/Os, the mean is zero, so the excursions are not a share of it.
             data = window.data_excursion / window.mean if window and window.mean else None
             slope = window.slope_excursion / window.mean if window and window.mean else None
             self.checks.equal(f"{where}: {name}: range_share", data, variable["range_share"])
@@ -284,6 +285,6 @@ class Script:
             self.checks.equal(f"{where}: {name}: steady", bool(window and window.steady), variable["steady"])
 
     def ended(self, converged: bool | None) -> None:
-        """The test is over; its verdict is the one recomputed."""
+        """The end of the test, whose recorded verdict must be the recomputed verdict."""
         record = self.next("test_ended", "end of the test")
         self.checks.equal(f"record {record.seq}: converged", converged, record.body["converged"])

@@ -1,4 +1,4 @@
-"""What a report must show of a test, and the comparison with what Plateau shows."""
+"""The recomputed content of a report about a test, and its comparison with Plateau's report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from steady import RANGE, SLOPE, Window
 
 Point = tuple[float, float]
 
-#: A modification: how many cells of how many were extended, and the largest factor.
+#: A modification: the number of extended cells, the number of all cells, and the largest factor.
 EXTENDED = re.compile(r"(\d+) of (\d+) cells extended .*up to ([\d.]+) times")
 
-#: What tables print in place of a percentile without enough I/Os, and of maxima of a scaled drive.
+#: Text that tables print in place of a percentile without enough I/Os, and in place of maxima of a scaled drive.
 ABSENT, ABSENT_SCALED = "n/a", "n/a (scaled)"
 #: Percentiles of a cell in the JSON document.
 CELL_LEVELS = {"50": "p50", "99": "p99", "99.9": "p99_9", "99.99": "p99_99", "99.999": "p99_999"}
@@ -48,7 +48,7 @@ class Chart:
 
 @dataclass
 class Result:
-    """A test in the form in which its report must show it."""
+    """A test as its report must show it."""
 
     title: str
     family: str
@@ -56,7 +56,7 @@ class Result:
     rounds: int = 0
     converged: bool | None = None
     windows: list[tuple[str, Window]] = field(default_factory=list)
-    #: Name, value and unit; a text in place of the value if there is none.
+    #: Name, value (None if there is none) and unit.
     figures: list[tuple[str, float | None, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Result:
     reasons: list[tuple[str, int | None]] | None = None
     #: Computed marks of WSAT, by their names on the command line.
     marks: dict[str, float | None] = field(default_factory=dict)
-    #: Clause and requirement of a test that is not in a profile, and what stands for the purge of a test without one.
+    #: Clause and requirement of a test that is not in a profile, and the text in place of a purge that a test lacks.
     clause: str = "n/a"
     requirement: str = "NOT IN THE PROFILE"
     no_purge: str = "None"
@@ -114,7 +114,7 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
     _compare_tables(where, result.tables, shown["tables"], checks)
     _compare_charts(where, result.charts, shown["charts"], checks)
     compare_cells(where, script, shown["cells"], checks)
-    # Rounds before those that results come from have names of their own.
+    # In a test with two loops, workloads of the first loop have names of their own, so efficiency is not compared.
     if len(script.loops) == 1:
         efficiency.check_test(script, shown["efficiency"], where, checks)
 
@@ -147,12 +147,12 @@ def _compare_windows(where: str, ours: list[tuple[str, Window]], shown: list[dic
         }
         for key, value in expected.items():
             scale = abs(window.mean)
-            # A slope of nearly nothing is the difference of large numbers: compare it with the mean.
+            # A slope close to zero is a small difference between large numbers, so its tolerance depends on the mean.
             if key in ("slope_per_round", "slope_excursion") and abs(value - theirs[key]) < 1e-12 * scale:
                 checks.count += 1
                 continue
             if key == "correlation" and value is not None and theirs[key] is not None:
-                # Rounding of the values counts in units of their range.
+                # Rounding errors of the values are relative to their range here.
                 allowed = 1e-9 * abs(value) + 1e-13 * scale / window.data_excursion
                 checks.holds(f"{where}: window of {name}: correlation: recomputed {value}, Plateau has {theirs[key]}",
                              abs(value - theirs[key]) <= allowed)
@@ -243,7 +243,7 @@ def _way(segment: Segment, way: str, scaled: bool) -> dict[str, Any]:
     part, histogram = segment.ways[way], segment.latency[way]
     times: dict[str, Any] = {"ios": part["ios"], "bytes": part["bytes"], "latency_mean_ns": histogram.mean_ns}
     times["latency_min_ns"] = histogram.min_ns if part["ios"] else None
-    # The longest stall of a scaled drive is not that of the full-size one.
+    # The longest stall of a scaled drive differs from that of the full-size drive.
     times["latency_max_ns"] = histogram.max_ns if part["ios"] and not scaled else None
     for level, key in CELL_LEVELS.items():
         times[f"latency_{key}_ns"] = histogram.percentile_ns(level)

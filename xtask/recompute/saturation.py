@@ -11,7 +11,7 @@ from replay import Rounds, Script, blocks_of_thread
 from result import Chart, Result, levels_table
 from spec import KIB, MINUTE, name_of
 
-#: PTS 2.1: steady state is looked for in minutes 31, 62, 93 and so on.
+#: PTS 2.1: steady state is evaluated in minutes 31, 62, 93 and so on.
 CYCLE = 31
 #: PTS 2.1: the test ends after this number of capacities.
 CAPACITIES = 4
@@ -41,12 +41,12 @@ def marks(values: list[float], window: steady.Window | None) -> Marks:
     last = values[-LAST:]
     settled = window.mean if window and window.steady else sum(last) / len(last)
     middle = fresh - 0.5 * (fresh - settled)
-    # Fresh IOPS within 10 % of the end, or below it, are no drop (docs/reference/tests.md).
+    # There is no drop if the fresh IOPS are below the settled IOPS or within 10 % of them (docs/reference/tests.md).
     drop = None
     if fresh > 1.1 * settled:
         drop = next((i + 1 for i, value in enumerate(values)
                      if value < middle and sum(v < middle for v in values[i + 1:i + 7]) >= 5), None)
-    # By the first of the ten minutes.
+    # Means of ten minutes, by the first of these minutes.
     averages = {i: sum(values[i - 1:i + 9]) / 10 for i in range(1, len(values) - 8)}
     first = None
     for minute in sorted(averages, reverse=True):
@@ -57,7 +57,7 @@ def marks(values: list[float], window: steady.Window | None) -> Marks:
 
 
 def wsat(script: Script) -> Result:
-    """Minutes of writes from a fresh drive, until the first condition of the profile is met, or those chosen."""
+    """Writes to a fresh drive in cells of a minute, until the conditions of the profile or of the tester are met."""
     setup, profile = script.setup, script.setup.profile
     script.purge()
     chosen = setup.settings.get("wsat") or {}
@@ -93,7 +93,7 @@ def wsat(script: Script) -> Result:
     if profile.is_second:
         last = load | {"until": {"duration_ns": setup.ns(20 * MINUTE)}}
         histogram = script.measure(last | {"from_block": begin} if begin else last).both
-    # Only an evaluated test has a verdict: not with fewer than five samples, and not in 1.0.
+    # Only an evaluated test has a verdict: there is none with fewer than five samples, and none in 1.0.
     verdict = rounds.converged if rounds.windows else None
     script.ended(verdict)
 

@@ -34,7 +34,7 @@ def run(folder: Path, report: Report, recompute: Recompute) -> int:
     with tempfile.TemporaryDirectory() as place:
         for what, number in altered_runs(folder, Path(place)):
             tried += 1
-            # The digest differs, and so must something else.
+            # The digest always differs, so another mismatch is required.
             found = [m for m in recompute(number, report) if not m.startswith("journal_sha256")]
             if not found:
                 missed.append(f"journal: {what}")
@@ -85,12 +85,12 @@ def _another(values: Any, name: Any) -> float:
     if not isinstance(old, float) or not old:
         return old + 1
     if name in ("slope_per_round", "slope_excursion"):
-        # A slope of nearly nothing is the difference of large numbers, so its scale is the mean.
+        # A slope close to zero is a small difference between large numbers, so the change is relative to the mean.
         return old + 1e-6 * abs(values["mean"])
     if name == "correlation":
-        # It has no unit, and rounding of nearly equal values moves it by more than a millionth.
+        # A correlation is at most 1, and rounding of nearly equal values changes it by more than a millionth.
         return old - math.copysign(0.01, old)
-    # Below a millionth, the smallest difference that counts is absolute.
+    # The minimum is for values near zero, for which the tolerance of the comparison is absolute.
     return old + math.copysign(max(1e-6 * abs(old), 1e-9), old)
 
 

@@ -64,7 +64,7 @@ LATER = {"iops": ("7.0", True), "tp": ("8.0", True), "lat": ("9.0", True), "wsat
 
 PROFILES = {
     "pts-c-1.0": Profile("PTS-C 1.0", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
-    # Only the active ranges of these two have a source; the rest is as in 1.0.
+    # There is a source only for the active ranges of these two; everything else is as in 1.0.
     "pts-c-1.1": Profile("PTS-C 1.1", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
     "pts-c-1.2": Profile("PTS-C 1.2", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
     "pts-e-1.0": Profile("PTS-E 1.0", "1.0", False, FIRST, (2, 16), 100, None, 24),
@@ -104,11 +104,11 @@ class Setup:
         return (1, 32) if is_open else self.demand
 
     def ns(self, nanoseconds: int) -> int:
-        """A time of the specification in cells of the settings (docs/reference/tests.md, "Time")."""
+        """A time of the specification, scaled to the cell length of the settings (docs/reference/tests.md, "Time")."""
         return nanoseconds * int(self.settings["cell_ns"]) // MINUTE
 
     def _share(self, percent: int) -> int:
-        """PTS 1.5: the active range, from LBA 0; less than all of it ends at a MiB."""
+        """PTS 1.5: the active range, from LBA 0; unless it covers the whole drive, its end is a multiple of 1 MiB."""
         return self.capacity if percent == 100 else self.capacity * percent // 100 // MIB * MIB
 
     @property
@@ -147,7 +147,7 @@ class Setup:
     def composite_shares(self) -> list[tuple[int, int]]:
         """Sizes of the composite and their shares of the I/Os.
 
-        docs/reference/tests.md, "ECW and CBW": if the tester chose so, smaller I/Os become I/Os of one sector.
+        docs/reference/tests.md, "ECW and CBW": at the tester's request, smaller I/Os become I/Os of one sector.
         """
         shares = dict(COMPOSITE)
         if self.settings.get("composite_fits_sectors"):

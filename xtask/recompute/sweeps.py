@@ -20,7 +20,7 @@ DEMANDS = [(threads, depth) for threads in SWEEP for depth in SWEEP]
 
 
 class Stimulus:
-    """The load of the test: composite; for DIRTH what the tester chose, RND 8KiB 65/35 by default."""
+    """The load of the test: the composite; for DIRTH, the tester's choice, which is RND 8KiB 65/35 by default."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -137,7 +137,7 @@ def _round_charts(stimulus: Stimulus, before: Rounds, conditioned: str, rounds: 
 
     assert before.windows and rounds.windows
     window, later = before.windows[conditioned], rounds.windows[varied]
-    # A round is 49 cells after the writes.
+    # A round consists of the writes and then 49 cells.
     minutes = len(DEMANDS) + BETWEEN
     writes = []
     for number, parts in enumerate(segment.slices(BETWEEN) for segment in between):

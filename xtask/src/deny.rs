@@ -28,7 +28,7 @@ enum Advisories {
     No,
 }
 
-/// Compare the licences, sources and advisories in Cargo.lock with deny.toml
+/// Check the packages in Cargo.lock for licences and sources that deny.toml does not allow, and for advisories
 #[derive(clap::Args)]
 pub struct Deny {
     /// Do not check advisories, whose database has to be fetched
@@ -68,7 +68,7 @@ fn checked(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'stati
         return Ok(Some(NO_DATABASE));
     }
     deny(root, &["check", "--disable-fetch", "advisories"])?;
-    println!("deny: no advisory is about a package in Cargo.lock");
+    println!("deny: no advisory applies to a package in Cargo.lock");
     Ok(None)
 }
 

@@ -29,7 +29,7 @@ const TIMES_POWER: u64 = 50;
 /// Number of trials in `ci`, enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
-/// Kill real runs at chosen system calls, then resume them; or cut the power below the library
+/// Kill real runs at chosen system calls, then resume them; or cut the power to the disk of the library
 ///
 /// With the filter `power`, the power is cut in the VM of vm-test, for each combination of two file systems
 /// and two targets.
@@ -44,10 +44,10 @@ pub struct Kills {
     /// A plateau binary to test instead of building one
     #[arg(long, value_name = "PROGRAM")]
     binary: Option<PathBuf>,
-    /// Do what `cargo xtask ci` does, with the binary of its tests
+    /// Run the part for `cargo xtask ci`, with the binary built for its tests
     #[arg(long)]
     ci: bool,
-    /// Part of `simulated`, `loop` or `archive`, or `power`
+    /// `simulated`, `loop` or `archive`, or a part of these names; or `power`
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 }

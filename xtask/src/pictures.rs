@@ -1,5 +1,5 @@
-//! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal, a report page, and a
-//! run's page and the drive list in a browser.
+//! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal and a report page. It
+//! also renders the list of runs as shown in a browser.
 //!
 //! Chromium renders them with the fonts of the host. This chore is therefore run manually when the content
 //! changes, and the pictures are reviewed.
@@ -56,7 +56,7 @@ fn all(root: &Path) -> anyhow::Result<()> {
     draw(&write(scratch.path(), &only_page(&html)?)?, (1200, 808), &folder.join("report.png"))?;
 
     draw(&lab(&program, scratch.path())?, (1200, 900), &folder.join("lab.png"))?;
-    println!("look at {} before you commit them", folder.display());
+    println!("review the pictures in {} before you commit them", folder.display());
     Ok(())
 }
 
@@ -95,7 +95,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     Ok(format!("$ plateau demo\n{}", lines.join("\n").trim_end()))
 }
 
-/// Returns a terminal as HTML.
+/// Returns a page that looks like a terminal with this output.
 fn terminal(shown: &str) -> String {
     let escaped = shown.replace('&', "&amp;").replace('<', "&lt;");
     let (prompt, rest) = escaped.split_once('\n').unwrap_or((&escaped, ""));
@@ -112,7 +112,7 @@ fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     let words = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/16", "--report"];
     let mut command = plateau(program, scratch, &words);
     command.arg(&html).stdout(Stdio::null()).stderr(Stdio::null());
-    ensure!(command.status()?.success(), "the run of the report failed");
+    ensure!(command.status()?.success(), "the run for the report failed");
     Ok(std::fs::read_to_string(html)?)
 }
 
@@ -130,7 +130,7 @@ fn only_page(html: &str) -> anyhow::Result<String> {
     Ok(html.replacen("</head>", &style, 1))
 }
 
-/// Returns the address of the run list as `plateau serve` shows it, with runs of several drives.
+/// Returns the path of the run list, as written by `plateau publish`, with runs of several drives.
 fn lab(program: &Path, scratch: &Path) -> anyhow::Result<PathBuf> {
     for words in [
         &["run", "iops,lat", "sim:sas-slc-2011", "--scale", "1/64", "--name", "reference", "--tag", "slc"][..],

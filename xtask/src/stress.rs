@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// A substitute for a test binary, which fails in its second copy of the second round.
+    /// The command stands in for a test binary; its second copy fails in the second round.
     #[test]
     fn failures_are_counted_and_their_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();

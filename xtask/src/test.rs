@@ -174,7 +174,7 @@ mod tests {
         (label.to_owned(), command)
     }
 
-    /// All jobs are in the first queue.
+    /// Returns two queues, with all jobs in the first.
     fn two(jobs: Vec<Job>) -> [Queue; 2] {
         [(jobs, LANES), (Vec::new(), 1)]
     }
@@ -197,7 +197,7 @@ mod tests {
         let passed = Mutex::new(Vec::new());
         let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
-        // The other lane has nothing else to do until then.
+        // `a/slow` ends after `a/bad`, so the order of the failures is fixed.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
         let error = run_all(two(jobs), Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");

@@ -52,7 +52,7 @@ pub struct VmTest {
     /// List the checks
     #[arg(long)]
     list: bool,
-    /// Do what `cargo xtask ci` does, with the binary of its tests
+    /// Run the part for `cargo xtask ci`, with the binary built for its tests
     #[arg(long)]
     ci: bool,
 }
@@ -184,7 +184,7 @@ fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
         }
     }
     let done = begun.elapsed().as_secs_f64();
-    println!("# of {} checks {failed} fail, {skipped} skipped, in {done:.0} s", selected.len());
+    println!("# {} checks: {failed} failed, {skipped} skipped, in {done:.0} s", selected.len());
     if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", selected.len()) }
 }
 

@@ -296,7 +296,7 @@ pub struct Columns3d {
     pub heights: Vec<Vec<Option<f64>>>,
 }
 
-/// Bars for values that no line may connect.
+/// Bars, for values that a line must not connect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
     /// How to read them.

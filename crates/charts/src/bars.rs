@@ -1,4 +1,4 @@
-//! Horizontal bars with their values, for values that no line may connect.
+//! Horizontal bars with their values, for values that a line must not connect.
 
 use chartdata::exhibit::{Bars, Scale};
 

@@ -81,7 +81,7 @@ impl Canvas {
         Self::scaled(size, size, label, description, Some("#ffffff"))
     }
 
-    /// A picture of `size` whose coordinates extend to `layout`, on `ground`, or transparent.
+    /// A picture of `size` whose coordinates extend to `layout`; without the colour `ground`, it is transparent.
     pub fn scaled(size: Size, layout: Size, label: &str, description: &str, ground: Option<&str>) -> Self {
         let (width, height) = (number(layout.width), number(layout.height));
         let mut out = format!(
@@ -97,7 +97,7 @@ impl Canvas {
         Self { out }
     }
 
-    /// Draws a finished picture at `corner` in `size`.
+    /// Draws a finished picture at `corner`, scaled to `size`.
     pub fn inset(&mut self, svg: &str, corner: Point, size: Size) {
         let Some((head, rest)) = svg.split_once('>') else { return };
         let Some(bounds) = head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')) else {
@@ -139,7 +139,7 @@ impl Canvas {
         }
     }
 
-    /// Draws several thin lines as one element, with coordinates in whole units: context, whose exact values do not
+    /// Draws several thin lines as one element, with coordinates in whole units, for context whose exact values do not
     /// matter. Of the points with the same x, only the first, the extremes and the last are kept.
     pub fn coarse_polylines(&mut self, lines: &[Vec<Point>], stroke: Stroke) {
         let mut path = String::new();
@@ -278,7 +278,7 @@ fn joined(points: &[Point]) -> String {
     out
 }
 
-/// Rounds a coordinate to a tenth of a unit: more digits are invisible, and golden pictures stay small.
+/// Rounds a coordinate to a tenth of a unit: further digits would be invisible, and would enlarge the golden files.
 const fn number(value: f64) -> Tenths {
     Tenths(value)
 }
@@ -288,7 +288,7 @@ struct Tenths(f64);
 
 impl std::fmt::Display for Tenths {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        /// Far beyond any picture; below it, tenths are exact.
+        /// Far beyond any picture; tenths are exact up to this value.
         const MOST: f64 = 1e12;
         let tenths = (self.0 * 10.0).round();
         if tenths.is_nan() || tenths.abs() > MOST {
@@ -321,7 +321,7 @@ pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
-/// The most that `text` takes in the widest of the usual fonts, where capitals are wider than [`text_width`] assumes.
+/// Width of `text` in the widest of the usual fonts, in which capitals are wider than [`text_width`] assumes.
 pub(crate) fn widest_text(text: &str, size: f64) -> f64 {
     let share = |c: char| match c {
         ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'i' | 'j' | 'l' | 'I' => 0.34,

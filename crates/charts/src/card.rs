@@ -22,7 +22,7 @@ pub enum Tone {
     Good,
     /// The result is neither good nor bad, because it was not evaluated.
     Open,
-    /// Valid with reservations.
+    /// The result is valid with reservations.
     Doubtful,
     /// The result is not valid.
     Bad,
@@ -170,7 +170,7 @@ fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
     [first, second].iter().filter(|line| !line.is_empty()).map(|line| shortened(line, most)).collect()
 }
 
-/// A band across the card; returns its lower edge.
+/// Draws the marks in a band across the card; returns the upper edge of the area below.
 fn marks(canvas: &mut Canvas, marks: &[String], width: f64) -> f64 {
     const BAND: f64 = 46.0;
     if marks.is_empty() {
@@ -182,8 +182,7 @@ fn marks(canvas: &mut Canvas, marks: &[String], width: f64) -> f64 {
     BAND + 8.0
 }
 
-/// Draws the verdicts side by side, or below each other if they are too long; returns the upper edge of the next
-/// element.
+/// Draws the verdicts side by side, on as many lines as they need; returns the upper edge of the next element.
 fn headlines(canvas: &mut Canvas, card: &Card, colours: &Colours, top: f64, room: f64) -> f64 {
     const SIZE: f64 = 20.0;
     const ROW: f64 = 34.0;

@@ -26,7 +26,7 @@ const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// Width of a picture with room for a map next to the columns, and the share of the width that the columns get.
+/// Minimum width of a picture with a map next to the columns, and the share of the width that the columns get.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
 

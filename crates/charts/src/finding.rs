@@ -10,7 +10,7 @@ use chartdata::exhibit::{Exhibit, ResponseTimes};
 
 use amounts::amount;
 
-/// What `exhibit` shows, in one sentence without a full stop; None if it is not a chart, or has too few values.
+/// Describes `exhibit` in one sentence without a full stop; None if it is not a chart, or has too few values.
 #[must_use]
 pub fn finding(exhibit: &Exhibit) -> Option<String> {
     match exhibit {

@@ -206,7 +206,7 @@ fn stroke_of(role: GuideRole) -> Stroke {
     Stroke { colour, width, dash }
 }
 
-/// Draws every other band shaded, and the highlighted interval.
+/// Shades every other band, and draws the highlighted interval.
 fn draw_bands(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     for (index, band) in lines.bands.iter().enumerate() {
         let (Some(a), Some(b)) = (plot.at_x(band.from), plot.at_x(band.to)) else { continue };
@@ -302,7 +302,7 @@ fn legend_width(lines: &Lines) -> f64 {
     let names = lines.series.iter().map(|s| &s.name).chain(lines.guides.iter().map(|g| &g.name));
     let width = |name: &String| {
         let name = shortened(name, LEGEND_CHARACTERS);
-        // Names of many capitals use the margin, or widen the legend.
+        // Names with many capitals use the margin, or widen the legend.
         text_width(&name, LEGEND_SIZE).max(widest_text(&name, LEGEND_SIZE) - 6.0)
     };
     let widest = names.map(width).fold(0.0, f64::max);

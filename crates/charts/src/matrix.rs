@@ -11,11 +11,11 @@ use crate::style::{FRAME, INK, SOFT_INK, Size, hinted};
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// From small to large. Text on the first half is dark, on the second half light.
+/// Shades from small to large values. Text is dark on the first half, and light on the second half.
 const SHADES: [&str; 8] =
     ["#f1f6fb", "#d8e7f4", "#bcd6eb", "#97c0e0", "#4f8fc4", "#3577b1", "#1f5d97", "#0f3f70"];
 const LIGHT_LETTERS: &str = "#ffffff";
-/// Values that span a larger factor are shaded by their logarithms.
+/// If the ratio of the largest to the smallest value exceeds this, values are shaded by their logarithms.
 const WIDE: f64 = 20.0;
 /// Largest font size of a value.
 const LETTERS: f64 = 13.0;
@@ -105,7 +105,7 @@ fn letters(grid: &Columns3d, width: f64, height: f64) -> f64 {
     LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
 }
 
-/// A value with at least three digits, in thousands from one million upwards.
+/// A value with at least three significant digits, with a unit prefix from one million upwards: `1.23M`.
 fn printed(value: f64) -> String {
     match value.abs() {
         size if size >= 1e9 => grouped(value / 1e9, 2) + "G",

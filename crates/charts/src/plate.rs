@@ -26,7 +26,7 @@ const LEADING: f64 = 1.35;
 /// The context of a chart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plate {
-    /// What the chart shows.
+    /// Title of the chart.
     pub title: String,
     /// Device with firmware.
     pub device: String,
@@ -34,9 +34,9 @@ pub struct Plate {
     pub about: String,
     /// Caveats; each begins with a word in capitals.
     pub marks: Vec<String>,
-    /// What this chart shows, in one sentence; empty if there is nothing to say.
+    /// What the chart shows, in one sentence; empty if there is nothing to say.
     pub finding: String,
-    /// How to read it; empty if the chart explains itself.
+    /// How to read the chart; empty if it needs no explanation.
     pub reading: String,
     /// Program, run and journal.
     pub credit: String,

@@ -68,7 +68,7 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     // Bold text is wider.
     let room = (width / (TITLE.size * 0.64)) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
-    // Names of many capitals use some of the gap between names and bars, or widen it.
+    // Names with many capitals use some of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {
         let name = shortened(&bar.name, NAME_CHARACTERS);
         let width = (text_width(&name, NAME.size) + 10.0).max(widest_text(&name, NAME.size) + 6.0);

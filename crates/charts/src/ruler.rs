@@ -44,7 +44,7 @@ impl Ruler {
         format!("{kind} {} {}", self.low, self.high)
     }
 
-    /// Whether zero is not on the axis although it is linear, so that heights are not proportional to values.
+    /// Whether the axis is linear but does not include zero, so that heights are not proportional to values.
     pub const fn is_cropped(&self) -> bool {
         !self.logarithmic && self.low > 0.0
     }
@@ -109,7 +109,7 @@ impl Ruler {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / tick_count.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        // The number of ticks is limited, because a nice step yields at most about twenty.
+        // A nice step yields about twenty ticks at most, so this limit affects only extreme values.
         let ticks: Vec<f64> =
             (0..=((last - first) as usize).min(40)).map(|i| (first + i as f64) * step).collect();
         let largest = ticks.iter().fold(0.0f64, |max, v| max.max(v.abs()));

@@ -26,7 +26,7 @@ const LOW: f64 = 44.0;
 const HIGH: f64 = 190.0;
 /// Maximum total height, which fits on a landscape sheet with some banners at the top.
 const MOST: f64 = 540.0;
-/// Minimum distance between the markers of a curve, because more would obscure the line.
+/// Minimum distance between the markers of a curve; closer markers would obscure the line.
 const MARKERS_APART: f64 = 14.0;
 
 /// The data of a timeline.

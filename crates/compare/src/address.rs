@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// The relative address of `to` in files in `folder`; both paths are absolute.
+/// The address of `to`, relative to the files in `folder`; both paths must be absolute.
 #[must_use]
 pub fn address(folder: &Path, to: &Path) -> String {
     let common = folder.components().zip(to.components()).take_while(|(a, b)| a == b).count();

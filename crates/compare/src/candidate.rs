@@ -58,7 +58,7 @@ impl Candidate {
         !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
     }
 
-    /// Distinguishes the drive from others.
+    /// Identifies the drive.
     pub(crate) fn drive(&self) -> String {
         self.document.run.target.drive()
     }

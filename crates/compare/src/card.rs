@@ -1,5 +1,5 @@
-//! The comparison as cards to share: the baseline's figures with how the other runs differ from them, and the runs
-//! as ranked bars.
+//! The comparison as cards to share: the baseline's figures, the differences of the other runs from them, and the
+//! runs as ranked bars.
 
 use charts::card::{Card, CardFigure, Tone};
 use charts::{Ranked, Size};
@@ -34,7 +34,7 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    // Puts figures that all runs have first.
+    // Figures that all runs have come first.
     let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
     let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
     lines.sort_by_key(missing);
@@ -81,7 +81,7 @@ fn has_value(line: &Line, run: usize) -> bool {
     line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
 }
 
-/// The baseline's value, and how the other runs differ from it.
+/// The baseline's value, and the differences of the other runs from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
     let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));

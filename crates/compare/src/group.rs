@@ -14,7 +14,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// All kinds, as the command line names them.
+    /// All kinds, as named on the command line.
     pub const NAMES: [(&'static str, Self); 3] =
         [("model", Self::Model), ("firmware", Self::Firmware), ("drive", Self::Drive)];
 

@@ -55,7 +55,7 @@ fn printed_marks(comparison: &Comparison) -> String {
     }
 }
 
-/// Names of a few runs, or their number.
+/// The title: the names of up to four runs, or the number of runs.
 pub(crate) fn title(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.names().collect();
     match names.len() {

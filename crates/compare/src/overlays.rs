@@ -51,7 +51,8 @@ pub(crate) fn named(runs: &[Candidate], index: usize) -> String {
     format!("{} {}", letter(index), runs[index].name)
 }
 
-/// Whether a chart shows results, so that its lines can be overlaid, rather than convergence to steady state or guides.
+/// Whether the lines of a chart are results, which can be overlaid. Charts over rounds and charts with guides show the
+/// approach to steady state.
 pub(crate) fn is_result(lines: &Lines) -> bool {
     lines.guides.is_empty() && lines.x.scale != Scale::Rounds
 }

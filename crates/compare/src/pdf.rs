@@ -27,7 +27,7 @@ const SMALL_IN_ROW: usize = 5;
 const SMALL_ON_PAGE: usize = 20;
 /// Width of the ranked bars, which are drawn two abreast.
 const BARS: f64 = 516.0;
-/// Figures of a test in one table.
+/// Maximum number of figures in a table.
 const FIGURES_IN_TABLE: usize = 4;
 /// If the labels are longer than this, the footer shows the marks of the runs instead.
 const FOOTER: usize = 120;
@@ -63,7 +63,7 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
     }
     for section in sections::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
-        // Notes after the pictures could be alone on a page.
+        // Notes after the pictures could end up alone on a page.
         blocks.extend(section.notes.iter().cloned().map(Block::Text));
         blocks.extend(section.overlays.iter().flat_map(|chart| overlay(chart, &section.title)));
         section.rows.iter().for_each(|row| blocks.extend(side_by_side(row)));

@@ -1,4 +1,4 @@
-// Chooses runs and the baseline, and highlights one run everywhere. Without it the page is complete, with A as the baseline.
+// Chooses runs and the baseline, and highlights one run everywhere. The page is complete without this, with A as the baseline.
 (() => {
   const main = document.querySelector("main");
   const all = (selector) => [...main.querySelectorAll(selector)];
@@ -77,7 +77,7 @@
   }
   for (const input of all("input[name=run]")) input.addEventListener("change", () => show(input.value, input.checked));
 
-  // A shared address may choose: #baseline=1&hide=2,3.
+  // A shared address may contain a selection: #baseline=1&hide=2,3.
   const chosen = new URLSearchParams(location.hash.slice(1));
   for (const run of (chosen.get("hide") ?? "").split(",")) {
     const input = main.querySelector('input[name=run][value="' + Number(run || NaN) + '"]');

@@ -69,7 +69,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     Sample::of(values).map(|sample| sample.mean)
 }
 
-/// The values that the interval of a group is calculated from: one per drive, or one per run of a single drive.
+/// The values from which the interval of a group is calculated: one per drive, or one per run of a single drive.
 fn sample(comparison: &Comparison, line: &Line, group: &Group) -> Vec<f64> {
     match &by_drive(comparison, line, group)[..] {
         [only] => only.clone(),

@@ -37,21 +37,21 @@ impl Operator {
     }
 }
 
-/// What a condition compares a figure with.
+/// The limit in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Limit {
     /// A difference from the baseline in percent.
     Percent(f64),
-    /// A value, in the unit that is typed after it, or in the unit of the figure.
+    /// A value, with the unit that was typed after it; without one, the value is in the unit of the figure.
     Value(f64, Option<String>),
 }
 
-/// A condition: a figure, or several matched by `*`, above or below a limit.
+/// A condition: a figure, or one of several figures matched by `*`, is above or below a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     /// Key of the figure, in which `*` matches any text.
     pub key: String,
-    /// The side of the limit.
+    /// The comparison with the limit.
     pub operator: Operator,
     /// The limit.
     pub limit: Limit,
@@ -111,7 +111,7 @@ fn parse_limit(text: &str) -> Option<Limit> {
 }
 
 impl Threshold {
-    /// Whether the condition is about the figure with this key.
+    /// Whether the condition applies to the figure with this key.
     #[must_use]
     pub fn is_about(&self, key: &str) -> bool {
         is_match(&self.key, key)

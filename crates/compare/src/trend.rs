@@ -25,7 +25,7 @@ pub struct Trend {
     pub name: String,
     /// Unit of the figure.
     pub unit: String,
-    /// Which direction is better.
+    /// Direction of improvement.
     pub better: Better,
     /// The runs, oldest first.
     pub points: Vec<Point>,
@@ -38,7 +38,7 @@ pub struct Point {
     pub run: String,
     /// Start of the run.
     pub created: Timestamp,
-    /// Distinguishes the drive from others.
+    /// Identifies the drive.
     pub drive: String,
     /// Firmware revision, if known.
     pub firmware: Option<String>,
@@ -64,7 +64,7 @@ impl Point {
     }
 }
 
-/// Straight line through the values.
+/// A straight line fitted to the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// Value of the line at the first and at the last run.
@@ -87,7 +87,7 @@ impl Drift {
 /// Limits of a control chart of individual values: a value beyond them is very unlikely if nothing has changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Control {
-    /// Lower and upper limit: the mean, and three standard deviations estimated from the moving range.
+    /// Lower and upper limit: the mean minus and plus three standard deviations, estimated from the moving range.
     pub limits: (f64, f64),
     /// Ids of the runs beyond the limits.
     pub outside: Vec<String>,
@@ -98,7 +98,7 @@ pub struct Control {
 /// A firmware change of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirmwareChange {
-    /// Distinguishes the drive from others.
+    /// Identifies the drive.
     pub drive: String,
     /// First run with the new firmware.
     pub run: String,
@@ -297,7 +297,7 @@ impl Trend {
         grouped(value, decimals)
     }
 
-    /// Returns the cells of the table, with its head.
+    /// Returns the cells of the table, including the head.
     pub(crate) fn cells(&self) -> Vec<[String; 6]> {
         let head =
             ["run", "started (UTC)", "drive", "firmware", &*self.unit, "95 % interval"].map(str::to_owned);
@@ -355,7 +355,7 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// The values next to the runs. The drive and the firmware appear once if they are the same for all runs.
+/// The table with the values next to the runs. A drive or firmware that is the same for all runs is stated once, above.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;

@@ -103,7 +103,7 @@ fn chart(trend: &Trend) -> Option<Exhibit> {
     Some(Exhibit::Lines(lines))
 }
 
-/// If there is only one drive, the intervals of each firmware revision; none if the firmware never changed.
+/// The intervals of each firmware revision of a single drive; empty if the firmware never changed.
 fn bands(trend: &Trend, days: &[f64]) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     for (point, day) in trend.points.iter().zip(days) {

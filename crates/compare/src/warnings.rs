@@ -9,7 +9,7 @@ use report::parts::{absent, capacity, number, tool};
 /// A property that should be the same in all runs.
 struct Property {
     name: &'static str,
-    /// `differs`, or `differ` if the name is a plural.
+    /// `differs`, or `differ` if the name is plural.
     verb: &'static str,
     of: fn(&Candidate) -> String,
 }
@@ -144,7 +144,7 @@ fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String
     fact(&candidate.document.run).cloned().unwrap_or_else(|| unknown(candidate))
 }
 
-/// Placeholder for an unknown fact: neither the host nor the drive reports it, or a file does not contain it.
+/// Placeholder for a fact that neither the host nor the drive reports, or that an imported file does not contain.
 fn unknown(candidate: &Candidate) -> String {
     match candidate.document.run.origin {
         Some(_) => absent(&candidate.document).into(),

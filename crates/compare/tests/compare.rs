@@ -78,7 +78,7 @@ fn pages_share_the_larger_range_and_name_rescaled_runs() {
     // Both scales extend to 70k, although MLC-A itself stays below 30k.
     assert_eq!(columns.matches("60k</text>").count(), 2, "{columns}");
     let asks = ["src=", "href=", "url("].into_iter().find(|text| page.contains(text));
-    assert_eq!(asks, None, "nothing is asked of the network");
+    assert_eq!(asks, None, "the page makes no network requests");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
         section.split("<tr><th scope=\"row\">").skip(1).filter_map(|row| row.split('<').next()).collect();
     assert_eq!((rows.len(), rows[0], rows[17]), (18, "1", "1024"), "each product of TC and QD");
     assert_eq!(html.matches("by outstanding I/Os</h2>").count(), 1);
-    assert!(!page(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
+    assert!(!page(&client()).contains("by outstanding I/Os"), "IOPS is not a sweep");
     assert!(compare::pdf(&runs, &Authored::default()).unwrap().starts_with(b"%PDF"));
 }
 

@@ -1,4 +1,4 @@
-//! Assumed speeds of a drive, and the rules that derive the rates of workloads from a few of them.
+//! Assumed speeds of a drive, and the rules for deriving the rates of workloads from them.
 //!
 //! * Random I/O: between known block sizes, rates are interpolated linearly over the logarithm of the size. Below the
 //!   smallest size, IOPS are constant; above the largest, bytes per second are constant.

@@ -15,9 +15,9 @@ pub struct TestCost {
     pub estimated: Option<(Expense, Expense)>,
     /// Cost so far.
     pub taken: Expense,
-    /// Number of cells missing from the last round: write saturation may end within a round.
+    /// Number of cells missing from the last round, because write saturation may end in the middle of a round.
     pub cells_missing: u32,
-    /// Whether the current position is between the start of a round and the note that the rounds have ended.
+    /// Whether a round has started and the end of the rounds has not been noted yet.
     in_rounds: bool,
     /// Whether the test completed.
     pub ended: bool,
@@ -42,7 +42,7 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Returns the cost of each started test. Counts from the last restart and excludes the purge, as the estimate does.
+/// Returns the cost of each started test since its last restart. Like the estimate, the cost excludes the purge.
 #[must_use]
 pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {
@@ -134,7 +134,7 @@ fn length_ns(segment: &Segment) -> u64 {
 }
 
 impl std::fmt::Display for TestCost {
-    /// Formats as `iops: 5 h 2 min and 2.1 TB written in 5 rounds; expected 5 h 1 min and 2 TB`.
+    /// Formats as `iops: 5 h 02 min and 2.1 TB written in 5 rounds; expected 5 h 01 min and 2 TB written`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cost = |of: &Expense| {
             format!("{} and {} written", span(of.duration_ns), amount_base10(of.written_bytes))

@@ -18,7 +18,7 @@ const SWING: f64 = 0.15;
 /// Cost of a test. The purge is excluded, because its duration is unknown in advance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Number of purges, workloads and idle times.
+    /// Number of purges, workloads and idle periods.
     pub steps: u32,
     /// Number of rounds, including those of preconditioning.
     pub rounds: u32,
@@ -159,7 +159,7 @@ impl<'a> Dry<'a> {
         Self { context, assumed, swing, left_in_round: 0, pace: 1.0, cost: Cost::default(), condition }
     }
 
-    /// A scaled simulated drive divides all times.
+    /// Converts a length to the drive's clock: a scaled simulated drive divides all times.
     fn on_the_clock(&self, length_ns: u64) -> u64 {
         length_ns / u64::from(self.context.scale_divisor())
     }
@@ -177,7 +177,7 @@ impl<'a> Dry<'a> {
         Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
     }
 
-    /// Bytes and length of a workload.
+    /// Returns the number of bytes and the length of a workload.
     fn extent(&self, workload: &Workload) -> (u64, u64) {
         let course = self.course(workload);
         let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
@@ -265,7 +265,7 @@ fn direction(bytes: u64, workload: &Workload, response_ns: f64) -> Direction {
     let ios = ((bytes as f64 / workload.mean_block_bytes()) as u64).max(1);
     let ns = response_ns as u64;
     let latency = Histogram::from_parts(&[(slot_of(ns), ios)], u128::from(ns) * u128::from(ios), ns, ns);
-    Direction { ios, bytes, latency: latency.expect("one value, so often") }
+    Direction { ios, bytes, latency: latency.expect("a single filled slot") }
 }
 
 impl Bench for Dry<'_> {

@@ -15,7 +15,7 @@ pub enum Phase {
         /// Name of the test.
         test: String,
     },
-    /// Preconditioning is being written.
+    /// The drive is being preconditioned.
     Preconditioning {
         /// Name of the test.
         test: String,
@@ -31,7 +31,7 @@ pub enum Phase {
         /// Number of cells in the round.
         cells: u32,
     },
-    /// A test without rounds is being measured, or the part of a test after its rounds.
+    /// A test without rounds, or the part of a test after its rounds, is being measured.
     Measuring {
         /// Name of the test.
         test: String,

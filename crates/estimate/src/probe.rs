@@ -1,4 +1,4 @@
-//! Probes a simulated drive before planning: one-minute workloads of every kind that the tests request, in the
+//! Probes a simulated drive before planning: runs short workloads of every kind that the tests request, in the
 //! drive states that occur in the tests. `assumed::Observed` collects the results.
 
 use record::{Until, Workload};

@@ -83,7 +83,7 @@ fn tests_over_time_take_the_time_of_the_specification() {
     let wsat = of("wsat", "pts-e-2.0");
     close(minutes(wsat.shortest.duration_ns), 5.0 * 31.0 + 20.0);
     assert!(minutes(wsat.longest.duration_ns) <= 6.0 * 60.0 + 20.0);
-    assert!(wsat.longest.cell_bytes >= 4 * 256_000_000_000, "four capacities come before six hours");
+    assert!(wsat.longest.cell_bytes >= 4 * 256_000_000_000, "four capacities are written within six hours");
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn a_scaled_drive_takes_a_scaled_time() {
     };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
-    // IOPS is excluded, because its largest cells take longer than a scaled minute due to many outstanding
-    // I/Os.
+    // IOPS is excluded: with many I/Os outstanding, its cells with large blocks take longer than a scaled
+    // minute.
     for test in TESTS.iter().filter(|test| test.name != "iops") {
         let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));
         let ratio = whole.longest.duration_ns as f64 / part.longest.duration_ns as f64;
@@ -174,7 +174,7 @@ fn a_test_without_a_purge_finds_the_drive_as_the_previous_test_left_it() {
         [0, 1].map(|test| both[test].shortest.cell_bytes as f64)
     };
     let is = |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 0.01, "{got} and {expected}");
-    // Ten seconds do not fill the drive, so that it remains fresh; an hour fills it.
+    // Ten seconds of writes do not fill the drive, so it remains fresh; an hour fills it.
     for (limit_s, expected) in [(10, fresh), (3600, assumed.figures().random_write_iops * 4096.0 * 60.0)] {
         let [first, second] = written(&minute_of_writes(true, limit_s), &minute_of_writes(false, 0));
         is(first, expected);

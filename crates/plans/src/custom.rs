@@ -56,7 +56,7 @@ pub fn read_all(complaints: &mut Complaints<'_>, tests: &DeTable<'_>) -> Vec<Fou
 fn wrong_name(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > MOST_LETTERS || !name.chars().all(plain) {
-        return Some(format!("a name consists of lowercase letters, digits and -, {MOST_LETTERS} at most"));
+        return Some(format!("use up to {MOST_LETTERS} lowercase letters, digits and hyphens"));
     }
     let taken = TESTS.iter().any(|test| test.name == name || test.family == name);
     taken.then(|| format!("'{name}' is a PTS test; choose another name"))
@@ -87,7 +87,7 @@ fn read(
     }
 }
 
-/// A key, and how it conflicts with others.
+/// A key, and the problem with it.
 type Contradiction = (&'static str, String);
 
 impl Draft {
@@ -158,7 +158,7 @@ impl Draft {
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
             return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
-        // A loop that is missing from `order` has a single value or is the innermost.
+        // Loops that are missing from `order` are the innermost, in the standard order.
         let rest = standard.into_iter().filter(|one| !self.order.contains(one));
         Ok(self.order.iter().copied().chain(rest).collect())
     }

@@ -16,7 +16,7 @@ pub struct PlanError {
     pub line: usize,
     /// Column number in characters, starting at 1.
     pub column: usize,
-    /// Key including its tables, such as `settings.tc`; empty for the file as a whole.
+    /// Key with the names of its tables, such as `settings.tc`; empty for the file as a whole.
     pub key: String,
     /// The error, and how to fix it.
     pub problem: String,

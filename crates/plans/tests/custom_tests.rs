@@ -1,4 +1,4 @@
-//! Custom tests: the workloads they request, in which order, and the results they compute.
+//! Custom tests: the order of the workloads that they request, and the results that they compute.
 
 #[path = "../../pts/tests/support/mod.rs"]
 mod support;
@@ -115,7 +115,7 @@ fn without_steady_state_a_test_ends_at_the_limit_and_reports_that() {
 #[test]
 fn fixed_rounds_continue_after_steady_state_and_average_from_its_first_window() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
-    // Steady in rounds 4 to 8, and faster from round 8 on.
+    // The first steady window is rounds 4 to 8; the drive is faster from round 8 on.
     let mut bench = Fake::new(|round, _| match round {
         1..4 => 9000 / u64::from(round),
         4..8 => 1000,

@@ -130,7 +130,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[test.Mine]\nrw = \"read\"\nbs = \"4KiB\"",
-        "plan.toml:1:7: test.Mine: a name consists of lowercase letters, digits and -, 31 at most",
+        "plan.toml:1:7: test.Mine: use up to 31 lowercase letters, digits and hyphens",
     ),
     (
         "[test.lat]\nrw = \"read\"\nbs = \"4KiB\"",

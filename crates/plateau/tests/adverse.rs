@@ -153,7 +153,7 @@ fn a_file_size_limit_fails_commands_that_write_files() {
         _ => vec![],
     };
     stage.each("ulimit -f 0; exec \"$@\"", &[], writes);
-    assert_eq!(stage.bench.runs().len(), 2, "no half run stays");
+    assert_eq!(stage.bench.runs().len(), 2, "no partial run remains");
     assert!(!stage.bench.path("new.bin").exists());
 }
 

@@ -282,5 +282,5 @@ fn owner_and_group_are_kept() {
     std::os::unix::fs::chown(&folder, Some(0), Some(0)).expect("changed");
     bench.ok(&["archive", &run]);
     let (user, _, mode) = of(&bench.library().join(format!("{run}.tar.zst")));
-    assert_eq!((user, mode), (0, 0o600), "nobody can read it who could not read the run");
+    assert_eq!((user, mode), (0, 0o600), "nobody who could not read the run can read the archive");
 }

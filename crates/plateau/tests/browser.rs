@@ -101,7 +101,7 @@ fn shows_every_page_without_a_complaint_or_a_request() {
     assert!(dom.contains("Light / dark</button>") && dom.contains("data-tip="), "the script ran");
     assert!(dom.contains("class=\"scale\""), "a curve can be shown on the other scale");
     assert!(dom.contains("Annex A: conformance statement") && dom.contains("Annex B: beyond the standard"));
-    assert_eq!(complaints, "", "the page forbids itself every request: one would be complained about");
+    assert_eq!(complaints, "", "the page forbids all requests, so the browser would report one");
 
     let canary = bench.path("canary.html");
     let request = "<img src=\"http://127.0.0.1:9/canary.png\" alt=\"\"></body>";

@@ -63,7 +63,7 @@ fn a_run_uses_the_named_purge_method_or_does_not_begin() {
         let args = [&LAT[..], &["--purge-method", method]].concat();
         bench.fails(if method == "magnet" { 2 } else { 4 }, &args);
     }
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
     let document = bench.json(&[&LAT[..], &["--purge-method", "scsi-sanitize-block"]].concat());
     assert!(!document["modified"].to_string().contains("purge"), "{}", document["modified"]);
     let journal = bench.journal().unwrap();

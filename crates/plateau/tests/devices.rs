@@ -172,11 +172,11 @@ fn refused_targets_keep_every_byte() {
     let with =
         |erase: &'static [&'static str]| [&["run", "iops", &device.path][..], &SHORT[..], erase].concat();
     let message = bench.fails(3, &[&with(&["--erase"])[..], &[identity.as_str()]].concat());
-    assert!(message.contains("ext"), "names what is on it: {message}");
+    assert!(message.contains("ext"), "the message names the file system: {message}");
     bench.fails(3, &with(&[]));
     bench.fails(3, &with(&["--erase", "wrong"]));
-    assert!(std::fs::read(&image).unwrap() == before, "every byte is there");
-    assert!(bench.runs().is_empty(), "no run was begun");
+    assert!(std::fs::read(&image).unwrap() == before, "every byte is unchanged");
+    assert!(bench.runs().is_empty(), "no run was started");
 }
 
 #[test]
@@ -271,11 +271,11 @@ fn a_device_that_fails_in_a_cell_leaves_an_intact_journal() {
     let output = child.wait_with_output().unwrap();
     let (_, err) = texts(&output);
     assert_eq!(output.status.code(), Some(5), "{err}");
-    assert!(err.contains("EIO"), "names what the device said: {err}");
+    assert!(err.contains("EIO"), "the message contains the device's error: {err}");
     let journal = bench.journal().unwrap();
     assert!(finished(&journal) >= kept && journal.torn.is_none());
     let Event::Interrupted { reason } = &journal.entries.last().unwrap().event else {
-        panic!("no last word")
+        panic!("the journal does not end with the interruption")
     };
     assert!(reason.contains("EIO"), "{reason}");
     // The record has every completed second of the cell in which the drive failed.
@@ -283,7 +283,7 @@ fn a_device_that_fails_in_a_cell_leaves_an_intact_journal() {
         Event::Cut(cut) => Some(cut),
         _ => None,
     });
-    let cut = cut.expect("what the cell had done");
+    let cut = cut.expect("the completed part of the cell");
     assert!(cut.series.read_ios.len() + cut.series.write_ios.len() >= 4, "{cut:?}");
     let each = cut.series.read_ios.iter().zip(&cut.series.write_ios);
     assert!(each.into_iter().all(|(read, write)| read + write > 0), "{cut:?}");

@@ -406,7 +406,7 @@ fn a_run_never_takes_the_place_of_other_files_of_the_library() {
             lab.server.address,
             body.len(),
         )));
-        assert!(response.status == 422 && response.body.contains("another meaning"), "{id}: {response:?}");
+        assert!(response.status == 422 && response.body.contains("is reserved"), "{id}: {response:?}");
     }
     assert_eq!(content(&lab.bench.library()), [], "nothing was stored");
     let audit = lab.bench.state.path().join("lab/lab.journal");

@@ -39,14 +39,14 @@ case "$*" in
     ;;
 "/c0 add vd r5 name="*)
     name=${5#name=}
-    # A note of it has to be on disk by now.
+    # The restore record must be on disk by now.
     grep -l storcli STATE/.array-*.json > /dev/null || { say Failure "no note" ""; exit 1; }
     if [ -e "$dir/slow" ]; then
         echo > "$dir/adding"
         while [ -e "$dir/slow" ]; do sleep 0.01; done
     fi
     echo "$name" > "$dir/volume"
-    # Before it speaks: that may end it where nobody listens any more.
+    # Created before the output, because output that nobody reads may end this script.
     echo > "$dir/added"
     say Success "Add VD Succeeded." ""
     ;;
@@ -141,7 +141,7 @@ fn wait_for(bench: &Bench, path: &Path) {
 #[test]
 fn ctrl_c_does_not_interrupt_a_controller_command() {
     let bench = bench();
-    fs::write(bench.path("slow"), "").expect("a controller that takes its time, until this is gone");
+    fs::write(bench.path("slow"), "").expect("a controller that is busy until this file is removed");
     let mut run = command(&bench, &[&["run", "iops", &target(&bench)], &ERASE[..]].concat());
     let mut run =
         run.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -151,7 +151,7 @@ fn ctrl_c_does_not_interrupt_a_controller_command() {
     assert!(killed.success());
     // If the signal had reached the script, the script would have ended by now and would not notice the removal
     // of this file.
-    fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
+    fs::remove_file(bench.path("slow")).expect("a controller that completes its command");
     wait_for(&bench, &bench.path("added"));
     // Plateau may wait up to half a minute more for the block device of the volume.
     run.kill().expect("it is killed, if it is still there");
@@ -172,7 +172,7 @@ fn leftovers_of_a_crash_are_deleted_at_the_next_start() {
     run.wait().expect("it is gone");
     assert_eq!(notes(&bench), 1);
     fs::remove_file(bench.path("asked")).expect("a new page");
-    fs::write(bench.path("spare"), "").expect("a drive that is used otherwise by now");
+    fs::write(bench.path("spare"), "").expect("a drive that has become a hot spare");
     let output = command(&bench, &args).output().expect("plateau starts");
     let err = texts(&output).1;
     // The volume is deleted, and a member that is now in use is reported.

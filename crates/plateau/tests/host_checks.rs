@@ -112,7 +112,7 @@ fn settings_are_restored_after_a_kill_and_a_resumed_run_keeps_its_handling() {
     assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()), "nobody was there to put it back");
+    assert_eq!(device.merges_and_stats(), ("2".into(), "0".into()), "a killed run restores nothing");
     assert_eq!(bench.notes().len(), 1, "the drive's settings");
 
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
@@ -131,5 +131,5 @@ fn settings_are_restored_after_a_kill_and_a_resumed_run_keeps_its_handling() {
         let nomerges = checks.iter().find(|check| check.name == "nomerges").expect("a check");
         assert_eq!(nomerges.verdict, HostVerdict::Ok, "the tests ran on a tuned host");
     }
-    assert_eq!(bench.notes(), [""; 0], "nothing is left to put back");
+    assert_eq!(bench.notes(), [""; 0], "no restore record remains");
 }

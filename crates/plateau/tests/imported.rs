@@ -10,7 +10,11 @@ fn examples_are_ordinary_runs_labelled_as_imported_everywhere() {
     assert!(bench.ok(&["examples"]).contains("not measured by Plateau"));
     let installed = bench.json(&["examples", "--install"]);
     assert_eq!(installed.as_array().map(Vec::len), Some(6));
-    assert_eq!(bench.json(&["examples", "--install", "mlc-a"])[0]["installed"], false, "it was there");
+    assert_eq!(
+        bench.json(&["examples", "--install", "mlc-a"])[0]["installed"],
+        false,
+        "it was already installed"
+    );
     let runs = bench.ok(&["runs"]);
     assert_eq!(runs.matches("IMPORTED from").count(), 6, "{runs}");
     let shown = bench.ok(&["show", "example-slc-b"]);
@@ -26,7 +30,7 @@ fn examples_are_ordinary_runs_labelled_as_imported_everywhere() {
     let sheets: Vec<&str> = page.split("<section ").skip(1).collect();
     assert!(
         sheets.len() > 10 && sheets.iter().all(|sheet| sheet.contains("<b>IMPORTED</b>")),
-        "every page says it"
+        "every page has the mark"
     );
     assert!(!page.contains("SNIA SSS TWG") && !page.contains("conformance statement"), "nothing of the PTS");
     assert!(std::fs::read(&pdf).unwrap().starts_with(b"%PDF"));

@@ -42,7 +42,7 @@ fn settings_outside_their_limits() {
         assert!(message.contains(hint), "{options:?}: {message}");
     }
     assert!(std::fs::read(&file).unwrap() == content, "nothing was written");
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn demand_beyond_the_target_and_the_host() {
     let real = [&["run", "iops", file.to_str().unwrap(), "--size", "4GiB"], &beyond[..]].concat();
     let message = bench.fails(2, &real);
     assert!(message.contains("this host's memory") && message.contains("use a QD of up to"), "{message}");
-    assert!(!file.exists(), "the file was not even made");
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(!file.exists(), "the file was not created");
+    assert!(bench.runs().is_empty(), "no run was started");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn blocks_below_the_sector_size() {
         message.contains("sectors are 4096 B") && message.contains("--composite-fits-sectors"),
         "{message}"
     );
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
     let load = ["load", &target, "--scale", "1/256", "--rw", "randread", "--bs", "512", "--runtime", "1"];
     let message = bench.fails(2, &load);
     assert!(message.contains("the nearest is 4096 B"), "{message}");

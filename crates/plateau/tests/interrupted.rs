@@ -26,7 +26,7 @@ fn ten_kills_then_a_complete_report() {
         child.kill().unwrap();
         child.wait().unwrap();
         let journal = bench.journal().expect("the journal can be read after a kill");
-        assert!(finished(&journal) >= kept, "nothing finished is lost");
+        assert!(finished(&journal) >= kept, "no completed result is lost");
         kept = finished(&journal);
         let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
         child = bench.start(&["resume", &id, "--json"]);
@@ -83,7 +83,7 @@ fn ctrl_c_keeps_the_run_and_says_how_to_continue() {
     assert!(bench.ok(&["show", &id]).contains("not complete"));
     let report = bench.json(&["report", &id]);
     let html = support::text(report["report"].as_str().unwrap().as_ref());
-    assert!(html.to_lowercase().contains("not complete"), "a cut run is marked");
+    assert!(html.to_lowercase().contains("not complete"), "an interrupted run is marked");
     let document = bench.json(&["resume", &id, "--restart-test"]);
     assert_eq!(document["verdict"], "steady state");
     assert!(!document["modified"].to_string().contains("interrupted"), "a restarted test conforms");
@@ -300,7 +300,7 @@ fn a_file_used_since_the_interruption_is_not_written() {
         let before = std::fs::read(&file).unwrap();
         let message = bench.fails(3, &["resume", &id]);
         assert!(message.contains(why) && message.contains("--erase 'target'"), "{message}");
-        assert!(std::fs::read(&file).unwrap() == before, "it was written to");
+        assert!(std::fs::read(&file).unwrap() == before, "the file was written to");
     };
     // All of these changes to the file keep its inode.
     if Command::new("mkfs.ext4")

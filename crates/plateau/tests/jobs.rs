@@ -44,7 +44,7 @@ fn repeated_starts_and_kills_leave_one_complete_run() {
         }
         kill(child);
         let journal = bench.journal().expect("readable after a kill");
-        assert!(finished(&journal) >= kept, "nothing finished is lost");
+        assert!(finished(&journal) >= kept, "no completed result is lost");
         assert_eq!(purges(&journal), 1);
         kept = finished(&journal);
     }

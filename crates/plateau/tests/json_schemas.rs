@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::Bench;
 
 const SCHEMA: &str = "docs/reference/schemas/output-v1.json";
-/// Where the validator believes the schema to be; nothing is fetched.
+/// Address under which the validator knows the schema; nothing is fetched.
 const URL: &str = "https://plateau.invalid/output-v1.json";
 /// Commands that print no document.
 const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];

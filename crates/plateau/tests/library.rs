@@ -147,7 +147,7 @@ fn a_run_is_found_by_its_name() {
     assert!(bench.ok(&["show", "shelf"]).contains("\nname      shelf\nnote      first\n"));
     let again = bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--name", "shelf"]);
     assert!(again.contains(&format!("--name: 'shelf' is already the name of {first};")), "{again}");
-    assert_eq!(ids(&bench, &["shelf"]), [first.as_str()], "nothing was begun");
+    assert_eq!(ids(&bench, &["shelf"]), [first.as_str()], "no run was started");
     let both = bench.json(
         &"run lat sim:sas-slc-2011 sim:sata-mlc-2011 --scale 1/256 --name pair"
             .split(' ')

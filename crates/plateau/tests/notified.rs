@@ -199,7 +199,7 @@ fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     let log = notifier.log();
     assert!(log.contains("attempt 3 of 3 failed: the server answered with status 500"), "{log}");
     assert!(!log.contains("a-secret-path"), "{log}");
-    assert!(hanging.notices().is_empty(), "it hangs all the time");
+    assert!(hanging.notices().is_empty(), "this program hangs until it is killed");
     // The program that hangs may run for a minute, and is killed when the service ends.
     assert!(notifier.end() < Duration::from_secs(10));
     for web in [&refusing, &recovering] {

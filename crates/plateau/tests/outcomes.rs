@@ -23,7 +23,7 @@ fn complete(profile: &str) {
     let families = names.iter().map(|name| Test::all_named(name, known).unwrap());
     let expected: Vec<&str> = families.flatten().map(|test| test.name).collect();
     assert_eq!(tests.iter().map(|test| test["test"].as_str().unwrap()).collect::<Vec<_>>(), expected);
-    assert!(tests.iter().all(|test| test["stopped"].is_null()), "every test came to its end");
+    assert!(tests.iter().all(|test| test["stopped"].is_null()), "every test completed");
     let modified: Vec<_> = ran["modified"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
     let is_of_scale = |text: &&str| text.contains("scale 1/256") || text.contains("per outstanding I/O");
     assert!(modified[0].contains("scale") && modified.iter().all(is_of_scale), "{modified:?}");

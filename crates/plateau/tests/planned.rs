@@ -72,7 +72,7 @@ fn agree(tests: &str, profile: &str) {
     let scale = format!("1/{DIVISOR}");
     let args = [tests, DRIVE, "--scale", &scale, "--profile", profile];
     let plan = bench.json(&[&["plan", "--no-rehearsal"], &args[..]].concat());
-    assert!(bench.runs().is_empty(), "a plan is no run");
+    assert!(bench.runs().is_empty(), "a plan is not a run");
     assert!(plan["source"].as_str().unwrap().contains("probe of the model"), "{}", plan["source"]);
     let ran = bench.json(&[&["run"], &args[..]].concat());
     for (test, spent) in plan["tests"].as_array().unwrap().iter().zip(ran["spent"].as_array().unwrap()) {
@@ -81,9 +81,9 @@ fn agree(tests: &str, profile: &str) {
         assert_eq!(spent["test"], name);
         assert_eq!(
             spent["shortest"]["duration_ns"], test["shortest"]["duration_ns"],
-            "{name}: kept with the run"
+            "{name}: the estimate recorded in the run"
         );
-        assert_eq!(spent["taken"]["duration_ns"], taken.ns, "{name}: what the run says of itself");
+        assert_eq!(spent["taken"]["duration_ns"], taken.ns, "{name}: the cost recorded in the run");
         assert_eq!(spent["taken"]["written_bytes"], taken.written_bytes, "{name}");
         let ratio = |real: u64, figures: &[&str]| planned(test, figures, taken.rounds) / real as f64;
         let time = ratio(taken.ns, &["duration_ns"]);
@@ -138,7 +138,7 @@ fn a_plan_names_what_is_lost_and_changes_nothing() {
 
     let absent = bench.path("absent.bin");
     bench.ok(&["plan", "iops", absent.to_str().unwrap(), "--size", "64MiB"]);
-    assert!(!absent.exists(), "nothing was made");
+    assert!(!absent.exists(), "nothing was created");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
     let last = curve["points"].as_array().unwrap().len() - 1;
     assert!(curve["over"] == "minute" && value(0) > 1.5 * value(last), "{} to {}", value(0), value(last));
-    assert!(bench.runs().is_empty(), "a rehearsal is no run");
+    assert!(bench.runs().is_empty(), "a rehearsal is not a run");
 
     let text = bench.ok(&["plan", "lat", "sim:sas-slc-2011", "--scale", "1/16", "--profile", "pts-e-1.0"]);
     let line = text.lines().find(|line| line.starts_with("rehearsed on SIMULATED sas-slc-2011 v"));
@@ -258,5 +258,5 @@ fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
     let text = bench.ok(&["plan", "tp-128", target, "--size", "1GiB"]);
     assert!(text.contains("endurance") && text.contains("with --tbw"), "{text}");
     assert!(bench.fails(2, &["plan", "iops", target, "--size", "1GiB", "--tbw", "0"]).contains("--tbw 0"));
-    assert!(!file.exists(), "nothing was made");
+    assert!(!file.exists(), "nothing was created");
 }

@@ -49,7 +49,7 @@ fn a_mistaken_plan_is_explained_word_by_word_by_every_command() {
     assert_eq!(bench.fails(2, &["plan", "--check", file]), expected);
     assert_eq!(bench.fails(2, &["plan", "--plan", file, "sim:sas-slc-2011"]), expected);
     assert_eq!(bench.fails(2, &["run", "--plan", file, "sim:sas-slc-2011"]), expected);
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
     let output = bench.run(&["plan", "--check", file, "--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let first = &document["errors"][0];

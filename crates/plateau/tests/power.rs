@@ -151,5 +151,5 @@ fn a_program_in_a_run_that_others_can_write_is_not_started() {
     bench.ok(&["resume", &id, "--erase", identity]);
     let journal = bench.journal().expect("a run");
     let idle = journal.entries.iter().filter(|entry| matches!(entry.event, Event::IdlePower { .. }));
-    assert_eq!(idle.count(), 1, "the idle power is that of the beginning");
+    assert_eq!(idle.count(), 1, "the idle power is measured only at the start");
 }

@@ -87,7 +87,7 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("a terminal to use");
     let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("text");
-    let slave = std::fs::File::options().read(true).write(true).open(name).expect("its other side");
+    let slave = std::fs::File::options().read(true).write(true).open(name).expect("its slave end");
     let size = Winsize { ws_row: ROWS as u16, ws_col: COLUMNS as u16, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&slave, size).expect("a size");
     (master, slave.into())

@@ -441,7 +441,7 @@ fn a_second_server_with_the_same_folder_does_not_start() {
     assert_eq!(beside.get("/api/starts", &cookie).body.trim(), "[]");
     drop(first);
     let second = Server::start(&bench);
-    assert!(!second.link.is_empty(), "the lock ended with the process");
+    assert!(!second.link.is_empty(), "the lock was released with the process");
 }
 
 #[test]

@@ -78,9 +78,9 @@ fn what_cannot_run_concurrently_is_refused_untouched() {
         let message = bench.fails(3, &[&["run", "lat"], &args[..]].concat());
         assert!(message.contains(hint), "{args:?}: {message}");
     }
-    assert!(bench.runs().is_empty(), "no run was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
     for path in [&one, &other] {
-        assert!(std::fs::read(path).unwrap() == vec![7u8; 32 << 20], "every byte is there");
+        assert!(std::fs::read(path).unwrap() == vec![7u8; 32 << 20], "every byte is unchanged");
     }
 }
 

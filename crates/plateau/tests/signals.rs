@@ -49,7 +49,7 @@ fn terminal() -> (OwnedFd, OwnedFd) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("a terminal to use");
     let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("text");
-    let slave = std::fs::File::options().read(true).write(true).open(name).expect("its other side");
+    let slave = std::fs::File::options().read(true).write(true).open(name).expect("its slave end");
     (master, slave.into())
 }
 
@@ -88,7 +88,7 @@ fn a_closed_terminal_interrupts_the_run_and_settings_are_restored() {
     assert!(interruption(&bench).is_some());
     assert_eq!(text(setting.as_ref()).trim(), "0");
     let notes = std::fs::read_dir(bench.library()).unwrap().filter(|e| e.as_ref().unwrap().path().is_file());
-    assert_eq!(notes.count(), 0, "nothing is left to put back");
+    assert_eq!(notes.count(), 0, "no restore record remains");
 }
 
 #[test]

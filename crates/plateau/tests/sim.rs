@@ -68,7 +68,7 @@ fn no_figure_is_hidden() {
             worst = worst.max(expected.abs());
         }
     }
-    assert!(worst > 50.0, "bad ones are shown as well");
+    assert!(worst > 50.0, "large errors are shown as well");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_fit_writes_a_usable_model_and_reports_its_quality() {
     let (fitted, held_out) =
         (score["fitted_percent"].as_f64().unwrap(), score["held_out_percent"].as_f64().unwrap());
     assert!((document["held_out_ratio"].as_f64().unwrap() - held_out / fitted).abs() < 1e-9);
-    assert!(bench.fails(2, &fit).contains("exists"), "a file is not written over");
+    assert!(bench.fails(2, &fit).contains("exists"), "a file is not overwritten");
 
     let kept = bench.path("kept.toml");
     let keep = |key| {

@@ -204,7 +204,7 @@ fn wrong_command_lines_touch_nothing() {
         let message = bench.fails(code, &args);
         assert!(message.contains(hint), "{args:?}: {message}");
     }
-    assert!(bench.runs().is_empty(), "nothing was begun");
+    assert!(bench.runs().is_empty(), "no run was started");
     let json = bench.run(&["show", "nothere", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&json.stdout).expect("a JSON error");
     assert_eq!(document["exit_code"], 6);

@@ -477,7 +477,7 @@ fn events_arrive_over_tls_and_a_signal_ends_the_server_although_a_stream_is_open
     assert_eq!(secure.server.end(), Some(0));
     println!("the server ended after {} ms", begun.elapsed().as_millis());
     reading.join().expect("read").expect("readable");
-    assert!(stream.wait().expect("curl").success(), "the stream was ended, not cut");
+    assert!(stream.wait().expect("curl").success(), "the stream ended properly");
 }
 
 #[test]

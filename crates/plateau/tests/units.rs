@@ -1,4 +1,4 @@
-//! The systemd units of the packages: `systemd-analyze` accepts the units, and what they permit is sufficient for
+//! The systemd units of the packages: `systemd-analyze` accepts the units, and their permissions are sufficient for
 //! starts, tags, notes and notices. systemd itself is not needed: scripts emulate each directive.
 
 #[path = "support/lab_server/mod.rs"]
@@ -88,7 +88,7 @@ fn has_sandbox(programs: &[&str]) -> bool {
     missing.inspect(|program| skips::without(program)).is_none()
 }
 
-/// A server in the sandbox of its unit, with the launcher beside it.
+/// A server in the sandbox of its unit, together with the launcher.
 fn server(dir: &Path) -> Server {
     let mut child = script("host.sh", dir).spawn().expect("unshare");
     let mut link = String::new();

@@ -244,7 +244,7 @@ fn a_link_that_replaces_a_new_file_is_not_followed() {
     }
     let bench = Bench::on_build_disk();
     let [target, aside, victim] = ["target", "aside", "victim"].map(|name| bench.path(name));
-    fs::write(&victim, vec![7; 16 << 20]).expect("a file that holds something");
+    fs::write(&victim, vec![7; 16 << 20]).expect("a file with data");
     let path = target.to_str().expect("text");
     let short = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
     let plateau = bench.command(&[&["run", "tp-128", path, "--size", "16MiB"], &short[..]].concat());
@@ -259,14 +259,14 @@ fn a_link_that_replaces_a_new_file_is_not_followed() {
     while fs::rename(&target, &aside).is_err() {
         if Instant::now() > deadline {
             let output = child.wait_with_output().expect("an end");
-            panic!("nothing was made: {:?}", texts(&output));
+            panic!("nothing was created: {:?}", texts(&output));
         }
         std::thread::sleep(Duration::from_millis(2));
     }
     symlink(&victim, &target).expect("a link");
     let output = child.wait_with_output().expect("an end");
     assert_eq!(fs::read(&victim).expect("a file"), vec![7; 16 << 20], "{:?}", texts(&output));
-    assert!(target.is_symlink(), "what was planted stays");
+    assert!(target.is_symlink(), "the planted link remains");
 }
 
 fn is_there(program: &str) -> bool {

@@ -71,7 +71,7 @@ fn a_commit_and_a_change_of_sources_are_noticed_by_the_next_build() {
     let watched = commit::watched(&package);
     assert!(
         watched.iter().all(|path| path.exists()),
-        "what is missing is looked at in every build: {watched:?}"
+        "cargo reruns the build script in every build if a watched file is missing: {watched:?}"
     );
     let changed_at = |paths: &[std::path::PathBuf]| {
         let contents = paths.iter().filter(|path| path.is_file()).map(fs::read);

@@ -13,7 +13,7 @@ use record::{Entry, Event, Placement, RunFile};
 
 use failure::{Done, Exit, Failure};
 
-/// Duration of the idle power measurement.
+/// Default duration of the idle power measurement.
 const USUAL_IDLE: Duration = Duration::from_secs(30);
 /// Interval at which stop requests are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     };
     let named = Named::parse(source)?;
     if named.kind().needs_trust && device::has_more_privileges_than_its_caller() {
-        let text = format!("--power {source}: not available with more privileges than the caller's");
+        let text = format!("--power {source}: not available if Plateau has more privileges than its caller");
         return Err(Failure::text(Exit::Usage, text));
     }
     Ok(Some(Requested { named, idle: run.power_idle_seconds.map_or(USUAL_IDLE, Duration::from_secs_f64) }))
@@ -55,7 +55,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
 /// Refuses a source that would measure several targets at once.
 ///
 /// # Errors
-/// Returns an error if it would.
+/// Returns an error if the source would measure several targets at once.
 pub fn check_campaign(requested: Option<&Requested>) -> Done {
     match requested {
         Some(Requested { named, .. }) if !named.kind().is_per_drive => {

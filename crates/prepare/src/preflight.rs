@@ -1,4 +1,4 @@
-//! Runs the tests on a bench that only checks them: finds impossible settings before anything is changed.
+//! Runs the tests on a bench that only checks their workloads, to find impossible settings before anything is changed.
 
 use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};

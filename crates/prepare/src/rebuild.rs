@@ -49,7 +49,7 @@ fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
 /// real drive would have been.
 ///
 /// # Errors
-/// Returns an error if a step differs from the journal, or it is interrupted.
+/// Returns an error if a step differs from the journal, or the rebuild is interrupted.
 pub fn rebuild(
     armed: &mut Armed,
     entries: &[Entry],
@@ -92,8 +92,8 @@ fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
 }
 
-/// Repeats a power loss, because the drive's state depends on the data written before it and the data lost in
-/// it.
+/// Repeats a power loss, because the drive's state depends on the data that was written before the loss and on the
+/// data that was lost.
 fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
     let same = matches!(&again, Err(DriveError::Simulated(failure)) if failure.cut.as_deref() == Some(cut));

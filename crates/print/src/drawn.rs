@@ -20,7 +20,7 @@ pub(crate) struct DrawnPage {
 pub(crate) enum Operation {
     /// Begins an element whose parts share a tag.
     Begin(TagKind),
-    /// Ends the element that began last; one without content is omitted.
+    /// Ends the innermost open element; an element without content is omitted.
     End,
     Fill(Path, Colour),
     Stroke(Path, Colour),
@@ -41,7 +41,7 @@ pub(crate) enum Operation {
         at: Point,
         size: Size,
     },
-    /// A faint, slanted word; its line starts relative to the centre.
+    /// A faint, slanted word; the position of its line is relative to `centre`.
     Watermark {
         line: Line,
         centre: Point,

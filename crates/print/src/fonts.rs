@@ -48,7 +48,7 @@ struct Face {
     metrics: rustybuzz::Face<'static>,
     /// Widths of the ASCII characters in units of the font; `None` if the font lacks them.
     ascii: [Option<u16>; 128],
-    /// Plans by script, because making one takes longer than shaping a word.
+    /// Shaping plans by script, cached because creating a plan takes longer than shaping a word.
     plans: RefCell<HashMap<Script, ShapePlan>>,
 }
 
@@ -196,7 +196,7 @@ impl Fonts {
         lines
     }
 
-    /// Fits `text` on one line: reduces the font size to at least 70 %, then truncates with an ellipsis.
+    /// Fits `text` on one line: reduces the font size to no less than 70 %, then truncates with an ellipsis.
     pub fn fitted(&self, text: &str, style: Style, width: f64) -> (String, Style) {
         let text = self.printable(text, style);
         let natural = self.width(&text, style);

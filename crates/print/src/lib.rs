@@ -1,7 +1,7 @@
 //! Draws pages and pictures: text in embedded fonts, lines and charts, as PDF or PNG.
 //!
-//! What is on a page is decided in `report` and `compare`; this crate knows only positions, fonts and colours. The same
-//! input produces the same bytes on every machine.
+//! The crates `report` and `compare` decide on the content of a page; this crate handles only positions, fonts and
+//! colours. The same input produces the same bytes on every machine.
 #![forbid(unsafe_code)]
 
 mod drawn;

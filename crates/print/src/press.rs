@@ -19,7 +19,7 @@ use crate::sheet::{HEIGHT, WIDTH};
 
 const POINTS_PER_PIXEL: f32 = 0.75;
 
-/// A bookmark, with those below it.
+/// A bookmark, with the bookmarks below it.
 pub(crate) struct Bookmark {
     pub title: String,
     /// Index of the page to which the bookmark leads.

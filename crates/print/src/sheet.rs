@@ -11,7 +11,7 @@ use crate::raster;
 
 pub use crate::drawn::Colour;
 
-/// A4 landscape.
+/// Width of a page in pixels: A4 landscape.
 pub const WIDTH: f64 = 297.0 / 25.4 * 96.0;
 /// Height of a page in pixels.
 pub const HEIGHT: f64 = 210.0 / 25.4 * 96.0;
@@ -25,7 +25,7 @@ pub const PALE: Colour = [0xf4, 0xf6, 0xf9];
 /// White.
 pub const WHITE: Colour = [255, 255, 255];
 
-/// Margins: left and right, top, bottom.
+/// Left and right margins in pixels.
 pub const SIDE: f64 = 38.0;
 /// Top margin in pixels.
 pub const TOP: f64 = 28.0;
@@ -147,7 +147,7 @@ impl<'s> Sheet<'s> {
         }
     }
 
-    /// Draws `text` in as many lines as needed, starting at upper edge `y`; returns the height.
+    /// Draws `text` on as many lines as needed, with the upper edge at `y`; returns the height.
     pub fn paragraph(&mut self, (x, y): (f64, f64), width: f64, text: &str, style: Style) -> f64 {
         let lines = self.fonts.wrap(text, style, width);
         for (index, line) in lines.iter().enumerate() {

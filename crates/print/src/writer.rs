@@ -1,5 +1,5 @@
-//! The PDF file under construction. Pages are drawn on one thread and added to the file on another, because either
-//! takes about half of the time.
+//! The PDF file under construction. Pages are drawn on one thread and added to the file on another, because each
+//! of these steps takes about half of the time.
 
 use std::num::NonZeroU32;
 use std::panic::resume_unwind;
@@ -14,7 +14,7 @@ use crate::fonts::Fonts;
 use crate::press::{Bookmark, Press};
 use crate::sheet::Sheet;
 
-/// Limit on the pages that have been drawn, but not yet added to the file.
+/// Maximum number of pages that have been drawn, but not yet added to the file.
 const MOST_PENDING: usize = 4;
 
 /// A PDF file to which pages are added.
@@ -27,19 +27,19 @@ pub struct PdfWriter {
     label: (String, Option<NonZeroU32>),
 }
 
-/// Where pages are added to the file.
+/// The place where pages are added to the file.
 enum Printer {
     /// On another thread.
     There(Thread),
-    /// On this one, if the process may have no more threads.
+    /// On the current thread, because no other thread could be started.
     Here(Box<Press>),
 }
 
 /// A thread that ends after [`Message::End`] or an error.
 struct Thread {
     messages: SyncSender<Message>,
-    /// Pages that have been added. They are dropped where they were drawn: freeing the memory of a thread on another one
-    /// makes both wait for each other.
+    /// Pages that have been added. The thread that drew them drops them: if a thread frees memory of another thread,
+    /// the two wait for each other.
     used: Receiver<DrawnPage>,
     handle: JoinHandle<Result<Vec<u8>, String>>,
 }
@@ -65,12 +65,12 @@ impl PdfWriter {
         Ok(Self { fonts: Fonts::load()?, printer, bookmarks: Vec::new(), label })
     }
 
-    /// Labels the following pages as viewers show them: with `prefix`, and numbered from 1 if `is_numbered`.
+    /// Sets the labels that viewers show for the following pages: `prefix`, then a number from 1 on if `is_numbered`.
     pub fn label(&mut self, prefix: &str, is_numbered: bool) {
         self.label = (prefix.to_owned(), is_numbered.then_some(NonZeroU32::MIN));
     }
 
-    /// Adds a bookmark to the page of this index.
+    /// Adds a bookmark to the page with this index.
     pub fn bookmark(&mut self, title: String, page: usize) {
         self.bookmarks.push(Bookmark { title, page, inner: Vec::new() });
     }
@@ -96,7 +96,7 @@ impl PdfWriter {
             Printer::Here(press) => press.page(&page),
             Printer::There(thread) => {
                 thread.used.try_iter().for_each(drop);
-                // A thread that has ended early returns its error at the end.
+                // If the thread has ended early, `finish` returns its error.
                 let _ = thread.messages.send(Message::Page(page));
                 Ok(())
             }

@@ -7,7 +7,7 @@ pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// Returns an error if the test must stop, like all five operations.
+    /// Returns an error if the test must stop, as do the other four operations.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Runs a preconditioning write, which is not a measurement.
@@ -34,9 +34,9 @@ pub trait Bench {
     /// Returns an error if the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 
-    /// Returns the recorded health of the drive from the start of the test to its end, which is needed to evaluate
-    /// a test that has ended. Only a replayed journal provides it; during a run, health is read and recorded
-    /// independently of the test.
+    /// Returns the recorded health of the drive from the start of the test on, which is needed to evaluate a test that
+    /// has ended. Only a replayed journal provides it; during a run, health is read and recorded independently of the
+    /// test.
     fn recorded_health(&self) -> Vec<Health> {
         Vec::new()
     }

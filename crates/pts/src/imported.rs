@@ -21,7 +21,7 @@ use crate::{Acceptance, Outcome, Profile, Reason, Stop};
 use absent::ABSENT;
 use view::{Kind, TrackedSeries, View, judged};
 
-/// All kinds.
+/// The kinds that an imported test can have, except those in exported files.
 const KINDS: &[Kind] = &[
     loops::IOPS,
     loops::THROUGHPUT,
@@ -59,17 +59,17 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     {
         let words = |steady: bool| if steady { "steady" } else { "not steady" };
         notes.push(format!(
-            "the file states {} for rounds {}-{}, but by its own values they are {}",
-            words(stated),
+            "according to the file, rounds {}-{} are {}, but their values are {}",
             window.first_round,
             window.last_round,
+            words(stated),
             words(window.steady)
         ));
     }
     let exported = test.exported.as_ref();
     notes.extend(exported.iter().flat_map(|exported| exported.notes.iter().cloned()));
     if window.is_none() && test.steady.is_some() && exported.is_none() {
-        notes.push("steady state as stated by the source, without values of rounds to check it".into());
+        notes.push("steady state as stated by the source, which contains no values to check it".into());
     }
     let explained = match &tracked {
         Some(tracked) if window.is_none_or(|w| !w.steady) => explained(tracked),

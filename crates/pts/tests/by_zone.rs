@@ -45,7 +45,7 @@ fn iops_are_measured_zone_by_zone() {
     assert_eq!(zone, expected.map(|cell| format!("{cell} {demand}")));
     assert!(fake.log.iter().all(|line| line.starts_with("RND")), "neither purge nor preconditioning");
     let seeds: std::collections::HashSet<u64> = fake.requested.iter().map(|w| w.seed).collect();
-    assert_eq!(seeds.len(), fake.requested.len(), "no two cells repeat their addresses");
+    assert_eq!(seeds.len(), fake.requested.len(), "no two cells have the same offsets");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use support::{Fake, run_on, target};
 
 const GIB: u64 = 1 << 30;
 
-/// The variants of the public implementation of PTS-C 1.1: {100 %, 75 %} x {8 GiB, 16 GiB} in 2048 zones.
+/// The variants of the public implementation of PTS-C 1.1: {100 %, 75 %} x {8 GiB, 16 GiB} in 2048 segments.
 #[test]
 fn four_active_ranges_conform() {
     for name in ["pts-c-1.1", "pts-c-1.2"] {
@@ -34,7 +34,7 @@ fn four_active_ranges_conform() {
         assert_eq!(
             pts::texts(&deviations(&different, profile)),
             expected,
-            "a quarter would be tested unwritten"
+            "a quarter of the test range is not preconditioned"
         );
         assert_eq!(of(100, Some(4 * GIB), 2048).len(), 1);
         assert_eq!(of(100, Some(8 * GIB), 1024).len(), 1);

@@ -157,8 +157,8 @@ fn large_sectors_are_refused_or_a_variant_is_marked() {
     assert_eq!((variant.stop.clone(), variant.converged), (None, Some(true)));
     assert_eq!(
         pts::texts(&variant.modified),
-        ["composite without sizes below 4KiB (10 % of the I/Os use it instead): the device's sectors are \
-          4096 B"]
+        ["composite without sizes below 4KiB (10 % of the I/Os use this size instead): the \
+          device's sectors are 4096 B"]
     );
     let measured = bench.requested.iter().find(|w| w.read_percent == 40).unwrap();
     holds_the_tables(measured, &[(4096, 77), (8192, 10), (16384, 7), (32768, 3), (65536, 3)]);

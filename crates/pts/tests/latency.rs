@@ -208,7 +208,7 @@ fn a_scaled_drive_has_no_maxima() {
         let tables = tables(&outcome);
         let maxima = tables.iter().find(|table| table.heading.starts_with("Maximum")).unwrap();
         assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
-        assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are there");
+        assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are shown");
         let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
         // There are 60,000 I/Os per cell, and five times as many in the window: a percentile replaces the
         // maximum and is labelled.

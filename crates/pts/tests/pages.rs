@@ -75,5 +75,5 @@ fn the_document_lists_the_pages_that_there_are() {
         return;
     }
     let differs = list.lines().zip(listed.lines()).find(|(found, listed)| found != listed);
-    assert!(list == listed, "the list differs, PLATEAU_BLESS=1 rewrites it: {differs:?}");
+    assert!(list == listed, "the list differs; PLATEAU_BLESS=1 rewrites it: {differs:?}");
 }

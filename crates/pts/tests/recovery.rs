@@ -56,8 +56,8 @@ fn hir_compares_wait_states_with_steady_state() {
     assert_eq!(rows[0].cells, vec![Cell::Value(2_000.0); 5]);
     assert_eq!(rows[1].cells, vec![Cell::Value(2.0); 5]);
     assert_eq!(rows[2].cells, vec![Cell::Value(1_600.0); 5]);
-    // 10 of the 12 samples must be at the lower rate, so the time is 120 s minus the 2 samples that may still
-    // be high.
+    // 10 of the 12 samples of a minute must be at the lower rate, so the time is 120 s minus the 10 s of the 2
+    // samples that may still be high.
     assert_eq!(rows[3].cells, vec![Cell::Value(110.0); 5]);
     assert_eq!(outcome.key_figures[5].value, Some(2_000.0));
     assert_eq!(
@@ -202,7 +202,7 @@ fn xsr_says_when_the_bandwidth_is_back() {
         let outcome = xsr(profile, &mut bench);
         assert_eq!(outcome.pages.len(), pages, "{profile}");
         let notes: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
-        assert_eq!(notes, ["not yet", "minute 11"], "{profile}: the mean of AG1 has the fresh drive in it");
+        assert_eq!(notes, ["not yet", "minute 11"], "{profile}: the mean of AG1 includes the fresh drive");
         assert_eq!(outcome.key_figures[1].value, Some(11.0));
     }
 }
@@ -227,7 +227,7 @@ fn xsr_with_short_cells_counts_minutes_and_not_samples() {
     assert_eq!(outcome.key_figures[1].value, Some(12.0));
 }
 
-/// With cells of 0.7 s, a group of 8 h has 336 samples of 10/7 minutes, and one of 6 h takes 252 samples.
+/// With cells of 0.7 s, a group of 8 h has 336 samples of 10/7 minutes, and a group of 6 h has 252.
 #[test]
 fn xsr_with_short_cells_counts_minutes_since_its_third_group_for_both_references() {
     let settings = Settings { cell_ns: 700_000_000, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
@@ -275,7 +275,7 @@ fn a_scaled_drive_has_no_maxima_over_time() {
     let outcome = run_on("xsr", "pts-e-2.0", &scaled, &mut bench());
     let table = &tables(&outcome)[0];
     assert_eq!(table.rows[2].cells, vec![Cell::Absent(SCALED.into()); 3], "{}", table.rows[2].name);
-    assert!(matches!(table.rows[1].cells[0], Cell::Value(_)), "averages are there");
+    assert!(matches!(table.rows[1].cells[0], Cell::Value(_)), "averages are shown");
     let Exhibit::Lines(lines) = &outcome.pages[1].exhibits[1] else { panic!("no lines") };
     assert!(lines.series.iter().all(|series| series.name.starts_with("ART")), "no MRT");
     assert!(outcome.notes[0].contains("scale 1/64"), "{:?}", outcome.notes);

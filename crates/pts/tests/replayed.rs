@@ -171,7 +171,7 @@ fn differing_records_are_found() {
     let text = found(&|all| drop(all.remove(last)));
     assert!(text.contains("this build finds round") && text.contains("contains no verdict"), "{text}");
     let text = found(&|all| all.push(Entry { event: entries[last].event.clone(), ..all[0].clone() }));
-    assert_eq!(text, "", "what follows the end is not of the test");
+    assert_eq!(text, "", "records after the end do not belong to the test");
     let text = found(&|all| all.insert(last, all[last].clone()));
     assert!(text.contains("this build evaluates no round here"), "{text}");
     let measured = entries.iter().rposition(|e| matches!(e.event, Event::Measured(_))).unwrap();

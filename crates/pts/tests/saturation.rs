@@ -284,8 +284,8 @@ fn the_lengths_of_published_runs_conform_to_1_0() {
 fn a_length_that_the_profile_does_not_provide_for_is_named() {
     let short = SaturationChoice { capacities: Some(1), hours: Some(1), ..SaturationChoice::NONE };
     let outcome = chosen("pts-e-1.0", short, &mut Fake::new(|_, _| iops_filling_in(20)));
-    let expected = "WSAT ended by 1 x capacity written after 20 min; none of the required conditions was met instead of \
-                    4 x capacity written, or 24 h, whichever comes first";
+    let expected = "WSAT ended with 1 x capacity written after 20 min; none of the required conditions was met \
+                    (required: 4 x capacity written, or 24 h, whichever comes first)";
     assert_eq!(pts::texts(&outcome.modified), [expected]);
     assert!(outcome.ending.unwrap().deviates);
 

@@ -1,4 +1,4 @@
-//! Facts extracted from a run and its journal, independent of any layout. Each file answers one question: results from
+//! Facts extracted from a run and its journal, independent of any layout. Each file covers one topic: results from
 //! the drive, dates, interruptions, conformance, health. Facts do not depend on the document, a page or a format.
 
 pub(crate) mod answers;

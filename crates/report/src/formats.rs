@@ -1,8 +1,8 @@
 //! The formats of a report: HTML, PDF, and data for other programs, one module and one entry in [`FORMATS`] each.
 //! In every format, the same journal yields the same bytes.
 //!
-//! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match the
-//! report.
+//! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match
+//! those of the report.
 
 pub(crate) mod card;
 mod csv;

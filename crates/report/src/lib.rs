@@ -1,4 +1,4 @@
-//! Creates a document from a journal.
+//! Creates reports from journals.
 //!
 //! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no
 //! I/O and reads no clock. It distinguishes kinds of exhibits, but not individual tests.

@@ -31,7 +31,7 @@ fn an_unmodified_run_conforms_and_names_its_records() {
     assert!(matches!(event(prepared.records[0]), record::Event::Preconditioned(_)));
     let steady = clause(&conformance, "Steady state");
     assert!(matches!(event(steady.records[0]), record::Event::Noted(record::Note::Judged(j)) if j.steady));
-    assert_eq!(clause(&conformance, "Write cache").verdict, None, "a journal does not hold it");
+    assert_eq!(clause(&conformance, "Write cache").verdict, None, "the journal does not record it");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn writes_between_the_steps_of_a_demand_variation_are_not_preconditioning() {
     for (profile, tests) in [("pts-e-1.1", &["ecw"]), ("pts-e-2.0", &["cbw"]), ("pts-e-2.0", &["dirth"])] {
         let (conformance, loaded) = of(&Scenario { profile, tests, ..Scenario::default() });
         let writes = loaded.entries.iter().filter(|e| matches!(e.event, record::Event::Preconditioned(_)));
-        assert!(writes.count() >= 8, "five rounds and three histograms have writes before them");
+        assert!(writes.count() >= 8, "writes precede five rounds and three histograms");
         let prepared = clause(&conformance, "Workload-independent preconditioning");
         assert_eq!((prepared.required.as_str(), prepared.done.as_str()), ("none", "none"));
         assert_eq!((prepared.verdict, conformance.verdict), (Some(Verdict::Conforms), Verdict::Conforms));
@@ -202,7 +202,7 @@ fn fewer_rounds_deviate_only_where_they_ended_a_test() {
     let deviations = |settles_in| {
         let (document, _) = document(&Scenario { settles_in, max_rounds: Some(10), ..Scenario::default() });
         let html = report::html(&document);
-        (document.conformance()[0].verdict, html.contains("IOPS ended by 10 rounds without steady state"))
+        (document.conformance()[0].verdict, html.contains("IOPS ended with 10 rounds without steady state"))
     };
     assert_eq!(deviations(1), (Verdict::Conforms, false));
     assert_eq!(deviations(99), (Verdict::Modified, true));

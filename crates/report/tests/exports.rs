@@ -136,7 +136,7 @@ fn json_follows_its_published_schema() {
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         published == schema,
-        "docs/reference/report-schema.json is not the schema; PLATEAU_BLESS=1 rewrites it"
+        "docs/reference/report-schema.json is outdated; PLATEAU_BLESS=1 rewrites it"
     );
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let document = bundle().json("json-file");

@@ -19,7 +19,7 @@ const SQUARE: u32 = 10;
 /// Maximum difference of a mean, out of 255. A word that moves by a line, or a missing chart, exceeds it.
 const TOLERANCE: f64 = 20.0;
 
-/// Name of the picture (the difficulty of its layout), run, and page of the file, whose first one is the cover.
+/// Name of the picture (what is hard to lay out), run, and page of the PDF: 1 is the cover, 0 the page with health.
 const PAGES: [(&str, &str, usize); 23] = [
     ("cover", "enterprise", 1),
     ("cover-of-several-tests", "missing", 1),
@@ -102,12 +102,12 @@ fn difference(golden: &[u8], found: &[u8]) -> Option<String> {
         return Some("there is no golden picture".into());
     };
     if golden.len() != found.len() {
-        return Some("it has another size".into());
+        return Some("its size differs".into());
     }
     let differences = golden.iter().zip(&found).map(|(a, b)| (a - b).abs());
     let (index, most) = (0u32..).zip(differences).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (x, y) = (index % across * SQUARE, index / across * SQUARE);
-    (most > TOLERANCE).then(|| format!("at ({x}, {y}) it is {most:.0} of 255 off"))
+    (most > TOLERANCE).then(|| format!("at ({x}, {y}), its mean differs by {most:.0} of 255"))
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
         let threads = [scope.spawn(look), scope.spawn(look)];
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(wrong.is_empty(), "{wrong:#?}; PLATEAU_BLESS=1 rewrites these, then look at them");
+    assert!(wrong.is_empty(), "{wrong:#?}; PLATEAU_BLESS=1 rewrites these images; inspect them afterwards");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
         html.split("<section ").skip(1).map(|sheet| sheet.replace("&lt;", "<")).collect();
     let mut marked = 0;
     for sheet in sheets.iter().filter(|sheet| sheet.contains("*</td>") || sheet.contains("*</strong>")) {
-        assert!(sheet.contains(LEGEND), "a mark without its meaning: {sheet}");
+        assert!(sheet.contains(LEGEND), "a mark without its explanation: {sheet}");
         marked += 1;
     }
     assert_eq!(marked, 2, "the key figures and the table");
@@ -156,7 +156,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
 
     let parts = parts(export(&run, "xlsx").swap_remove(0).1);
     assert!(parts["xl/styles.xml"].contains("#,##0&quot;*&quot;"), "{}", parts["xl/styles.xml"]);
-    assert_eq!(parts["xl/sharedStrings.xml"].matches(LEGEND).count(), 1, "one string of both sheets");
+    assert_eq!(parts["xl/sharedStrings.xml"].matches(LEGEND).count(), 1, "one string shared by both sheets");
     let marked: Vec<&str> = parts["xl/styles.xml"]
         .split("<numFmt ")
         .filter(|format| format.contains("&quot;*&quot;"))

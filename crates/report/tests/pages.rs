@@ -194,7 +194,7 @@ fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
         assert!(html.contains(text), "{text}");
     }
     assert_eq!(html.matches(&"x".repeat(100)).count(), 1, "shortened on the first page, complete in annex B");
-    assert!(!html.contains("CPU COOLER"), "what was not stated is not printed");
+    assert!(!html.contains("CPU COOLER"), "a fact that was not stated is not printed");
     let unread = record::HostFacts { bios_version: None, ..file.host.clone() };
     let without = record::RunFile { host: unread, ..file };
     let html = report::html(&report::fold(&without, &recorded.loaded).unwrap());
@@ -342,7 +342,7 @@ fn notes_that_do_not_fit_continue_in_an_annex_and_pages_keep_their_numbers() {
     assert_eq!(sheets.len(), 1 + 1 + 6);
     assert!(sheets[0].contains("in Annex N.") && sheets[0].contains("Page 1 of 8"));
     assert!(gaps.html.contains("Annex N: special notes, continued from page 1"));
-    assert!(!named("enterprise").html.contains("Annex N:"), "nothing is left over there");
+    assert!(!named("enterprise").html.contains("Annex N:"), "all notes fit on page 1");
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn health_is_drawn_on_the_axis_of_the_test_or_reported_as_unavailable() {
     assert!(
         talkative.contains("A dashed red line marks an interruption") && !talkative.contains("Not reported")
     );
-    assert!(talkative.contains("Temperature (°C): 32.0 to 72.0."), "for those who cannot see it");
+    assert!(talkative.contains("Temperature (°C): 32.0 to 72.0."), "for readers who cannot see the chart");
     let silent = annex("enterprise");
     assert!(silent.contains(">IOPS</text>") && !silent.contains(">Temperature (°C)</text>"));
     assert!(silent.contains("no temperature, no power, no throttling, no bytes written to flash."));

@@ -50,10 +50,11 @@ pub(super) const ZFS: Format = format("a member of a ZFS pool", &["zfs_member"])
 pub(super) const MBR: Format = format("an MBR partition table", &["dos", "PMBR"]);
 pub(super) const HFS: Format = format("an HFS file system", &["hfs"]);
 pub(super) const UDF: Format = format("a UDF file system", &["udf"]);
-// Such a boot sector ends like an MBR, so libblkid also reports `PMBR`.
+// A disk with a GPT starts with a protective MBR, which libblkid may report as `PMBR`.
 const GPT: Format = format("a GPT partition table", &["gpt", "PMBR"]);
 const BTRFS: Format = format("a btrfs file system", &["btrfs"]);
 const F2FS: Format = format("an F2FS file system", &["f2fs"]);
+// The boot sectors of NTFS, exFAT and FAT end like an MBR, so libblkid may also report `dos`.
 const NTFS: Format = format("an NTFS file system", &["ntfs", "dos"]);
 const EXFAT: Format = format("an exFAT file system", &["exfat", "dos"]);
 const FAT: Format = format("a FAT file system", &["vfat", "dos"]);
@@ -103,7 +104,7 @@ const LUKS2_SECOND: &[At] = &[
 const OCFS2_BACKUPS: &[At] =
     &[Start(GIB), Start(4 * GIB), Start(16 * GIB), Start(64 * GIB), Start(256 * GIB), Start(1024 * GIB)];
 
-/// Number of sectors before the end where generations of Promise controllers store their metadata.
+/// Offsets before the end at which the generations of Promise controllers store their metadata.
 const PROMISE: &[At] = &[
     End(16 * SECTOR),
     End(63 * SECTOR),
@@ -120,7 +121,7 @@ const PROMISE: &[At] = &[
     End(3087 * SECTOR),
 ];
 
-/// All magics.
+/// All magic numbers.
 pub(super) const ROWS: &[Row] = &[
     row(GPT, &[Start(512), Start(4096)], b"EFI PART"),
     copy(GPT, &[End(512), End(4096)], b"EFI PART"),

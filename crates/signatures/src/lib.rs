@@ -1,6 +1,6 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
-//! The tables err on the side of refusing: unknown content is erased only after confirmation, known content
+//! The tables err on the side of refusing: unknown content is erased only after confirmation, and known content
 //! is never erased. A backup copy counts as much as a primary, because the data can be restored from it.
 //! Formats that only libblkid recognizes count as well.
 //!
@@ -85,7 +85,7 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Finding> {
 }
 
 /// Returns all signatures on the device that the tables recognize. Copies are omitted while their primary
-/// exists, because that must be cleared first.
+/// exists, because the primary must be cleared first.
 ///
 /// # Errors
 /// Returns an error if either end of the device cannot be read.

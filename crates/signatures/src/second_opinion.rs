@@ -1,9 +1,8 @@
-//! A second opinion on a target: the formats recognized by libblkid, whose table is widely maintained.
+//! A second opinion on a target: the formats recognized by libblkid, whose table is actively maintained.
 //!
 //! The `blkid` program is used because a static binary cannot load the library. The program is searched for in
 //! a fixed list of folders and runs without the caller's environment. It receives the open device as its
-//! standard input, so that the program cannot be led to another device through the path. Time and output are
-//! bounded.
+//! standard input, so that a changed path cannot lead it to another device. Time and output are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};

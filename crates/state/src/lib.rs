@@ -41,7 +41,8 @@ pub trait StateFolder: Debug + Send {
     /// Opens a file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if it is not a regular file of the effective user that no other user can write to.
+    /// Returns an error unless it is a regular file that belongs to the effective user and that no other user can
+    /// write to.
     fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
 
     /// Opens a file, creating it if it does not exist.
@@ -81,7 +82,7 @@ pub trait StateFolder: Debug + Send {
 /// The state of a file's lock.
 #[derive(Debug)]
 pub enum Standing {
-    /// The file was not locked; this process now holds the lock until the file is closed.
+    /// The file was not locked. This process now holds the lock until the file is closed.
     Free(Box<dyn Stored>),
     /// The file is locked by another process.
     Held,
@@ -96,7 +97,7 @@ pub trait Host: Send + Sync {
     /// Validates a recorded setting; returns it if it is one that Plateau changes.
     ///
     /// # Errors
-    /// Returns the reason if it is not, or no longer exists.
+    /// Returns the reason if Plateau does not change this setting, or if it no longer exists.
     fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError>;
 
     /// Sets the value and verifies it.
@@ -197,14 +198,14 @@ impl Host for KnownSettings {
 /// Suffix of a file that is being written; one left by a crash is meaningless.
 pub const UNFINISHED: &str = ".new";
 
-/// Returns the name of a file until all of its content is on disk.
+/// Returns the temporary name that a file has until all of its content is on disk.
 #[must_use]
 pub fn unfinished(name: &str) -> String {
     format!("{name}{UNFINISHED}")
 }
 
 /// Replaces a file as a whole: after a crash or a power cut, `name` has either its old content or the new content.
-/// Returns the new file, which this process has locked, when it is on disk under its name.
+/// Returns the new file, locked by this process, once it is on disk under its name.
 ///
 /// # Errors
 /// Returns an error of kind `WouldBlock` if another process is replacing the same file, and an error if the file is not

@@ -1,4 +1,4 @@
-//! Access streams: which byte is accessed next, and whether it is read or written. The load engine and the
+//! Access streams: the offset of each access, and whether it is a read or a write. The load engine and the
 //! simulator share this generator, so that one seed yields the same stream in both.
 
 mod lane;

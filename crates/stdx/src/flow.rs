@@ -8,6 +8,6 @@ pub enum Flow {
     /// Stop as soon as possible: a load still completes its outstanding I/Os, but operations that the drive
     /// executes on its own are not waited for.
     Stop,
-    /// End early but regularly: a load ends with the results so far. Other operations stop.
+    /// End early, but normally: a load ends with the results so far. Other operations stop.
     Finish,
 }

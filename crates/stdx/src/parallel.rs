@@ -25,7 +25,7 @@ pub fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + 
             .flatten();
         let first = first();
         let joined = other.and_then(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // Otherwise, there was no thread that took it.
+        // If no other thread could be started, this thread calls it.
         let second = joined.or_else(|| take().map(|second| second()));
         (first, second.expect("it is called on one of the threads"))
     })
@@ -50,7 +50,7 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
     thread::scope(|scope| {
         // This thread works, too.
         let others = threads.min(items.len()).saturating_sub(1);
-        // The number of threads that a process may start is limited; the threads that it has share the items.
+        // If the process may not start more threads, those that it has share the items.
         let others: Vec<_> =
             (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut all = work();
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn several_threads_work_at_the_same_time() {
         let barrier = std::sync::Barrier::new(3);
-        // Would never return if the items were made one after another.
+        // Would never return if the items were processed one after another.
         assert_eq!(mapped_on(3, &[1, 2, 3], |item| (barrier.wait(), *item).1), [1, 2, 3]);
     }
 }

@@ -1,8 +1,8 @@
-//! Tables of text that fit a terminal.
+//! Text tables that fit the width of a terminal.
 
 use std::ops::Range;
 
-/// Columns between two cells.
+/// Number of spaces between two cells.
 const GAP: usize = 2;
 /// Indentation of a row's continuation lines.
 const INDENT: usize = 2;
@@ -13,9 +13,8 @@ pub fn table(rows: &[impl AsRef<[String]>]) -> String {
     fitted(rows, 0..0, None)
 }
 
-/// Like [`table`], with the columns in `right` aligned to the right. If the table is wider than `width`, each row has
-/// several lines: the columns that do not fit follow on further lines, which are indented. Cells are never
-/// broken across lines.
+/// Same as [`table`], but with the columns in `right` aligned to the right. If the table is wider than `width`, the
+/// columns that do not fit continue on further, indented lines of the row. Cells are never broken across lines.
 #[must_use]
 pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<usize>) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);

@@ -36,7 +36,7 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Limit on the characters of [`short`].
+/// Maximum number of characters that [`short`] returns.
 const MOST_SHORT_CHARS: usize = 200;
 
 /// Returns `text` on one line, with all unprintable characters escaped, and truncated to 200 characters.

@@ -118,7 +118,7 @@ pub fn span(nanoseconds: u64) -> String {
     }
 }
 
-/// Formats a number rounded half away from zero to `decimals`, with commas as thousands separators: `65,345.3`.
+/// Formats a number with `decimals` decimals, rounded half away from zero, and commas as thousands separators: `65,345.3`.
 #[must_use]
 pub fn grouped(value: f64, decimals: usize) -> String {
     let factor = 10f64.powi(decimals as i32);

@@ -1,8 +1,8 @@
-//! How certain the verdict on a window is. This goes beyond the PTS, which compares five values with two limits.
+//! Confidence in the verdict on a window. This goes beyond the PTS, which compares five values with two limits.
 //!
-//! The values are regarded as a straight line with normal noise. The probability that the line rises or falls by at
-//! most as much as the PTS allows follows from Student's distribution with three degrees of freedom. The data
-//! excursion is a property of the five values, so a verdict that depends on it alone has no probability.
+//! The values are modelled as a straight line with normally distributed noise. The probability that the slope of this
+//! line is within the limit of the PTS follows from Student's distribution with three degrees of freedom. The data
+//! excursion is a property of the five values themselves, so a verdict that depends only on it has no probability.
 
 use std::f64::consts::PI;
 
@@ -14,7 +14,7 @@ const ROUND_SPREAD: f64 = 10.0;
 const DEGREES: f64 = 3.0;
 
 /// Returns the probability that the verdict on these five values is correct about the trend; None if the values exceed
-/// only the limit of the data excursion, or have no positive mean.
+/// only the limit of the data excursion, or if their mean is not positive.
 #[must_use]
 pub fn confidence(values: &[f64; WINDOW_ROUNDS]) -> Option<f64> {
     let window = WindowStats::of(WINDOW_ROUNDS as u32, values);
@@ -31,7 +31,7 @@ pub fn confidence(values: &[f64; WINDOW_ROUNDS]) -> Option<f64> {
     }
 }
 
-/// Whether the slope is within its limit, with the tolerance of the verdict.
+/// Whether the slope is within its limit, with the same tolerance as in the verdict.
 fn is_level(window: &WindowStats) -> bool {
     window.slope_excursion <= window.slope_allowed + TOLERANCE * window.mean
 }

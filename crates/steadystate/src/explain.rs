@@ -108,8 +108,8 @@ pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     Some(oscillation.or_else(|| outlier(rounds)).unwrap_or(scatter))
 }
 
-/// Returns the position, in rounds, of the first peak in the autocorrelation of `rests`, which have zero mean and no
-/// slope.
+/// Returns the lag, in rounds, of the first peak in the autocorrelation of `rests`, which are the residuals of the
+/// fitted line.
 fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let count = rests.len();
     let variance = rests.iter().map(|r| r * r).sum::<f64>() / count as f64;

@@ -11,7 +11,7 @@ const HORIZON_ROUNDS: u32 = 100;
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
 /// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;
-/// Mean rise over the window of a line fitted to five of these values: 4 / sqrt(10) x sqrt(2 / pi).
+/// Mean rise over the window of a line fitted to five such values: 4 / sqrt(10) x sqrt(2 / pi).
 const SLOPE_OF_FIVE: f64 = 1.009;
 
 /// When steady state is expected.
@@ -34,7 +34,7 @@ pub enum Forecast {
     NoCurve,
 }
 
-/// `value = level + step * ratio ^ round`, with the deviation of the values from it.
+/// `value = level + step * ratio ^ round`, with the standard deviation of the values from this curve.
 struct Curve {
     level: f64,
     step: f64,
@@ -79,7 +79,7 @@ impl Forecast {
         Self::Beyond
     }
 
-    /// Returns the forecast for a test whose last round is `last`; None if its rounds are not limited.
+    /// Returns the forecast for a test whose last round is `last`, which is None if the rounds are not limited.
     #[must_use]
     pub fn until(self, last: Option<u32>) -> Self {
         match (self, last) {

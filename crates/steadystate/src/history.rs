@@ -21,7 +21,7 @@ impl Tracked {
     }
 }
 
-/// Returns a value that the host did not limit.
+/// Converts a value that is not host-limited.
 impl From<f64> for Tracked {
     fn from(value: f64) -> Self {
         Self { value, host_limited: false }
@@ -115,7 +115,7 @@ impl History {
         &self.variables
     }
 
-    /// Returns rounds and values of one variable since the last interruption.
+    /// Returns the rounds since the last interruption, with the value of one variable in each.
     #[must_use]
     pub fn values(&self, variable: usize) -> Vec<(u32, f64)> {
         let value = |(round, values): &(u32, Vec<Tracked>)| Some((*round, values.get(variable)?.value));

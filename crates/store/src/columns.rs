@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::listing::ListedRun;
 
-/// A run with the data that a list shows about it, apart from its labels and its target.
+/// A run with the data that a list shows about it.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRow<'a> {
     /// The run.
@@ -28,7 +28,7 @@ pub struct RunColumn {
     value: fn(&RunRow<'_>) -> Value,
 }
 
-/// Every column; a document for which no columns were chosen has the first ones, up to `notes`.
+/// All columns. If the user chose none, a document has the first ones, up to `notes`.
 pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "run", about: "Id", value: |row| json!(row.run.id) },
     RunColumn {
@@ -66,7 +66,7 @@ pub const RUN_COLUMNS: &[RunColumn] = &[
     },
 ];
 
-/// Name of the last column of a document for which no columns were chosen.
+/// Name of the last column of a document if the user chose no columns.
 const LAST_OF_ALL: &str = "notes";
 
 /// Columns in the order in which they are shown.
@@ -74,7 +74,7 @@ const LAST_OF_ALL: &str = "notes";
 pub struct RunColumns(Vec<&'static RunColumn>);
 
 impl Default for RunColumns {
-    /// The columns of a document for which none were chosen.
+    /// The columns of a document if the user chose none.
     fn default() -> Self {
         let last = RUN_COLUMNS.iter().position(|column| column.name == LAST_OF_ALL);
         Self(RUN_COLUMNS.iter().take(last.map_or(0, |last| last + 1)).collect())
@@ -85,7 +85,7 @@ impl RunColumns {
     /// Returns the columns in a comma-separated list of names.
     ///
     /// # Errors
-    /// If a name is unknown, empty or repeated, returns what is wrong with the list and what is possible.
+    /// If a name is unknown, empty or repeated, returns a message that states the problem and suggests names.
     pub fn named(list: &str) -> Result<Self, String> {
         let mut columns: Vec<&'static RunColumn> = Vec::new();
         for name in list.split(',').map(str::trim) {
@@ -128,7 +128,7 @@ impl Serialize for Document {
     }
 }
 
-/// Returns each name once: a simulated drive reports the name of its model as its own model.
+/// Removes empty and repeated names: a simulated drive reports the name of its model as its own model.
 fn distinct(names: &[String]) -> Vec<&str> {
     let mut seen = Vec::new();
     for name in names.iter().map(String::as_str).filter(|name| !name.is_empty()) {

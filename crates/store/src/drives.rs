@@ -9,7 +9,7 @@ use crate::value::Value;
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drive {
-    /// What distinguishes the drive from others.
+    /// Text that distinguishes the drive from others.
     pub drive: String,
     /// Identity, as typed to confirm erasure.
     pub identity: String,

@@ -1,5 +1,5 @@
-//! What the store requires of a database. Statements are the same for all engines: parameters are `$1`, `$2`, in this
-//! order, and types are 64-bit integers, double precision and text.
+//! What the store requires of a database. Statements are the same for all engines: parameters are written `$1`, `$2`
+//! and so on, and types are 64-bit integers, double precision and text.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::value::{Answer, Value};
 pub struct Limits {
     /// Limit on the rows in the answer.
     pub rows: usize,
-    /// Limit on the size of the answer, and on the memory for finding it.
+    /// Limit on the size of the answer, and on the memory used to compute it.
     pub bytes: usize,
-    /// Time.
+    /// Limit on the execution time.
     pub time: Duration,
 }
 
 impl Limits {
-    /// The limits for a query that may take this long.
+    /// Returns the limits for a query that may take up to `time`.
     #[must_use]
     pub const fn within(time: Duration) -> Self {
         Self { rows: 1_000_000, bytes: 256 << 20, time }
@@ -51,7 +51,7 @@ pub trait Engine {
     /// If the database fails. In that case, the transaction has no effect.
     fn commit(&mut self) -> Result<(), StoreError>;
 
-    /// Abandons the transaction.
+    /// Rolls back the transaction.
     fn rollback(&mut self);
 
     /// Executes statements that define tables; `{text}` stands for the type of text.
@@ -78,8 +78,8 @@ pub trait Engine {
     /// If the database fails.
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
 
-    /// Executes one query of a user, which can neither change anything nor read anything but the store. Takes the
-    /// connection, because a query that does not end in time may keep it.
+    /// Executes one query entered by a user. The query cannot change anything, and can only read the store. Consumes
+    /// the connection, because a query that exceeds the time limit may keep using it.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.

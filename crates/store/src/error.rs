@@ -16,7 +16,7 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: i64,
     },
-    /// There is no store, and none is allowed to be created.
+    /// There is no store, and none may be created.
     #[error("{} does not exist", path.display())]
     Missing {
         /// Where it was expected.

@@ -14,12 +14,12 @@ use crate::value::{Answer, Value};
 const BATCH: usize = 64;
 /// Name of the file in each folder.
 const FILE: &str = "part-0.parquet";
-/// Stands for the missing test of the figures of a whole run. Hive's name for a missing value cannot be used: pandas does
-/// not read a folder in which only some files have one.
+/// Takes the place of the test's name for figures of the whole run. Hive's name for a missing value cannot be used:
+/// pandas does not read a folder in which only some files have one.
 const WHOLE_RUN: &str = "whole_run";
-/// Begins the name of a folder with the rows of one test.
+/// Prefix of the name of a folder that contains the rows of one test.
 const BY_TEST: &str = "test=";
-/// Name of the column that the names of folders replace.
+/// Name of the column whose values are in the names of folders instead of the files.
 const TEST: &str = "test";
 
 /// A run in the store.
@@ -62,7 +62,7 @@ pub enum ExportError {
     /// The file cannot be written.
     #[error("cannot write the file")]
     Write(#[from] io::Error),
-    /// Readers would confuse the columns.
+    /// Two columns have the same name, so readers would confuse them.
     #[error("two columns are named '{0}'; rename one with AS")]
     SameName(String),
 }
@@ -214,8 +214,8 @@ impl Index {
     }
 }
 
-/// Returns the file without rows that takes the place of one that an earlier export wrote into this folder of a table;
-/// None if an export has no such folder. Otherwise, readers would find the rows of both exports.
+/// Returns an empty file that replaces the file of an earlier export in this folder of a table; None if exports do not
+/// create such a folder. Without it, readers would find the rows of both exports.
 #[must_use]
 pub fn emptied(table: &str, folder: &str) -> Option<Part> {
     let table = TABLES.iter().find(|known| known.name == table && known.by_test.is_some())?;
@@ -235,8 +235,8 @@ pub fn tables_by_test() -> impl Iterator<Item = &'static str> {
     TABLES.iter().filter(|table| table.by_test.is_some()).map(|table| table.name)
 }
 
-/// Returns the answer to a query as a Parquet file. A column has the type of its values; one whose name ends in `_utc`
-/// has points in time.
+/// Returns the answer to a query as a Parquet file. A column has the type of its values; a column whose name ends in
+/// `_utc` contains points in time if all of its values are points in time.
 ///
 /// # Errors
 /// If two columns have the same name, or a value is too long.
@@ -285,7 +285,7 @@ fn folder_of(test: Option<&str>) -> String {
     format!("{BY_TEST}{name}")
 }
 
-/// Returns whether a byte of a name stands for itself.
+/// Returns whether a byte of a name is written without encoding.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
 }

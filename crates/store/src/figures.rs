@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::index::Index;
 use crate::value::Value;
 
-/// A figure of a run, and what distinguishes the run from others.
+/// A figure of a run, with the data that distinguishes the run from others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureOfRun {
     /// Id of the run.
@@ -25,7 +25,7 @@ pub struct FigureOfRun {
     pub scale_divisor: i64,
     /// Label of simulated results.
     pub simulated: Option<String>,
-    /// What distinguishes the drive from others.
+    /// Text that distinguishes the drive from others.
     pub drive: String,
     /// Identity of the drive, as typed to confirm erasure.
     pub identity: String,

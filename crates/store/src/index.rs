@@ -17,7 +17,7 @@ use crate::tables::TABLES;
 use crate::value::{Answer, Value};
 
 /// Number of runs that are folded before their rows are written in one transaction. This bounds memory, and
-/// the time that others wait.
+/// the time that other processes wait for the lock.
 const BATCH: usize = 32;
 
 /// The store of a library.
@@ -31,7 +31,7 @@ pub struct Index {
     judged_by: String,
 }
 
-/// What an update of the store did.
+/// The result of an update of the store.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Number of runs whose rows were written.
@@ -40,7 +40,7 @@ pub struct Updated {
     pub removed: usize,
     /// Number of runs in the store.
     pub runs: usize,
-    /// Length of the journals that were read.
+    /// Total length of the journals that were read.
     pub journal_bytes: u64,
     /// Runs that cannot be read or evaluated, each with the reason. They have no rows.
     pub unreadable: Vec<(String, String)>,
@@ -55,12 +55,12 @@ pub enum Seen {
     Stale,
 }
 
-/// Which runs an update leaves out.
+/// Whether an update includes runs in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InProgress {
-    /// None.
+    /// They are included.
     Included,
-    /// Those that a process is working on, because their rows would be outdated immediately.
+    /// Runs that a process is working on are left out, because their rows would be outdated immediately.
     LeftOut,
 }
 
@@ -152,7 +152,7 @@ impl Index {
         Ok(self.runs.annotations()?)
     }
 
-    /// Returns the source that this build made each run's rows from.
+    /// Returns the source of the rows of each run that this build has indexed.
     fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
         let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
         let query = format!(
@@ -321,7 +321,7 @@ impl Index {
         done
     }
 
-    /// Executes a query of a user and closes the index.
+    /// Executes a query entered by a user and closes the index.
     ///
     /// # Errors
     /// If it is not a query, exceeds a limit, or the database fails.
@@ -342,7 +342,7 @@ impl Index {
         &self.library
     }
 
-    /// Calls `body`, whose queries all see the same state of the store; others can read it, but not change it.
+    /// Calls `body`, whose queries all see the same state of the store. Others can read it meanwhile, but not change it.
     ///
     /// # Errors
     /// If the database fails, and the errors of `body`.
@@ -389,7 +389,7 @@ struct Read<'a> {
     folder: &'a str,
     /// The state of its files before it was read: if they change while it is being read, the run is read again later.
     source: Source,
-    /// None if it is left out.
+    /// None if the run is left out.
     rows: Result<Option<ReadRun>, String>,
 }
 
@@ -399,7 +399,7 @@ struct ReadRun {
     annotations: Option<String>,
 }
 
-/// What the rows of a run were made from.
+/// The data that the rows of a run were made from.
 struct Folded {
     run_id: String,
     annotations: Option<String>,

@@ -1,4 +1,4 @@
-//! The store: an index of a library, from which lists, trends and queries are answered.
+//! The store: an index of a library that provides lists, trends and the answers to queries.
 //!
 //! Journals remain authoritative. A run's rows are a pure function of its two files and of the library's own journal
 //! ([`fold()`]); they can be dropped and rebuilt at any time, and errors in the store never affect a run.

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::state;
 use crate::value::{Answer, Value};
 
-/// What a list needs to know about a run.
+/// The data about a run that lists show and filter by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedRun {
     /// Id of the run.
@@ -23,7 +23,7 @@ pub struct ListedRun {
     pub tests: Vec<String>,
     /// Profile.
     pub profile: String,
-    /// Target in words.
+    /// Description of the target.
     pub target: String,
     /// Name given by the operator.
     pub name: Option<String>,
@@ -82,7 +82,7 @@ pub fn listed(
     let mut runs = BTreeMap::new();
     let mut folders = BTreeMap::new();
     for row in engine.query(RUNS, &[library.into()])?.rows {
-        // Rows that this build did not write are not used; the run is read from its journal.
+        // Rows that this build cannot interpret are skipped; the run is then read from its journal.
         let Some((folder, run, state)) = run_of(&row) else { continue };
         folders.insert(row.last().and_then(Value::text).unwrap_or_default().to_owned(), folder.clone());
         runs.insert(folder, (run, state));

@@ -1,6 +1,6 @@
 //! Writes Parquet files: flat tables, one data page per column and row group, PLAIN values compressed with zstd.
 //!
-//! That is the part of the format which every reader supports. The layout follows
+//! Every reader supports this subset of the format. The layout follows
 //! <https://github.com/apache/parquet-format>; tests read the files with the library `parquet`, pandas and DuckDB.
 
 mod column;
@@ -43,7 +43,7 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, offset: MAGIC.len() as u64, fields, buffers, rows: 0, groups: Vec::new() })
     }
 
-    /// Adds a row, which has one value for each column. A value that its column cannot store is null.
+    /// Adds a row, which has one value for each column. A value that its column cannot store becomes null.
     pub(crate) fn row(&mut self, row: &[Value]) -> io::Result<()> {
         for (buffer, value) in self.buffers.iter_mut().zip(row) {
             buffer.push(value)?;

@@ -27,7 +27,7 @@ pub fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
     Ok(answer.rows.first().and_then(|row| row.first()?.integer()).unwrap_or(0))
 }
 
-/// Refuses a store with a newer schema than this build knows.
+/// Returns the version of a store unless its schema is newer than this build knows.
 ///
 /// # Errors
 /// Returns an error if the schema is newer, or the database fails.

@@ -14,11 +14,11 @@ use crate::value::Value;
 pub struct Source {
     /// Length of the run file.
     pub run_file_bytes: i64,
-    /// Last write to the run file.
+    /// Time of the last write to the run file.
     pub run_file_modified_ns: i64,
     /// Length of the journal.
     pub journal_bytes: i64,
-    /// Last write to the journal.
+    /// Time of the last write to the journal.
     pub journal_modified_ns: i64,
 }
 

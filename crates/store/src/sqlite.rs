@@ -1,7 +1,7 @@
 //! SQLite: the index in a file of the library.
 //!
-//! It uses a rollback journal, because that also works on network file systems and for readers that cannot write to
-//! the folder, unlike a write-ahead log.
+//! The index uses a rollback journal. Unlike a write-ahead log, it also works on network file systems and for readers
+//! that cannot write to the folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -25,13 +25,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Number of SQLite VM instructions between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
-/// Time that a query which is too slow has to end by itself.
+/// How long a query that has reached its time limit may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How the index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read it; it must exist.
+    /// For reading; the index must exist.
     Read,
     /// For writing; created if it is missing.
     Write,
@@ -176,7 +176,7 @@ fn rows_of(
 
 impl Engine for Sqlite {
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
-        // A query, because `table_exists` answers from a cached schema that another process may have changed.
+        // Not `table_exists`, which uses a cached schema that another process may have changed.
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
         self.connection.query_row(found, [name], |row| row.get(0)).map_err(self.failed("read"))
     }
@@ -228,12 +228,12 @@ impl Engine for Sqlite {
         let query = query.to_owned();
         let mut connection = self;
         let thread = Builder::new().name("query".into()).spawn(move || {
-            // If nobody waits for the answer any more, it was too late.
+            // Sending fails if the answer is too late and nobody waits for it any more.
             drop(sender.send(connection.answer(&query, limits)));
         });
         let thread = thread.map_err(|error| failed(error.into()))?;
-        // The database checks the time between two steps, but a step can take hours: `instr` of two texts of 100 MB, for
-        // example. Nothing can interrupt it, so it is abandoned, and ends with this process.
+        // The database checks the time between two steps, but one step can take hours, such as `instr` of two texts of
+        // 100 MB. Nothing can interrupt a step, so its thread is abandoned, and ends with this process.
         match receiver.recv_timeout(limits.time.saturating_add(GRACE)) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => Err(StoreError::TooSlow { limit: limits.time }),
@@ -246,7 +246,7 @@ impl Engine for Sqlite {
 }
 
 impl Sqlite {
-    /// Executes a query of a user. The limits stay in effect.
+    /// Executes a query entered by a user. The limits stay in effect.
     fn answer(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         let too_large = || StoreError::TooLarge { limit_bytes: limits.bytes };
         let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {

@@ -182,7 +182,7 @@ fn only_runs_that_changed_are_read_again() {
     }
     assert_eq!(updated(root.path()).indexed, 2);
     assert_eq!(updated(root.path()), Updated { runs: 2, ..Updated::default() });
-    // A record that was written later.
+    // A new record makes the rows stale.
     let run = record::Library::at(root.path()).find("a").expect("a run");
     let (mut journal, _) = run.reopen().expect("a journal");
     journal.append(record::Event::Interrupted { reason: "a test".into() }).expect("a record");
@@ -190,7 +190,7 @@ fn only_runs_that_changed_are_read_again() {
     let seen = open(root.path()).survey().expect("a survey");
     assert!(matches!(seen["a"], Seen::Stale) && matches!(seen["b"], Seen::Current(..)), "{seen:?}");
     assert_eq!(updated(root.path()).indexed, 1);
-    // A run that was removed.
+    // The rows of a removed run are removed.
     record::Library::at(root.path()).find("b").expect("a run").remove().expect("removed");
     let caught_up = updated(root.path());
     assert_eq!((caught_up.indexed, caught_up.removed, caught_up.runs), (0, 1, 1));
@@ -296,7 +296,7 @@ fn queries_read_the_store_and_nothing_else() {
     assert_eq!(open(root.path()).rebuild().expect("a rebuild").indexed, 1);
 }
 
-/// The second query consists of one step of the database, which takes minutes.
+/// The second query is a single step of the database that takes minutes.
 #[test]
 fn a_query_ends_at_its_time_limit_even_within_a_step() {
     let root = fixture::folder();

@@ -1,4 +1,4 @@
-//! Parquet files contain what the index contains, as the library `parquet` reads them.
+//! Parquet files, as read by the library `parquet`, have the content of the index.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;

@@ -17,11 +17,11 @@ use crate::number::DeviceNumber;
 pub struct Found {
     /// Properties of the file system.
     pub facts: FileSystemFacts,
-    /// `None` if it has no block device, or if the device is unknown.
+    /// `None` if the file system has no block device, or if a device is unknown.
     pub counters: Option<Counters>,
 }
 
-/// Finds the file system of an open file; `None` if the mount table does not show it.
+/// Finds the file system of an open file; `None` if the mount table does not contain it.
 #[must_use]
 pub fn look(file: impl AsFd, roots: &Roots) -> Option<Found> {
     let file = file.as_fd();
@@ -56,8 +56,8 @@ fn folders(roots: &Roots, mount: &Mount) -> Vec<PathBuf> {
     of_btrfs(roots, &mount.source)
 }
 
-/// Returns the devices of a btrfs, which has no device number of its own. The mount table shows one of them, and the
-/// kernel lists all of them under the UUID of the file system.
+/// Returns the devices of a btrfs file system, which has no device number of its own. The mount table shows one device,
+/// and the kernel lists all of them under the UUID of the file system.
 fn of_btrfs(roots: &Roots, source: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(node) = std::fs::metadata(source) else { return Vec::new() };

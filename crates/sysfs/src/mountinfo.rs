@@ -18,9 +18,9 @@ pub struct Mount {
     pub at: String,
     /// Mount options, followed by the file system options that are not among them.
     pub options: String,
-    /// `ext4`, or with a subtype, `fuse.sshfs`.
+    /// Type, such as `ext4`, or with a subtype, `fuse.sshfs`.
     pub file_system: String,
-    /// Usually the device, as the mounter named it.
+    /// Usually the device, as it was specified to mount(8).
     pub source: PathBuf,
     /// Start of the file system within its source (`fsoffset` of EROFS).
     pub offset_bytes: u64,
@@ -31,7 +31,7 @@ pub struct Mount {
 pub fn parse(line: &str) -> Option<Mount> {
     let (fields, rest) = line.split_once(" - ")?;
     let mut fields = fields.split(' ');
-    // A mount must not be overlooked because of a field that the kernel has changed.
+    // A mount must not be overlooked because the kernel has changed a field.
     let id = fields.next()?.parse().unwrap_or_default();
     let number = parse_number(fields.nth(1)?)?;
     let root = unescape(fields.next()?);

@@ -1,7 +1,7 @@
 //! Hides which addresses a trace accesses, so that it can be shared but still replays the same way.
 //!
-//! Divides the volume into extents and shuffles them. Nothing changes within an extent, so sequential runs, reuse and
-//! hot spots are preserved, except for runs that cross the end of an extent.
+//! The volume is divided into extents, which are shuffled. Nothing changes within an extent, so sequential runs, reuse
+//! and hot spots are preserved, except for runs that cross the end of an extent.
 
 use std::io::{Read, Write};
 
@@ -11,7 +11,7 @@ use stdx::rng::split_mix;
 use crate::file::{Origin, Reader, Summary, Writer};
 use crate::{Io, Op, TraceError};
 
-/// Length of an extent: longer than any I/O of a typical host, and short enough that a volume has many.
+/// Length of an extent: longer than any I/O of a typical host, and short enough for a volume to contain many extents.
 const EXTENT_BYTES: u64 = 64 << 20;
 
 /// A permutation of the numbers below `count`: a Feistel network over the next power of four, repeated until the result

@@ -1,4 +1,4 @@
-//! Writes a trace while its I/Os happen, from their issue and completion events.
+//! Writes a trace from issue and completion events while its I/Os are executed.
 
 use std::io::Write;
 
@@ -70,8 +70,8 @@ impl<W: Write> Assembly<W> {
         io.and_then(|io| self.order.push(io)).map_or(Ok(()), |io| self.timed.push(io))
     }
 
-    /// Writes what remains. Returns the output, the summary, and the number of completions without an issue
-    /// event. I/Os that were issued before the first event are expected to have none.
+    /// Writes the remaining I/Os. Returns the output, the summary, and the number of completions without an issue
+    /// event, such as those of I/Os that were issued before the first event.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.

@@ -37,7 +37,7 @@ pub struct Characteristics {
     pub origin: Origin,
     /// Totals.
     pub summary: Summary,
-    /// Streams by number of I/Os, most first.
+    /// Streams, starting with the one with the most I/Os.
     pub streams: Vec<Stream>,
     /// Length of a step.
     pub step_ns: u64,

@@ -12,7 +12,7 @@ pub enum TraceError {
     #[error("cannot write the trace")]
     Write(#[source] io::Error),
     /// The file does not begin with the magic bytes of a trace.
-    #[error("it is not a trace of Plateau")]
+    #[error("it is not a Plateau trace")]
     NotATrace,
     /// A newer version wrote the file.
     #[error("it has version {version} of the trace format; this program reads version 1")]

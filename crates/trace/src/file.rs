@@ -159,7 +159,7 @@ impl<W: Write> Writer<W> {
     /// Panics if the I/O was issued before the previous one: callers must sort them.
     #[inline]
     pub fn push(&mut self, io: Io) -> Result<(), TraceError> {
-        assert!(io.issue_ns >= self.summary.last_issue_ns, "the I/Os of a trace are sorted by issue time");
+        assert!(io.issue_ns >= self.summary.last_issue_ns, "the I/Os must be sorted by issue time");
         self.summary.add(&io);
         self.waiting.push(io);
         if self.waiting.len() < BLOCK_IOS { Ok(()) } else { self.end_block() }

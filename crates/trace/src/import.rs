@@ -18,14 +18,15 @@ use crate::sink::{Sink, State, Volumes};
 const LINES_TO_RECOGNIZE: usize = 100;
 /// Number of errors that are kept with their lines.
 const KEPT_COMPLAINTS: usize = 20;
-/// Maximum number of characters that an error quotes from a line.
+/// Maximum number of bytes that an error quotes from a line.
 const QUOTED_BYTES: usize = 80;
 /// Number of lines between two calls of the progress function.
 const PROGRESS_LINES: u64 = 1 << 16;
+
 /// What to import.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice<'a> {
-    /// The format; None to recognize it.
+    /// The format; None to detect it.
     pub format: Option<&'static Format>,
     /// The volume, disk or file whose I/Os are imported; None for the first one.
     pub volume: Option<&'a str>,
@@ -50,7 +51,7 @@ impl std::fmt::Display for Complaint {
     }
 }
 
-/// What was imported.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
     /// The format.
@@ -143,7 +144,7 @@ impl<W: Write> Conversion<W> {
         if self.timed.first_ns.is_none() {
             let reason = match volumes.skipped {
                 0 => self.complaints.first().map(ToString::to_string),
-                _ => Some("it has no I/O of this volume".to_owned()),
+                _ => Some("all of its I/Os are on other volumes".to_owned()),
             };
             return Err(TraceError::Empty { reason });
         }

@@ -89,7 +89,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::*;
 
-    /// Returns few bytes at a time.
+    /// Returns only a few bytes at a time.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {

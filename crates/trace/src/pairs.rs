@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::{Io, Op};
 
-/// Limit on I/Os waiting for their completion. If it is exceeded, the oldest I/O is passed on without a completion.
+/// Maximum number of I/Os that wait for their completion. Beyond it, the oldest is passed on without a completion.
 const WINDOW: usize = 1 << 16;
 
-/// I/Os in the order of issue, from the oldest that is not complete.
+/// I/Os in the order of issue, starting with the oldest that has not been passed on.
 #[derive(Default)]
 pub struct Pairs {
     waiting: VecDeque<(Io, bool)>,
@@ -30,7 +30,7 @@ impl Pairs {
         self.pop()
     }
 
-    /// Ends the oldest outstanding I/O with this offset.
+    /// Completes the oldest outstanding I/O with this offset and operation.
     pub fn complete(&mut self, at_ns: u64, offset_bytes: u64, op: Op) {
         let Some(queue) = self.outstanding.get_mut(&(offset_bytes, op)) else {
             self.unmatched += 1;

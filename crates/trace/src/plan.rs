@@ -7,9 +7,9 @@ use stdx::units::grouped;
 use crate::Op;
 use crate::characteristics::{Characteristics, Stream, StreamKind};
 
-/// Streams of a composite.
+/// Maximum number of streams in a composite.
 const MOST_STREAMS: usize = 9;
-/// Block sizes in a plan: multiples of the first number, up to the second.
+/// Block sizes in a plan are multiples of `BLOCK_UNIT`, up to `LARGEST_BLOCK`.
 const BLOCK_UNIT: u32 = 512;
 const LARGEST_BLOCK: u32 = 16 << 20;
 /// Largest queue depth in a plan.
@@ -54,7 +54,7 @@ pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
         kind.op.transfers() && kind.bytes.is_multiple_of(BLOCK_UNIT) && kind.bytes <= LARGEST_BLOCK
     };
     let mut chosen: Vec<&Stream> = of.streams.iter().filter(possible).take(MOST_STREAMS).collect();
-    // Streams that would have less than one percent are omitted, smallest first.
+    // Streams with less than half a percent of the chosen I/Os are omitted, smallest first.
     let shares = loop {
         let total: u64 = chosen.iter().map(|stream| stream.ios).sum();
         match chosen.last() {

@@ -14,7 +14,7 @@ const ALIGNMENT: u64 = 4096;
 /// How a trace's offsets are mapped to offsets on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// They stay the same; a trace that accesses offsets beyond the target is refused.
+    /// Offsets stay the same; a trace that accesses offsets beyond the target is refused.
     Refuse,
     /// Offsets beyond the end continue at the start.
     Wrap,
@@ -96,7 +96,7 @@ impl ReplayPlan {
         })
     }
 
-    /// The due time of an I/O and what it does; None for operations that are not replayed.
+    /// The due time of an I/O, and the access to issue; None for operations that are not replayed.
     #[must_use]
     pub fn due(&self, io: &Io) -> Option<(u64, Access)> {
         if !io.op.transfers() || io.length_bytes == 0 {

@@ -1,5 +1,5 @@
-//! Events of the block layer in pages of the kernel's trace ring buffer (`trace_pipe_raw`), which have times in nanoseconds and are not
-//! formatted by the kernel.
+//! Events of the block layer in pages of the kernel's trace ring buffer (`trace_pipe_raw`). Their times are in
+//! nanoseconds, and the kernel does not format them.
 //!
 //! `events/header_page` and `events/header_event` define the layout of a page; the file `format` of an event defines
 //! its layout.

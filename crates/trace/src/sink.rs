@@ -6,10 +6,10 @@ use crate::order::Order;
 use crate::pairs::Pairs;
 use crate::{Io, Op};
 
-/// Volumes whose I/Os are counted by name; all others are counted together.
+/// Number of volumes whose I/Os are counted by name; all others are counted together.
 const COUNTED_VOLUMES: usize = 1000;
 
-/// Receives what the lines contain.
+/// Receives the I/Os and events that the lines contain.
 pub struct Sink<'a> {
     pub state: &'a mut State,
 }
@@ -26,7 +26,7 @@ pub struct State {
 }
 
 impl Sink<'_> {
-    /// The time of the first line less a margin, for formats whose times are too large for nanoseconds.
+    /// The time of the first line less a margin, for formats whose times do not fit into 64 bits as nanoseconds.
     pub fn origin(&mut self, time: u64, margin: u64) -> u64 {
         *self.state.first_time.get_or_insert(time.saturating_sub(margin))
     }

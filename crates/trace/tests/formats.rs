@@ -63,7 +63,7 @@ fn one_volume_is_imported_and_the_others_are_counted() {
     assert_eq!(self::imported(text, &chosen).expect("a trace").0, [io(0, None, Op::Read, 512, 8192)]);
     let missing = Choice { volume: Some("7"), ..Choice::default() };
     let error = self::imported(text, &missing).expect_err("no such volume");
-    assert_eq!(error.to_string(), "it contains no I/O; it has no I/O of this volume");
+    assert_eq!(error.to_string(), "it contains no I/O; all of its I/Os are on other volumes");
 }
 
 #[test]

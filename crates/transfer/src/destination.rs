@@ -64,7 +64,7 @@ pub trait Destination {
     /// not verify, or if the destination cannot be written or reached.
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError>;
 
-    /// States that the destination has all bytes of a source in this state.
+    /// Informs the destination that it has all bytes of a source in this state.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be written or reached.

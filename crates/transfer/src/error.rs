@@ -47,7 +47,7 @@ pub enum TransferError {
     },
     /// The destination has the run as an archive, whose files cannot be changed.
     #[error(
-        "run {id} is archived at the destination, where it lacks some of what the source has; first restore its \
+        "run {id} is archived at the destination, and the archive is not up to date with the source; first restore its \
          directory there: plateau unarchive {id}"
     )]
     Archived {
@@ -82,7 +82,7 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// The destination does not admit the sender, whatever it sends, until a person changes that.
+    /// The destination accepts nothing from the sender until a person changes that.
     #[error("{text}")]
     NotAdmitted {
         /// What happened.

@@ -16,7 +16,7 @@ pub const COPIED: &str = "copied.json";
 const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 10;
 const MOST_CHARACTERS: usize = 1_000;
-/// Age of the time of the last transfer from which on it is written again although nothing else changes.
+/// Age at which the time of the last transfer is updated even if nothing else has changed.
 const REFRESH: SignedDuration = SignedDuration::from_secs(60);
 
 /// States that a run is a copy, where it was copied from, and how complete it is.
@@ -57,9 +57,9 @@ impl Mark {
         }
     }
 
-    /// The mark after a transfer from a source in this state at the time `now`, if the copy then has `bytes`; `None` if it
-    /// need not be written, because only the time would change. While a process is working on the source, the time shows
-    /// whether its host is still there, so it is written now and then.
+    /// The mark after a transfer from a source in this state at the time `now`, if the copy then has `bytes`; `None` if
+    /// only the time would change. While a process is working on the source, the time shows whether the source's host
+    /// can still be reached, so it is updated from time to time.
     pub(crate) fn after(&self, state: SourceState, bytes: u64, now: Timestamp) -> Option<Self> {
         let is_old = state.is_in_progress && now.duration_since(self.last).abs() >= REFRESH;
         (is_old || !self.is(state, bytes)).then(|| Self { last: now, ..self.with(state, bytes) })
@@ -79,7 +79,7 @@ impl Mark {
         }
     }
 
-    /// Describes the copy in a few words: `copy of HOST:/dir, incomplete`.
+    /// Describes the copy in a few words, such as `copy of HOST:/dir; some of its records are missing`.
     #[must_use]
     pub fn words(&self) -> String {
         let source = stdx::text::on_one_line(&self.source);
@@ -102,7 +102,7 @@ impl Mark {
     }
 }
 
-/// Returns whether a process is working on a run: here or, for a copy, at its source when that was last known.
+/// Returns whether a process is working on a run: here or, for a copy, at its source as of the last transfer.
 #[must_use]
 pub fn is_in_progress(run: &Run) -> bool {
     let is_there = || mark_of(run).is_ok_and(|mark| mark.is_some_and(|mark| mark.source_in_progress));
@@ -139,6 +139,6 @@ mod tests {
         }
         let ended = SourceState { is_in_progress: false, ..state };
         let mark = mark.after(ended, 7, at(1)).expect("it has ended");
-        assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "nothing more is to come");
+        assert_eq!((mark.last, mark.after(ended, 7, at(86_400))), (at(1), None), "no further change");
     }
 }

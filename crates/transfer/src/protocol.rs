@@ -1,4 +1,4 @@
-//! The requests with which a sender reaches the library of a server. The version is part of every address. Each request
+//! The requests that a sender makes to the library of a server. The version is part of every address. Each request
 //! corresponds to a method of [`Destination`](crate::Destination), and may be repeated.
 //!
 //! | request | body | method |
@@ -26,7 +26,7 @@ use crate::source::{CHUNK_BYTES, EXTRA_FILES, MOST_EXTRA_BYTES};
 /// The beginning of every address.
 pub const ROOT: &str = "/receive/v1/runs";
 
-/// Size limit of the records in one request: one record, or a piece of smaller records.
+/// Size limit of the records in one request: one long record, or a chunk of shorter records.
 pub const MOST_RECORDS_BYTES: usize =
     if MOST_LINE_BYTES > CHUNK_BYTES { MOST_LINE_BYTES } else { CHUNK_BYTES };
 /// Size limit of the beginning of a run, whose parts are encoded in base64.
@@ -39,7 +39,7 @@ pub const MOST_BEGIN_BYTES: usize =
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Begin {
-    /// Directory of the run on its host, for the people who read the copy's origin.
+    /// Directory of the run on its host, which is shown to people as part of the copy's origin.
     pub directory: String,
     /// The `run.json`.
     run_json: Encoded,
@@ -119,7 +119,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns them as the beginning of run `id`.
+    /// Returns the parts as the beginning of run `id`.
     #[must_use]
     pub fn first<'a>(&'a self, id: &'a str) -> First<'a> {
         First { id, run_json: &self.run_json, journal: &self.journal, files: &self.files }
@@ -202,7 +202,7 @@ impl Problem {
         };
         let text = match problem {
             Kind::Unavailable => {
-                "the server cannot store the run; its operator finds the cause in its log".into()
+                "the server cannot store the run; its operator can find the cause in the server's log".into()
             }
             _ => stdx::text::with_causes(error),
         };

@@ -56,12 +56,12 @@ impl Receiver {
     /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
     ///
     /// # Errors
-    /// Returns an error if it does not verify, or the id has another meaning in a library.
+    /// Returns an error if it does not verify, or the id is reserved in a library.
     pub fn check(first: &First<'_>) -> Result<(), TransferError> {
         beginning(first).map(drop)
     }
 
-    /// Changes the description of where runs come from, for the runs that are begun from now on.
+    /// Changes the description of where runs come from, for transfers that begin from now on.
     pub fn set_source(&mut self, source: impl Into<String>) {
         self.source = source.into();
     }
@@ -102,7 +102,7 @@ impl Receiver {
         self.known.insert(run.file.id.clone(), (run.identity(), verified));
     }
 
-    /// Verifies the records in a journal, beginning after those that are known to be intact.
+    /// Verifies the records in a journal, starting after those that are known to be intact.
     fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
         let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
         let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Receiver {
         continued(run, verified, BufReader::new(file))
     }
 
-    /// Opens a copy for appending, without the remains of an interrupted append.
+    /// Opens and locks a copy for appending. The remains of an interrupted append are not part of `verified`.
     fn open(&mut self, run: Run) -> Result<Copy, TransferError> {
         let (id, path) = (&run.file.id, run.journal_path());
         let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
@@ -131,7 +131,7 @@ impl Receiver {
     }
 }
 
-/// Verifies the records that follow those in `verified`, up to an incomplete last one.
+/// Verifies the records that follow those in `verified`; stops at an incomplete last record.
 fn continued(run: &Run, mut verified: Verifier, mut reader: impl BufRead) -> Result<Verifier, TransferError> {
     let mut line = Vec::new();
     loop {
@@ -213,7 +213,7 @@ impl Destination for Receiver {
                 self.remember(&run, verified);
                 Ok(received)
             }
-            // The answer to an earlier, identical request may have been lost.
+            // The response to an earlier, identical request may have been lost.
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {
                 self.append(id, 0, first.journal)
             }
@@ -316,7 +316,7 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
         return Err(TransferError::OtherRunFile { id });
     }
     if record::is_reserved_run_id(&id) {
-        let text = format!("'{id}' cannot be the id of a run from elsewhere, because it has another meaning");
+        let text = format!("'{id}' cannot be the id of a received run, because it is reserved in a library");
         return Err(TransferError::Refused { text });
     }
     let mut verified = Verifier::default();

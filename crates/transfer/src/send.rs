@@ -56,7 +56,7 @@ pub fn send(
         if on_progress(at).is_break() {
             return Ok(sent);
         }
-        // Ask for the state before reading: a run that ends in between was in progress, and its end is sent next time.
+        // Ask for the state before reading: a run that ends in between counts as in progress; its end is sent next time.
         let mut state = source.state(at)?;
         let lines = source.lines_from(at)?;
         if lines.is_empty() {

@@ -33,7 +33,7 @@ struct Unpacked {
     length: u64,
     /// Offset of the next byte.
     at: u64,
-    /// Bytes to return again before those of `reader`.
+    /// Bytes that were put back, to be returned before those of `reader`.
     again: Cursor<Vec<u8>>,
 }
 
@@ -98,7 +98,7 @@ impl Source {
     /// Returns the run's additional files that exist.
     ///
     /// # Errors
-    /// Returns an error if any run cannot be read.
+    /// Returns an error if one of them cannot be read.
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, TransferError> {
         let mut files = Vec::new();
         for name in EXTRA_FILES {
@@ -111,10 +111,10 @@ impl Source {
         Ok(files)
     }
 
-    /// Verifies the journal up to `bytes`, and returns the digest of that beginning; `None` if no record ends there.
+    /// Verifies the journal up to `bytes`, and returns the digest of that part; `None` if no record ends there.
     ///
     /// # Errors
-    /// Returns an error if the journal cannot be read, or is damaged before.
+    /// Returns an error if the journal cannot be read, or is damaged before that offset.
     pub fn digest_at(&mut self, bytes: u64) -> Result<Option<String>, TransferError> {
         if self.verified.bytes() > bytes {
             self.verified = Verifier::default();
@@ -173,7 +173,8 @@ impl Source {
         }
     }
 
-    /// Opens the journal at an offset. An archived one is unpacked again from its beginning if it was read beyond.
+    /// Opens the journal at an offset. An archived journal that was read beyond the offset is unpacked again from its
+    /// beginning.
     fn open(&mut self, at: u64) -> Result<Opened<'_>, TransferError> {
         let path = self.run.journal_path();
         if !self.run.is_archived() {
@@ -200,7 +201,7 @@ impl Unpacked {
         Self { reader, length, at: 0, again: Cursor::default() }
     }
 
-    /// Returns these bytes, the last ones that were read, again.
+    /// Puts back these bytes, which must be the last ones that were read.
     fn put_back(&mut self, bytes: &[u8]) {
         let rest = usize::try_from(self.again.position()).unwrap_or(usize::MAX);
         let rest = self.again.get_ref().get(rest..).unwrap_or_default();
@@ -225,7 +226,8 @@ impl std::fmt::Debug for Unpacked {
 }
 
 impl Opened<'_> {
-    /// Returns these bytes, the last ones that were read, again. A file is opened anew each time.
+    /// Puts back these bytes, which must be the last ones that were read. Not needed for a file, which is opened again
+    /// for each read.
     fn put_back(&mut self, bytes: &[u8]) {
         if let Self::Unpacked(unpacked) = self {
             unpacked.put_back(bytes);

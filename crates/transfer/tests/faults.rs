@@ -62,7 +62,7 @@ impl Link {
         TransferError::Unreachable { text: "lost".into() }
     }
 
-    /// Loses the request or the answer, or neither.
+    /// Loses the request, the response, or neither.
     fn ask<T>(
         &mut self,
         request: impl Fn(&mut Receiver) -> Result<T, TransferError>,
@@ -102,7 +102,7 @@ impl Destination for Link {
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
         let mut sent = records.to_vec();
         match self.chance(4) {
-            // Cut anywhere, also within a record.
+            // Cut anywhere, even within a record.
             0 => {
                 self.faults += 1;
                 let length = self.chance(sent.len() as u64 + 1);
@@ -148,13 +148,13 @@ fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
             let mut attempts = 0;
             while !whole(&mut source, &mut link).is_ok_and(|sent| sent.has_all) {
                 attempts += 1;
-                assert!(attempts < 1_000, "seed {seed} does not get through");
+                assert!(attempts < 1_000, "the transfer with seed {seed} never completes");
                 let (there, here) = (to.path().join(&id), bytes(from.path(), &id, "journal"));
                 if there.exists() {
                     let there = bytes(to.path(), &id, "journal");
                     assert!(
                         here.starts_with(&there),
-                        "seed {seed}: only a beginning of the source is ever stored"
+                        "seed {seed}: the copy must always be a prefix of the source"
                     );
                 }
             }
@@ -272,7 +272,7 @@ fn a_run_that_is_archived_at_the_destination_is_already_there() {
     let archived = std::fs::read(&path).expect("a file");
     let sent = copy(&run, to.path()).expect("it is there");
     assert!(sent.has_all && sent.new_bytes == 0);
-    // A request whose answer was lost is repeated after the run was archived.
+    // A request whose response was lost is repeated after the run was archived.
     let whole = bytes(from.path(), "a", "journal");
     let mut receiver = Receiver::of(library(to.path()), "host:/runs");
     assert_eq!(receiver.append("a", 0, &whole).expect("the same").bytes, whole.len() as u64);

@@ -1,15 +1,15 @@
-//! The selection on the screen, and how keys change it. Pure.
+//! The selection on the screen, and how keys change it, as pure functions.
 
 /// A key with a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// The run above.
+    /// Selects the run above.
     Up,
-    /// The run below.
+    /// Selects the run below.
     Down,
-    /// The part of the run above.
+    /// Scrolls up within the run.
     PageUp,
-    /// The part of the run below.
+    /// Scrolls down within the run.
     PageDown,
     /// Quits the program.
     Quit,
@@ -63,7 +63,7 @@ mod tests {
         let mut state = State::default();
         state.press(Key::Down, &["a", "b", "c"]);
         assert_eq!(state.place(&["a", "b", "c"]), 1);
-        // A newer run appears above it.
+        // A newer run appears above the selected run.
         assert_eq!(state.place(&["new", "a", "b", "c"]), 2);
         state.press(Key::Down, &["a", "b", "c"]);
         state.press(Key::Down, &["a", "b", "c"]);

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use stdx::text::on_one_line;
 
-/// The means of a terminal.
+/// The capabilities of a terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
     /// Whether colours are used.

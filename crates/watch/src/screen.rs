@@ -10,9 +10,9 @@ use crate::lines::{self, Sections};
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
-/// Width from which the window and the drive have their own columns.
+/// Minimum width at which the window and the drive have their own column.
 const TWO_COLUMNS: u16 = 140;
-/// Part of the screen that a list of runs may take.
+/// A list of runs may take one line in this many lines of the screen.
 const LIST_PART: u16 = 3;
 /// Maximum number of columns to which shorter ids in a list are padded.
 const LONGEST_ID: usize = 28;

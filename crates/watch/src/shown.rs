@@ -26,7 +26,7 @@ pub struct Shown {
     pub snapshot: Arc<Snapshot>,
     /// The content of its file `live`.
     pub live: Option<Live>,
-    /// The time at which this was true.
+    /// The time of the snapshot.
     pub now: Timestamp,
 }
 

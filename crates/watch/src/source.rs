@@ -1,5 +1,5 @@
-//! Reads what is shown. Listing the library and reading journals take CPU time that a run may need, so both are done
-//! rarely.
+//! Reads the data to show. Listing the library and reading journals take CPU time that a run may need, so both are
+//! done rarely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use record::{Library, Run, gap_ns, wall_now};
 
 use crate::shown::{Item, Shown};
 
-/// Interval between lists of the library.
+/// Interval between listings of the library.
 const LIST_EVERY_NS: u64 = 5_000_000_000;
 /// A journal is read again after a pause of this many times the duration of the last read.
 const REST: u64 = 20;
-/// Number of runs that are shown at most.
+/// Maximum number of runs that are shown.
 const MOST_RUNS: usize = 200;
 
 /// Which runs to show.

@@ -9,9 +9,9 @@ use serde_json::Value;
 pub struct Answer {
     /// Remarks about the result.
     pub warnings: Vec<String>,
-    /// The result for people.
+    /// The result as text for the user.
     pub text: String,
-    /// The result for programs.
+    /// The result as a JSON document.
     pub document: Value,
     /// Files to write.
     pub files: Vec<(PathBuf, Vec<u8>)>,

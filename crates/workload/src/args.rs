@@ -13,7 +13,7 @@ pub enum TraceCommand {
     Import(TraceImport),
     /// Copy a trace with its addresses replaced, so that it can be shared but still replays in the same way
     Anonymise(TraceAnonymise),
-    /// Show what is in a trace, or compare two
+    /// Show the content of a trace, or compare two traces
     Show(TraceShow),
     /// Write a plan that tests a drive with the dominant streams of a trace
     Plan(TracePlan),
@@ -32,7 +32,7 @@ pub struct TraceImport {
     /// Format of the file [default: recognized from its first lines]
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
-    /// Import the I/Os of this volume, disk, device or file [default: as in the first I/O]
+    /// Import the I/Os of this volume, disk, device or file [default: that of the first I/O]
     #[arg(long, value_name = "NAME")]
     pub volume: Option<String>,
 }
@@ -61,7 +61,7 @@ pub struct TraceAnonymise {
 pub struct TraceShow {
     /// Trace to show
     pub trace: PathBuf,
-    /// Trace to compare it with
+    /// Second trace, to compare with the first
     pub other: Option<PathBuf>,
     /// Write tables and charts as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
@@ -140,7 +140,7 @@ pub struct Replay {
     /// What to do with offsets beyond the end of the target
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     pub offsets: Offsets,
-    /// Divide all times by this: 2 replays in half the time, 0.5 in twice the time
+    /// Divide all times by this factor: 2 replays in half the time, 0.5 in twice the time
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = speed)]
     pub speed: f64,
     /// Ignore the times in the trace, and keep this number of I/Os outstanding (closed loop)

@@ -12,7 +12,8 @@ use crate::answer::Answer;
 use crate::args::Capture;
 use crate::error::WorkloadError;
 
-/// Captures the I/Os of a device into `output`, until `wait`, which pauses for a short time, stops it.
+/// Captures the I/Os of a device to `output` until `wait` stops the capture. `wait` is called repeatedly, and pauses
+/// for a short time.
 ///
 /// # Errors
 /// Returns an error if the device cannot be captured or has no I/O.

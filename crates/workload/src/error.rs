@@ -1,4 +1,4 @@
-//! Why a command for traces failed.
+//! Errors of the commands for traces.
 
 use std::path::PathBuf;
 
@@ -27,10 +27,10 @@ pub enum WorkloadError {
         source: TraceError,
     },
     /// A random seed could not be obtained.
-    #[error("cannot draw a seed")]
+    #[error("cannot obtain a random seed")]
     Seed(#[source] std::io::Error),
     /// A trace has no streams that a plan can use.
-    #[error("no plan for {}", path.display())]
+    #[error("cannot make a plan from {}", path.display())]
     NoPlan {
         /// The trace.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum WorkloadError {
         source: NoReplay,
     },
     /// The specified size of the target is not valid.
-    #[error("the size of the target: {0}")]
+    #[error("invalid size of the target: {0}")]
     Size(String),
     /// The target refused the replay or failed.
     #[error(transparent)]

@@ -14,7 +14,7 @@ use crate::args::TraceImport;
 use crate::error::WorkloadError;
 use crate::files;
 
-/// Imports a file, or standard input, into `output`.
+/// Imports a file, or standard input, to `output`.
 ///
 /// # Errors
 /// Returns an error if the input cannot be read or contains no I/O.

@@ -1,7 +1,7 @@
 //! The commands for real workloads, without terminal input and output: options in, [`Answer`] out.
 //!
-//! The program writes all files, because only it knows what must not be overwritten: a command that writes a trace
-//! receives the open file, and other files are part of its answer.
+//! The program writes all files, because only the program knows which files must not be overwritten: a command that
+//! writes a trace receives the open file, and other files are part of its answer.
 #![forbid(unsafe_code)]
 
 mod answer;

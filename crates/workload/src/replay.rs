@@ -20,7 +20,7 @@ const MOST_OUTSTANDING: u64 = 1024;
 /// Memory for the data of outstanding I/Os.
 const BUFFER_BYTES: u64 = 256 << 20;
 
-/// The replayed I/Os, and their trace.
+/// A completed replay, with its options and its trace.
 struct Played<'a> {
     options: &'a Replay,
     trace: &'a Characteristics,

@@ -11,7 +11,7 @@ use crate::args::{TraceAnonymise, TraceSample};
 use crate::error::WorkloadError;
 use crate::files;
 
-/// Copies a trace with other addresses into `output`.
+/// Copies a trace to `output`, with its addresses replaced.
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read.
@@ -40,10 +40,10 @@ fn drawn() -> Result<u64, WorkloadError> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Writes the sample into `output`.
+/// Writes the sample to `output`.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the sample cannot be written.
 pub fn sample(options: &TraceSample, output: &mut File) -> Result<Answer, WorkloadError> {
     let written = trace::sample(BufWriter::new(output), options.seed);
     let (_, summary) = written.map_err(|error| files::of_trace(&options.output, error))?;

@@ -1,4 +1,4 @@
-//! Shows what is in a trace, and turns it into a plan.
+//! Shows the content of a trace, and derives a plan from it.
 
 use report::parts::Shell;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn html(all: &[&(String, Characteristics)]) -> String {
     Shell { title: &title, style: trace::html::STYLE, class: "", content: &content, script: None }.html()
 }
 
-/// Writes the plan of a trace.
+/// Derives a plan from the dominant streams of a trace.
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read or has no streams that a plan can use.

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Union
 
 
 def _value(text: str) -> Any:
-    """Returns numbers as numbers, yes and no as booleans, and empty fields as None."""
+    """Returns numbers as numbers, `true` and `false` as booleans, and empty fields as None."""
     if text in ("", "true", "false"):
         return {"": None, "true": True, "false": False}[text]
     for kind in (int, float):
@@ -22,7 +22,7 @@ def _value(text: str) -> Any:
 def read_export(folder: Union[str, Path], table: str) -> List[Dict[str, Any]]:
     """Reads one table (`run`, `tests`, `cells`, ...) of an export, one dictionary per row.
 
-    The folder is that of one run, or of several runs with a folder each.
+    The folder contains the tables of one run, or one such folder for each of several runs.
     """
     folder = Path(folder)
     name = f"{table}.csv"

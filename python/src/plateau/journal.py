@@ -21,7 +21,7 @@ PathLike = Union[str, Path]
 
 
 class Damaged(ValueError):
-    """A file differs from what Plateau wrote."""
+    """A file is not as Plateau wrote it."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Annotation:
-    """One change that a person made to the labels of a run."""
+    """One change to the labels of a run, made by a person."""
 
     seq: int
     wall: str
@@ -120,7 +120,7 @@ def _kind(value: Any) -> Tuple[str, Any]:
 def read_run(folder: PathLike) -> Run:
     """Reads the run in a folder, and checks its hash chain and that its `run.json` is unchanged.
 
-    Raises `Damaged` if it is not a run or was changed.
+    Raises `Damaged` if the folder is not a run, or if one of these files was changed.
     """
     folder = Path(folder)
     content = _read(folder / "run.json", _MOST_RUN_FILE_BYTES)
@@ -134,7 +134,7 @@ def read_run(folder: PathLike) -> Run:
 
 
 def runs(library: PathLike) -> Iterator[Run]:
-    """Reads all runs in a library, in the order of their folders. Folders without a run are skipped."""
+    """Reads all runs in a library, sorted by the names of their folders. Folders without a run are skipped."""
     for folder in sorted(Path(library).iterdir()):
         if not folder.name.startswith(".") and (folder / "run.json").is_file():
             yield read_run(folder)

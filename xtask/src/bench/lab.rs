@@ -1,5 +1,5 @@
 //! `cargo xtask bench lab`: the server of `plateau serve` with ten thousand runs, a hundred viewers and two dozen
-//! runs in progress, and what watching a run costs it.
+//! runs in progress, and the effect of watching a run on its results.
 //!
 //! The runs in progress are recorded runs whose records are appended to new journals at a steady rate, together with
 //! the file `live`. Each viewer makes the requests of the page's script.
@@ -27,7 +27,7 @@ use viewers::{All, Viewers};
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<LabOptions>("lab", false);
 
-/// Server of `plateau serve` with a large library and many viewers
+/// Cost of `plateau serve` with a large library and many viewers
 #[derive(clap::Args)]
 struct LabOptions {
     /// Number of runs in the library
@@ -42,7 +42,7 @@ struct LabOptions {
     /// Seconds during which the viewers watch
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..))]
     seconds: u64,
-    /// Pairs of a watched and an unwatched run
+    /// Number of pairs of a watched and an unwatched run
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
     /// Release binary to measure [default: built from this tree]
@@ -133,7 +133,7 @@ impl LabOptions {
             middle,
         ));
         rows.push(row("server: memory with these viewers", "MB", 150.0, peak));
-        rows.push(row("server: processor with these viewers", "% of a core", 10.0, busy));
+        rows.push(row("server: CPU time with these viewers", "% of a core", 10.0, busy));
         Ok(())
     }
 }

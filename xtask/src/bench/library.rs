@@ -28,7 +28,7 @@ struct LibraryOptions {
     folder: Option<PathBuf>,
 }
 
-/// Test, model and seed of the runs that are copied. One in ten is of the second model, for the trend.
+/// Test, model and seed of the runs that are copied. One in ten uses the model [`OTHER`], for the trend.
 const TEMPLATES: [(&str, &str, u32); 10] = [
     ("iops", OTHER, 1),
     ("lat", "sas-slc-2011", 1),
@@ -41,7 +41,7 @@ const TEMPLATES: [(&str, &str, u32); 10] = [
     ("tp-1024", "sas-slc-2011", 1),
     ("tp-1024", "sas-slc-2011", 2),
 ];
-/// The model of the first in ten runs.
+/// The model of the first of every ten runs.
 pub const OTHER: &str = "sata-mlc-2011";
 /// Time between the starts of two runs.
 const APART: jiff::SignedDuration = jiff::SignedDuration::from_mins(30);
@@ -66,7 +66,7 @@ impl Measured for LibraryOptions {
     }
 }
 
-/// A library that was made.
+/// A library created for a benchmark.
 pub struct Made<'b> {
     binary: &'b Path,
     folder: PathBuf,
@@ -122,7 +122,7 @@ impl<'b> Made<'b> {
         Ok(journal.len() as u64)
     }
 
-    /// Returns the costs of a command with this library.
+    /// Returns the cost of a command on this library.
     fn costs(&self, arguments: &[&str]) -> anyhow::Result<Costs> {
         costs(self.binary, |command| _ = command.args(arguments).arg("--library").arg(self.library()))
     }
@@ -140,7 +140,7 @@ impl<'b> Made<'b> {
             target: ">= 300 MB/s".into(),
             limit: Some(1.0 / 300.0),
             ..Row::stated(
-                "first index: journal per second, elapsed, and processor",
+                "first index: journal read per second and core",
                 format!("{megabytes_per_second:.0} MB/s"),
                 1.0 / megabytes_per_second,
             )
@@ -175,13 +175,17 @@ impl<'b> Made<'b> {
         let after_one = super::results::median(after_one);
         rows.push(row("index after one new run: elapsed", "ms", 20.0, after_one));
         let added = after_one - unchanged;
-        rows.push(Row::stated("of which for the new run", format!("{added:.2} ms"), added));
+        rows.push(Row::stated(
+            "index after one new run: share of the new run",
+            format!("{added:.2} ms"),
+            added,
+        ));
         Ok(())
     }
 
     fn exports(&self, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         let tables = self.folder.join("tables");
-        let to = tables.to_str().context("a path that is not text")?;
+        let to = tables.to_str().context("the path is not UTF-8")?;
         let part = self.once(&["export", "--parquet", to, "--model", OTHER])?;
         let all = self.once(&["export", "--parquet", to])?;
         ensure!(tables.join("figure/test=iops/part-0.parquet").exists(), "nothing was exported");
@@ -194,7 +198,7 @@ impl<'b> Made<'b> {
     }
 }
 
-/// Returns a journal whose hashes are those of another `run.json`.
+/// Returns a copy of a journal that refers to another `run.json`, with a valid hash chain.
 fn rechained(journal: &str, run: &Digest) -> anyhow::Result<String> {
     let (header, records) = journal.split_once('\n').context("an empty journal")?;
     let mut out = format!("{header}\n");

@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike as _;
 
 use super::results::median;
 
-/// Number of runs of a command, of whose costs the median is taken.
+/// Number of runs of a command; its cost is the median over them.
 pub const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
@@ -25,7 +25,7 @@ pub fn built(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(target.join("release/plateau"))
 }
 
-/// What a command costs.
+/// Cost of a command.
 pub struct Costs {
     pub cpu_seconds: f64,
     pub elapsed_seconds: f64,

@@ -1,7 +1,7 @@
 //! Kills `plateau archive` and `plateau unarchive` at chosen system calls.
 //!
-//! After each kill, the run must be in the library, complete and unchanged. Repeating the command, or typing the opposite
-//! one, must then leave exactly one form of the run, with the same bytes as without the kill.
+//! After each kill, the run must be in the library, complete and unchanged. Repeating the command, or running the
+//! opposite one, must then leave exactly one form of the run, with the same bytes as without the kill.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -160,8 +160,8 @@ impl<'a> Trials<'a> {
         Ok(content)
     }
 
-    /// Kills the command that results in `form`, then repeats it or, unless `is_repeated`, types the opposite one. Returns
-    /// whether the command was killed, and what is wrong afterwards.
+    /// Kills the command that results in `form`, then repeats it if `is_repeated` is set, and otherwise runs the
+    /// opposite command. Returns whether the command was killed, and the fault found afterwards, if any.
     fn trial(&self, form: Form, point: Point, is_repeated: bool) -> anyhow::Result<(bool, Option<String>)> {
         self.put(form.other())?;
         let traced = self.program(&self.words(form)).trace(Some((Signal::SIGKILL, point)))?;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# find-disk SERIAL [NAMESPACE]: the kernel's name of a disk. Written without our own code, because that is
-# what is being tested. Builtins where possible: to start a program takes an emulated processor long.
+# find-disk SERIAL [NAMESPACE]: prints the kernel's name of a disk. Does not use Plateau, because Plateau is under
+# test. Uses shell builtins where possible, because starting a program is slow on an emulated CPU.
 for disk in /sys/block/*; do
     name=${disk##*/}
     case $name in loop* | nvme*c*n*) continue ;; esac

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# Process 1 of the guest: loads the modules, then does what comes over the second serial line, one command
-# per line. It answers "@done CODE BYTES BYTES" and then both outputs, byte for byte.
+# Process 1 of the guest: loads the modules, then executes commands from the second serial line, one per line.
+# Replies with "@done CODE BYTES BYTES", followed by standard output and standard error, byte for byte.
 /bin/busybox mkdir -p /proc /sys /dev /tmp /run /runs /mnt
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/tmp NO_COLOR=1 PLATEAU_LIBRARY=/runs/library PLATEAU_STATE=/runs/state
@@ -10,7 +10,7 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 
 for module in $(cat /modules/order); do
-    # insmod does not look at the kernel's command line.
+    # Unlike modprobe, insmod ignores module parameters on the kernel command line.
     insmod "/modules/$module.ko" $(tr ' ' '\n' </proc/cmdline | sed -n "s/^$module\.//p") || echo "init: $module does not load" >/dev/console
 done
 

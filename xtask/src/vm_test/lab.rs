@@ -61,7 +61,7 @@ impl Lab {
     /// Skips a check that needs a newer kernel in the guest.
     pub fn needs_linux(&self, since: (u32, u32), what: &str) -> anyhow::Result<()> {
         if self.kit.linux()? < since {
-            bail!(Lacking(format!("{what}: from Linux {}.{} on", since.0, since.1)));
+            bail!(Lacking(format!("{what}: requires Linux {}.{} or newer", since.0, since.1)));
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Lab {
     /// Skips a check that needs an older kernel in the guest.
     pub fn needs_linux_before(&self, end: (u32, u32), what: &str) -> anyhow::Result<()> {
         if self.kit.linux()? >= end {
-            bail!(Lacking(format!("{what}: before Linux {}.{}", end.0, end.1)));
+            bail!(Lacking(format!("{what}: requires a kernel older than Linux {}.{}", end.0, end.1)));
         }
         Ok(())
     }

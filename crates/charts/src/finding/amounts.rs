@@ -1,11 +1,11 @@
-//! Numbers in findings: three digits or more, and changes in natural wording.
+//! Numbers in findings, with at least three significant digits, and changes in words.
 
 use stdx::units::grouped;
 
 /// A change by at least this factor is expressed as a factor instead of a percentage.
 pub(super) const FACTOR: f64 = 3.0;
 
-/// A value with at least three significant digits.
+/// A value with at least three significant digits, without trailing zeros.
 pub(super) fn amount(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 || size == 0.0 => 0,
@@ -30,7 +30,7 @@ pub(super) fn times(factor: f64) -> String {
     format!("{} times as much", amount(factor))
 }
 
-/// The change from one value to another in parentheses: `(-84 %)`; empty if there is no base.
+/// The change from one value to another in parentheses: `(-84 %)`; empty if the first value is not positive.
 pub(super) fn change(from: f64, to: f64) -> String {
     if from <= 0.0 || !(to / from).is_finite() {
         return String::new();

@@ -34,7 +34,7 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         }
         ReadingHint::TimesByOutstanding => from_first_to_last(lines),
         ReadingHint::Intensity => intensity(lines),
-        // Separate kinds of exhibit.
+        // Other kinds of exhibit, and line charts without a finding.
         ReadingHint::Columns
         | ReadingHint::WorkloadOverTime
         | ReadingHint::WorkloadBars

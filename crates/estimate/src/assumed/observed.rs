@@ -10,19 +10,19 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation, State};
 const BUSY: u32 = 8;
 /// Minimum block size for large sequential I/O.
 const LARGE: u32 = 128 << 10;
-/// Number of most recent results of each kind to average, as in a window.
+/// Number of most recent results of each kind to average, as in a measurement window.
 const LATEST: usize = 5;
-/// Number of written capacities after which a drive is considered saturated.
+/// Number of capacities that must be written before a drive counts as saturated.
 const SATURATED_FILLS: f64 = 1.5;
 /// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they
 /// have used up the fast capacity that the idle time restored.
 const ALL_FRESH: f64 = 0.95;
 
-/// Results of a drive, by kind.
+/// Measurements of a drive, by kind of workload.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     sequential: Mixes,
-    /// Indexed by the previous state of the drive, then by block size.
+    /// Indexed by 0 (not preconditioned) or 1 (preconditioned), then by block size.
     random: [BTreeMap<u32, Mixes>; 2],
     composite: Mixes,
     alone: Mixes,
@@ -136,7 +136,7 @@ impl Observed {
         }
     }
 
-    /// Replaces values in `assumed` by measured values.
+    /// Replaces values in `assumed` with measured values.
     #[must_use]
     pub fn applied_to(&self, mut assumed: Assumed) -> Assumed {
         let sequential = &mut assumed.sequential;
@@ -186,8 +186,7 @@ impl Observed {
         assumed.random.extend(seen);
     }
 
-    /// Returns the fresh rate, the steady rate, and the number of drive fills at the fresh rate, assuming that the
-    /// steady rate follows.
+    /// Models the last fill as a number of capacities at the fresh rate, followed by the steady rate.
     fn saturation(&self) -> Option<Saturation> {
         let filling = self.fills.last()?;
         let (bytes, seconds) = filling.iter().fold((0.0, 0.0), |(b, s), minute| (b + minute.0, s + minute.1));
@@ -216,7 +215,7 @@ impl Observed {
     }
 }
 
-/// Replaces the assumed rates of writes, reads and mixes by measured rates.
+/// Replaces the assumed rates of writes, reads and mixes with measured rates.
 fn apply_mixes(rates: &mut Rates, mixes: &Mixes) {
     rates.write = mean(mixes, 0).unwrap_or(rates.write);
     rates.read = mean(mixes, 100).unwrap_or(rates.read);
@@ -238,7 +237,7 @@ fn apply_alone(alone: &mut Alone, mixes: &Mixes, block: f64) {
     alone.write_seconds = seconds(0).unwrap_or(alone.write_seconds);
     alone.read_seconds = seconds(100)
         .or_else(|| {
-            // The composite is measured only with writes and with 40 % reads, so the rate of pure reads is derived.
+            // The composite is measured only with 0 % and 40 % reads, so the response time of a read is derived.
             Some(((seconds(40)? - 0.6 * alone.write_seconds) / 0.4).max(1e-6))
         })
         .unwrap_or(alone.read_seconds);

@@ -56,11 +56,11 @@ pub struct Saturation {
     pub fills: f64,
     /// Bytes per second on the saturated drive.
     pub steady: f64,
-    /// Number of bytes per second of idle time that can again be written at the fresh rate.
+    /// Number of bytes that can again be written at the fresh rate, per second of idle time.
     pub idle_gain_bytes_per_second: f64,
 }
 
-/// Previous use of the drive.
+/// State of the drive as a result of earlier writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// Purged and not yet full.
@@ -141,8 +141,8 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Most of the cost is caused by sizes and offsets that do not match the drive's mapping units, whether
-    /// the drive is fresh or full.
+    /// Returns the rates of the composite. Most of its cost is due to I/Os that are not aligned to the drive's
+    /// mapping units, whether the drive is fresh or full.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };

@@ -15,7 +15,7 @@ const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
 
-/// Interface name, sequential write and read speed in MB/s. The first matching entry applies.
+/// Interface name, and sequential write and read speeds in MB/s. The first matching entry applies.
 const INTERFACES: [(&str, f64, f64); 5] = [
     ("NVMe", 2000.0, 3000.0),
     ("3 Gb/s SATA", 250.0, 280.0),

@@ -55,7 +55,7 @@ pub struct Draft {
     pub finds_knee: bool,
 }
 
-/// A tracked cell, as far as specified in the plan.
+/// The properties of a tracked cell that the plan specifies.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct TrackedCell {
     pub rw: Option<(Access, Option<u8>)>,
@@ -199,7 +199,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
 ];
 
-/// Values read from the table of a write.
+/// Values read from the table of a preconditioning write.
 #[derive(Default)]
 pub struct DraftWrite {
     rw: Option<(Access, Option<u8>)>,
@@ -330,7 +330,7 @@ fn stream(value: Value<'_>) -> Result<IoKind, Problem> {
     };
     match read.xor(draft.mix) {
         Some(read_percent) => Ok(IoKind { share_percent, access, read_percent, block_bytes }),
-        None => value.problem("only streams of rw or randrw have rwmixread, and they need it"),
+        None => value.problem("rwmixread is required for rw and randrw, and not allowed for other streams"),
     }
 }
 

@@ -84,7 +84,7 @@ impl Literal {
     /// Returns the meaning of the value, which must be one of `words`.
     ///
     /// # Errors
-    /// Lists the words.
+    /// Returns an error that lists the words.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text()?;
         words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning).ok_or_else(|| {

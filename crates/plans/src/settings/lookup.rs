@@ -1,4 +1,4 @@
-//! Looks up settings by name, and prints the table of settings as a page of the manual.
+//! Looks up settings by name, and formats the table of settings for the manual.
 
 use super::literal::Literal;
 use super::setting::{Given, Setting};

@@ -26,7 +26,7 @@ pub struct Setting {
     pub limits: Option<fn() -> String>,
     /// Where the setting can be used.
     pub scope: Scope,
-    /// Settings that cannot be combined with it.
+    /// Settings that cannot be combined with this one.
     pub excludes: &'static [&'static str],
     /// Why the option is refused for a simulated drive; `None` if it is accepted.
     pub no_meaning_simulated: Option<&'static str>,
@@ -65,7 +65,7 @@ pub enum Scope {
 }
 
 impl Setting {
-    /// A flag in plans and on the command line; entries in the table are built from it.
+    /// Default fields for entries of the table: a flag in plans and on the command line.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],
@@ -90,7 +90,7 @@ impl Setting {
         !matches!(self.scope, Scope::CommandLine | Scope::Operator)
     }
 
-    /// Describes its values in a plan, for the manual.
+    /// Describes the valid values in a plan, for the manual.
     #[must_use]
     pub fn values(&self) -> String {
         match self.form {
@@ -169,7 +169,7 @@ pub struct RunSettings {
     pub scale: Option<String>,
     /// Faults of a simulated drive that replace the faults in its model.
     pub sim_faults: Option<Vec<String>>,
-    /// Statements about the tester and the test platform.
+    /// Information about the tester and the test platform.
     pub stated: Stated,
     /// Power source, as written.
     pub power: Option<String>,
@@ -211,7 +211,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores the value of a setting without its own field, for the test that reads it.
+    /// Stores the value of a setting without a field of its own, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }

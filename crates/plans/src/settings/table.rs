@@ -1,4 +1,4 @@
-//! The settings of a run, one entry each, in the order that the help lists them. Everything about a
+//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a
 //! setting is derived from its entry: its option, its key in plans, limits, help, manual pages, shell
 //! completion, and the page in docs.
 
@@ -9,9 +9,9 @@ use super::setting::{Form, Scope, Setting, limits as words_of};
 use super::words::{BURN_IN_LOADS, CACHE_CHOICES, SATURATION_LOADS, SATURATION_UNTIL, choices, words};
 use crate::limits::{self, Limit};
 
-/// Number of rounds after which a test ends regardless.
+/// Number of rounds after which a test ends even with `keep-going`.
 const HARD_LIMIT_ROUNDS: u32 = 100;
-/// The maximum number of segments depends on the amount.
+/// Only the minimum is checked here: the maximum depends on the AR amount.
 const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs at least one segment" };
 
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
@@ -24,7 +24,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "size",
         form: Form::Text("SIZE"),
         about: "Size of a regular file, such as 1GiB",
-        no_meaning_simulated: Some("its model has a capacity, which --scale divides"),
+        no_meaning_simulated: Some("its model determines the capacity, which --scale divides"),
         set: |run, value| value.size_bytes().map(|bytes| run.size_bytes = Some(bytes)),
         ..Setting::BASE
     },

@@ -1,4 +1,4 @@
-// Runs axe-core on the page in each frame, by width, and writes down what it finds.
+// Runs axe-core on the page in each frame, and records its findings by width.
 onload = async () => {
   const found = {};
   for (const frame of document.querySelectorAll("iframe")) {

@@ -1,4 +1,4 @@
-// Looks at a comparison in frames of several widths and writes down what a reader could not see or read.
+// Inspects a comparison in frames of several widths, and records everything that a reader could not see or read.
 onload = () => {
   const found = {};
   for (const frame of document.querySelectorAll("iframe")) {

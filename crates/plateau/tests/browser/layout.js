@@ -1,4 +1,4 @@
-// Looks at a report in frames of several widths and writes down what a reader could not see or read.
+// Inspects a report in frames of several widths, and records everything that a reader could not see or read.
 onload = () => {
   const found = {};
   for (const frame of document.querySelectorAll("iframe")) {
@@ -11,11 +11,11 @@ onload = () => {
       for (const sheet of sheets) {
         const parts = [...sheet.children].filter((part) => box(part).height > 0);
         parts.slice(1).forEach((part, i) => {
-          if (box(part).top < box(parts[i]).bottom - 1) faults.push(`${name(part)} lies over what is above it`);
+          if (box(part).top < box(parts[i]).bottom - 1) faults.push(`${name(part)} overlaps the part above it`);
         });
       }
       for (const part of page.querySelectorAll(".exhibits")) {
-        // Not by its scroll height: the watermark is turned and reaches over.
+        // The scroll height is not suitable, because the rotated watermark extends beyond the part.
         const outside = [...part.children].some((child) => box(child).bottom > box(part).bottom + 1);
         if (outside) faults.push(`${name(part)} is too small for its content`);
       }

@@ -1,4 +1,4 @@
-// Uses the report as a reader would and writes down what came of it. `on` has scripts, `off` has none.
+// Uses the report as a reader would, and records the results. `on` has scripts, `off` has none.
 onload = () => {
   const found = {};
   const check = (name, is) => { found[name] = is; };
@@ -8,7 +8,7 @@ onload = () => {
     const cells = (page) => [...page.querySelectorAll("th, td, dd, .figures strong, svg text")].map((c) => c.textContent);
     const [with_script, without] = [cells(on), cells(off)];
     check("without scripts no word is missing", with_script.join("|") === without.join("|"));
-    check("without scripts nothing of them is there", !off.querySelector("button, .tip, [data-tip]"));
+    check("without scripts there are no elements that need scripts", !off.querySelector("button, .tip, [data-tip]"));
     check("without scripts the values at points are titles", off.querySelectorAll("svg g > title").length > 20);
     found.words = without.length;
 
@@ -23,7 +23,7 @@ onload = () => {
     check("a value is shown under the pointer", !tip.hidden && tip.textContent === point.dataset.tip && /\d/.test(tip.textContent));
     const svg = point.closest("svg");
     svg.dispatchEvent(new view.PointerEvent("pointerleave"));
-    check("it goes with the pointer", tip.hidden);
+    check("the value disappears when the pointer leaves", tip.hidden);
 
     const key = on.querySelector("g.key.s0");
     const series = key.closest("svg").querySelector("g.series.s0");
@@ -48,9 +48,9 @@ onload = () => {
     click(button);
     check("the other scale has other ticks", ticks() !== before && button.textContent !== named);
     rests(figure.querySelector("svg g.series [data-tip]").firstElementChild, "pointermove");
-    check("values are told on the other scale", !tip.hidden);
+    check("values are shown on the other scale", !tip.hidden);
     click(button);
-    check("the first scale comes back", ticks() === before && button.textContent === named);
+    check("the first scale is restored", ticks() === before && button.textContent === named);
 
     const is_zoomed = () => Boolean(svg.querySelector("g.redrawn"));
     const wheel = new view.WheelEvent("wheel", { deltaY: -1, ctrlKey: true, bubbles: true, cancelable: true });
@@ -68,7 +68,7 @@ onload = () => {
     click(head);
     check("a click on a heading sorts down", is_sorted(-1) && head.getAttribute("aria-sort") === "descending");
     press(head);
-    check("and up", is_sorted(1) && head.getAttribute("aria-sort") === "ascending");
+    check("the enter key sorts up", is_sorted(1) && head.getAttribute("aria-sort") === "ascending");
     check("sorting loses no row", column().filter(Number.isFinite).length === known.length && known.length > 4);
 
     const theme = [...on.querySelectorAll("nav button")].find((b) => b.textContent === "Light / dark");
@@ -76,7 +76,7 @@ onload = () => {
     const dark = on.documentElement.dataset.theme;
     const filter = view.getComputedStyle(on.querySelector("main")).filter;
     click(theme);
-    check("the page goes dark and back", dark === "dark" && filter.startsWith("invert") && on.documentElement.dataset.theme === "light");
+    check("the theme changes to dark and back", dark === "dark" && filter.startsWith("invert") && on.documentElement.dataset.theme === "light");
   } catch (error) {
     found.error = String(error);
   }

@@ -31,7 +31,7 @@ fn answer(mut client: TcpStream, broken: &str) -> std::io::Result<String> {
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or_default();
     let id = path.rsplit('/').next().unwrap_or_default().to_owned();
-    // Longer than what is kept of the output of most programs.
+    // Longer than the part of a program's output that Plateau usually keeps.
     let refusal = format!("{{\"problem\":\"refused\",\"text\":\"no{}\"}}", " ".repeat(20_000));
     let (status, body) = if id == broken { (500, "") } else { (422, &*refusal) };
     let length = body.len();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Bench, json, plateau};
 
-/// The tests must not depend on how busy the machine is, except where two starts are known to be further apart.
+/// A skew limit that even a busy machine does not exceed.
 const WIDE: &str = "1h";
 
 /// A time in seconds from now, as `--start-at` expects it.

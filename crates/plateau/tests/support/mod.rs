@@ -1,5 +1,5 @@
 //! Runs the real binary, with a separate library for each test.
-#![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a different part of it")]
 
 pub mod loop_device;
 #[path = "../../../device/tests/support/storage_daemon.rs"]

@@ -1,5 +1,5 @@
-# A host with the units, in namespaces of its own, for the scripts that are called with DIR PROGRAM UNITS. DIR/lib is its
-# /var/lib, and user and group plateau have the number 64711.
+# Sets up a host with the units, in separate namespaces, for scripts that are called with DIR PROGRAM UNITS. DIR/lib is
+# its /var/lib, and the user and the group plateau have the number 64711.
 mount -t tmpfs -o mode=755 tmpfs /run
 touch /run/program
 mount --bind "$PROGRAM" /run/program

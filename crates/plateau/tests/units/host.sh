@@ -1,4 +1,4 @@
-# The server and its launcher on a host with the units: host.sh DIR PROGRAM UNITS.
+# Runs the server and its launcher on a host with the units: host.sh DIR PROGRAM UNITS.
 set -e
 DIR=$1 PROGRAM=$2 UNITS=$3
 export UNITS
@@ -11,7 +11,7 @@ launcher=$(sed -n 's#^ExecStart=/usr/bin/plateau#/run/program#p' "$UNITS/plateau
 until [ -S /run/plateau/launcher.sock ]; do sleep 0.05; done
 chgrp plateau /run/plateau/launcher.sock
 chmod 660 /run/plateau/launcher.sock
-# plateau-serve.service: StateDirectory, ExecStartPre, and the rest in a mount namespace of its own.
+# plateau-serve.service: StateDirectory, ExecStartPre, and the rest in a separate mount namespace.
 install -d -o plateau -g plateau -m 750 /var/lib/plateau-serve
 sed -n 's/^ExecStartPre=+//p' "$UNITS/plateau-serve.service" >/run/before
 sh -e /run/before

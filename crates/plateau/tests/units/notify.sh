@@ -1,4 +1,4 @@
-# plateau-notify.service on a host with the units: notify.sh DIR PROGRAM UNITS. DIR/notify.toml is its configuration, and
+# Runs plateau-notify.service on a host with the units: notify.sh DIR PROGRAM UNITS. DIR/notify.toml is its configuration, and
 # DIR/token a secret that root shares with the group of the service.
 set -e
 DIR=$1 PROGRAM=$2 UNITS=$3

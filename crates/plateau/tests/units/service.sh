@@ -1,5 +1,5 @@
-# What systemd does for a unit: service.sh NAME STATE [OPTION]... ProtectSystem=strict with StateDirectory and
-# ReadWritePaths, ProtectHome, PrivateTmp, User, NoNewPrivileges and CapabilityBoundingSet. Then it becomes the service.
+# Emulates systemd for a unit: service.sh NAME STATE [OPTION]... Applies ProtectSystem=strict with StateDirectory and
+# ReadWritePaths, ProtectHome, PrivateTmp, User, NoNewPrivileges and CapabilityBoundingSet, then executes the service.
 unit=$UNITS/$1.service
 writable="$2 $(sed -n 's/^ReadWritePaths=-\{0,1\}//p' "$unit")"
 shift 2

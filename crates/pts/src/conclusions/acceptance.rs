@@ -1,4 +1,4 @@
-//! Whether a drive is accepted: one verdict with its reasons.
+//! The verdict on whether a drive is accepted, with its reasons.
 
 use std::fmt;
 

@@ -8,7 +8,7 @@ use stdx::units::{block_size, span};
 /// A deviation of a run or a test from its profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deviation {
-    /// The plan says that the run is not a PTS run.
+    /// The plan states that the run is not a PTS run.
     NotPts {
         /// The reason.
         why: String,
@@ -88,7 +88,7 @@ pub enum Deviation {
         /// Whether the cache is enabled.
         is_on: bool,
     },
-    /// A step is not possible on this target.
+    /// A step was skipped because it is not possible on this target.
     Skipped {
         /// The step.
         what: String,
@@ -106,7 +106,7 @@ pub enum Deviation {
     Composite {
         /// Smallest size that was used.
         smallest_bytes: u32,
-        /// Percentage of I/Os that use it instead of a smaller size.
+        /// Percentage of I/Os that use this size instead of a smaller one.
         enlarged_percent: u8,
         /// The device's sectors.
         sector_bytes: u32,
@@ -164,7 +164,7 @@ pub enum ReportedBy {
     Settings,
     /// Write cache.
     WriteCache,
-    /// The clause on how the test is run.
+    /// The clause about the course of the test.
     Course,
     /// The clause about the end of the test.
     Ending,
@@ -211,7 +211,9 @@ impl fmt::Display for Deviation {
             Self::NotPts { why } => write!(f, "not PTS: {why}"),
             Self::Setting { name, is, standard } => write!(f, "{name} {is} instead of {standard}"),
             Self::Workload { title, is, standard } => write!(f, "{title} with {is} instead of {standard}"),
-            Self::Ending { title, is, standard } => write!(f, "{title} ended by {is} instead of {standard}"),
+            Self::Ending { title, is, standard } => {
+                write!(f, "{title} ended with {is} (required: {standard})")
+            }
             Self::File { file_system: Some(kind) } => {
                 write!(f, "the target is a file on {kind}, not a device")
             }
@@ -240,7 +242,7 @@ impl fmt::Display for Deviation {
             Self::NotInProfile { subject, revision } => write!(f, "{subject} is not part of {revision}"),
             Self::Composite { smallest_bytes, enlarged_percent, sector_bytes } => write!(
                 f,
-                "composite without sizes below {} ({enlarged_percent} % of the I/Os use it instead): the \
+                "composite without sizes below {} ({enlarged_percent} % of the I/Os use this size instead): the \
                  device's sectors are {sector_bytes} B",
                 block_size(u64::from(*smallest_bytes))
             ),

@@ -51,7 +51,7 @@ pub struct TestHeader {
     pub convergence: Convergence,
     /// Rounds of the measurement window, such as `1-5`.
     pub rounds: String,
-    /// Duration and amount written, for a test whose end they determine: `24 h 1.9 TB`.
+    /// Duration and amount written, for a test that ends after a duration or amount: `24 h 1.9 TB`.
     pub length: Option<String>,
     /// Active range of preconditioning, such as `100%`.
     pub pc_ar: String,

@@ -11,14 +11,14 @@ pub struct JudgedLoop {
     pub rounds: u32,
     /// Whether the loop reached steady state.
     pub converged: bool,
-    /// The deciding window; None before there are five rounds.
+    /// The window on which the verdict is based; None before there are five rounds.
     pub window: Option<WindowStats>,
-    /// The only step of a round, from 0, that is evaluated and contributes to results; None if every step does.
+    /// The only step of a round, starting at 0, that is evaluated and contributes to results; None if every step does.
     pub only_step: Option<u32>,
 }
 
 impl JudgedLoop {
-    /// Returns the rounds of the deciding window, such as `1-5`.
+    /// Returns the rounds of this window, such as `1-5`.
     #[must_use]
     pub fn window_rounds(&self) -> String {
         self.window.as_ref().map_or_else(|| "none".into(), |w| format!("{}-{}", w.first_round, w.last_round))

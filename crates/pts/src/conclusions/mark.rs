@@ -33,7 +33,7 @@ impl Mark {
 /// Parses marks in the tester's notation, such as `peak-drop=60`.
 ///
 /// # Errors
-/// Returns an error that lists the known names, or states what is valid.
+/// Returns an error that lists the known names, or states the valid syntax.
 pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     let mut marks = SaturationMarks::default();
     for text in all {
@@ -57,10 +57,10 @@ pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     Ok(marks)
 }
 
-/// Returns an error that names the first mark set by the tester that is not on the curve.
+/// Checks that every mark set by the tester is on its curve.
 ///
 /// # Errors
-/// Returns an error that names the first such mark.
+/// Returns an error if there are no marks, or if a mark is after the last minute of the test.
 pub fn check_marks<'m>(marks: impl IntoIterator<Item = &'m Mark>) -> Result<(), String> {
     let mut all = marks.into_iter().peekable();
     if all.peek().is_none() {

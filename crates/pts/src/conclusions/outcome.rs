@@ -37,11 +37,11 @@ pub struct Outcome {
     /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has none,
     /// or if its length is fixed.
     pub ending: Option<Ending>,
-    /// Whether the drive is accepted; None if the test does not determine this, or has not yet.
+    /// Whether the drive is accepted; None if the test does not determine this, or has not determined it yet.
     pub acceptance: Option<Acceptance>,
-    /// Marks on its curve, which the tester may set.
+    /// Marks on the curve of the test, which the tester may set.
     pub marks: Vec<Mark>,
-    /// The deciding windows, one entry per tracking variable; empty before there are five rounds.
+    /// The windows on which the verdict is based, one per tracking variable; empty before there are five rounds.
     pub window: Vec<(String, WindowStats)>,
     /// Unit of the tracking variables; None if the test has none.
     pub tracked_unit: Option<Unit>,

@@ -1,4 +1,4 @@
-//! The results received by a custom test, and the rounds that its results are based on.
+//! The results received by a custom test, and the rounds from which its figures are computed.
 
 use record::{CustomCell, CustomRounds, CustomTest, Purged, Segment};
 
@@ -59,13 +59,13 @@ impl<'a> CustomAnswers<'a> {
         let name = &self.test.name;
         if self.cells.is_empty() {
             return Err(Stop::Failed(format!(
-                "{name}: the device's sectors are larger than all its block sizes; use larger ones"
+                "{name}: the device's sectors are larger than all its block sizes; use larger block sizes"
             )));
         }
         if self.tracked.is_empty() && self.test.rounds == CustomRounds::UntilSteady {
             return Err(Stop::Failed(format!(
                 "{name}: the device's sectors are larger than the blocks of its tracking variable; track a \
-                 cell with larger ones"
+                 cell with larger blocks"
             )));
         }
         Ok(())
@@ -97,8 +97,8 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Returns the rounds to average as a half-open range from 0: the rounds from the first steady window on, or the
-    /// last rounds.
+    /// Returns the indices of the rounds to average: the rounds from the start of the first steady window, or the last
+    /// rounds.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

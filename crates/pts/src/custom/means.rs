@@ -1,4 +1,4 @@
-//! The cells of a custom test, averaged over the rounds that results are based on.
+//! The cells of a custom test, averaged over the result rounds.
 
 use record::{CustomCell, Segment};
 

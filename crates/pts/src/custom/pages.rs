@@ -115,7 +115,7 @@ fn notes(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean], com
 
 fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
     let purge = match (answers.test.purge, &answers.purge) {
-        (false, _) => "none: it uses the drive as it is".to_owned(),
+        (false, _) => "none: the drive is used as it is".to_owned(),
         (true, None) => "not yet".into(),
         (true, Some(purged)) => purged.method.clone(),
     };
@@ -191,7 +191,7 @@ fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
     let time = cell.map_or_else(String::new, |cell| {
         let ramp = match cell.ramp_ns {
             0 => String::new(),
-            ns => format!(" after {} that do not count", span(context.scaled_ns(ns))),
+            ns => format!(" after {} of unmeasured load", span(context.scaled_ns(ns))),
         };
         format!("{}{ramp}", span(context.scaled_ns(cell.run_ns)))
     });
@@ -258,7 +258,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
     pages
 }
 
-/// Shows the tracking variables over all rounds, and the deciding window.
+/// Shows the tracking variables over all rounds, and the window on which the verdict is based.
 fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page> {
     let unit = figures::unit(answers.test.figure);
     let window = answers.steady.clone().unwrap_or_else(|| answers.history.named_window());
@@ -373,19 +373,19 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // `max_by` returns the last of equal elements; because of `rev`, that is the first knee among those with
+    // `max_by_key` returns the last of equal elements; because of `rev`, that is the first knee among those with
     // equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }
 
-/// Shows the recommended demand, if the plan requested a knee.
+/// Returns the note about the proposed demand, if the plan requests the knee.
 fn proposed(answers: &CustomAnswers<'_>, means: &[Mean]) -> Option<String> {
     let knees = knees(means);
     let point = proposal(&knees).filter(|_| answers.test.finds_knee)?;
     let (name, knee) = knees.iter().find(|(_, knee)| knee.at == point)?;
     Some(format!(
-        "proposed: {}, the knee of {name} ({} IOPS, 95 % of its highest from {} on)",
+        "proposed: {}, the knee of {name} ({} IOPS; {name} reaches 95 % of its maximum at {})",
         demand_name(point.demand),
         grouped(point.iops, 0),
         demand_name(knee.saturated.demand)
@@ -402,8 +402,8 @@ fn knee_page(means: &[Mean]) -> Page {
     let mut items = Vec::new();
     for (name, knee) in &knees {
         items.push((format!("{name}, knee"), point(&knee.at)));
-        items.push((format!("{name}, 95 % of the highest from"), point(&knee.saturated)));
-        items.push((format!("{name}, highest"), point(&knee.highest)));
+        items.push((format!("{name}, 95 % of the maximum"), point(&knee.saturated)));
+        items.push((format!("{name}, maximum"), point(&knee.highest)));
     }
     let proposed =
         proposal(&knees).map_or_else(|| "not enough measurements".into(), |point| demand_name(point.demand));
@@ -412,9 +412,9 @@ fn knee_page(means: &[Mean]) -> Page {
     let host_limited = shown.any(|point| point.host_limited);
     let facts = Facts { heading: "Knee over demand".into(), items, host_limited };
     let remarks = vec![
-        "Knee: the point with the most IOPS per ms of average response time. Below it, doubling the \
-         outstanding I/Os yields more than 1.41 times the IOPS, above it less. The proposal is the knee of \
-         the load that needs the most outstanding I/Os."
+        "Knee: the point with the highest IOPS per ms of average response time. Below the knee, doubling the \
+         outstanding I/Os yields more than 1.41 times the IOPS; above the knee, less. The proposal is the knee \
+         with the most outstanding I/Os among all loads."
             .into(),
     ];
     Page { remarks, ..Page::of("knee", "Demand Intensity - Knee", Exhibit::Facts(facts)) }
@@ -464,7 +464,7 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
 
 fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
     let unit = figure.unit();
-    // Formats IOPS as whole numbers, as in PTS summaries.
+    // IOPS are whole numbers, as in PTS summaries.
     let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
     KeyFigure { name, value, absent: "n/a", unit, decimals, host_limited }
 }

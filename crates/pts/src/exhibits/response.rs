@@ -50,7 +50,7 @@ const MEDIAN: usize = 6;
 const TAIL_PPM: u32 = 100_000;
 /// Indices of the percentiles drawn as vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
-/// Minimum number of I/Os beyond a percentile for it to be printed.
+/// Minimum number of I/Os beyond a percentile that is printed.
 pub const IOS_BEYOND: u64 = 10;
 /// Histogram slots per bin of the plot: bins are 6 to 12 % wide.
 const SLOTS_IN_BIN: usize = 16;

@@ -27,7 +27,7 @@ pub(crate) fn page(title: &str, measured: &[(String, &Histogram)]) -> Page {
     page
 }
 
-/// Points supported by enough I/Os: N, where one in N I/Os takes longer, and the response time in ms.
+/// Returns the points with enough I/Os as (N, response time in ms): one in N I/Os takes longer than this time.
 fn points(histogram: &Histogram) -> Vec<(f64, f64)> {
     let point = |beyond_ppm: u32| {
         let ms = Percentile { name: "", beyond_ppm }.of(histogram)?;

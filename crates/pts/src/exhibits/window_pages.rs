@@ -39,7 +39,7 @@ pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&
     Page { key: None, title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
 }
 
-/// The five rounds of the window, zoomed, and the criteria of the steady-state decision.
+/// An enlarged view of the five rounds of the window, and the determination box.
 pub fn determination(
     short_name: &str,
     unit: Unit,

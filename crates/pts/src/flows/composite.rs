@@ -29,8 +29,8 @@ pub const PAGE_BYTES: u32 = 4096;
 /// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// Block sizes of a run. The block sizes are taken from the table, except that the operator may replace sizes
-/// smaller than the device's sectors by the smallest possible size.
+/// Block sizes of a run: those of the table, except that the operator may replace sizes that the device's sectors do
+/// not permit with the smallest possible size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     sizes: Vec<(u32, u8)>,
@@ -73,7 +73,7 @@ impl Composite {
         }
         Err(Stop::Failed(format!(
             "the composite contains {} KiB I/Os, but the device's sectors are {sector} B; use \
-             --composite-fits-sectors to replace these by {}, which marks the run as modified",
+             --composite-fits-sectors to replace these with I/Os of {}, which marks the run as modified",
             impossible.join(", "),
             block_size(sector.into())
         )))
@@ -140,7 +140,7 @@ fn row(name: &str, shares: impl Iterator<Item = u8>) -> Row {
     Row { name: name.into(), cells: shares.map(|share| Cell::Value(f64::from(share))).collect() }
 }
 
-/// Formats the groups as `A (first 5 %)`, `B (5 to 20 %)`.
+/// Formats the groups as `A (0 to 5 %)`, `B (5 to 20 %)`.
 fn group_names() -> Vec<String> {
     let mut from = 0;
     let name = |(name, _, range): (&str, u8, u8)| {

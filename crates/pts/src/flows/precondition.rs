@@ -24,7 +24,7 @@ pub struct Precondition {
 }
 
 impl Precondition {
-    /// Creates an empty state that tracks minute `minute` of each round, starting at 1, as variable `variable`.
+    /// Creates an empty state that tracks minute `minute` of each round, counted from 1, as variable `variable`.
     pub fn tracking(minute: u32, variable: String) -> Self {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }

@@ -10,7 +10,7 @@ use crate::method::profile::Cell;
 use crate::method::steady::WINDOW_ROUNDS;
 use crate::{Bench, Context, Outcome, Stop};
 
-/// Index of the last segment in a round that follows an interruption; None if there was none.
+/// Returns the index of the last segment of a round that follows an interruption; None if there was none.
 #[must_use]
 pub fn gap_at(segments: &[Segment]) -> Option<usize> {
     segments.iter().rposition(|segment| segment.gap_before.is_some())
@@ -38,7 +38,7 @@ pub(crate) fn judge(
     tracked: Vec<Tracked>,
 ) -> Result<Verdict, Stop> {
     if let Some(step) = gap {
-        // A round that starts right after the gap is valid, but a round that contains the gap is not.
+        // A round that starts immediately after the gap is valid, but a round that contains the gap is not.
         let first_round = if step == 0 { number } else { number + 1 };
         history.restart();
         bench.note(Note::WindowRestarted { first_round })?;
@@ -149,7 +149,7 @@ impl Rounds {
         }
     }
 
-    /// Returns the rounds that results are based on: the five rounds of the window, or the last available rounds.
+    /// Returns the result rounds: the five rounds of the window or, if there are fewer, the last available rounds.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]

@@ -1,4 +1,4 @@
-//! Tests from data files that Plateau exported: the tables, charts and figures of the file, and nothing else.
+//! Tests from data files that Plateau exported: shows only the tables, charts and figures of the file.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,18 @@ use crate::{KeyFigure, Mark};
 
 use super::absent::ABSENT;
 
-/// The kind for tests of exported files. This name is never compared: the test has the name that the file states.
+/// The kind of all tests in exported files. Its name is not used: a test has the name that its file states.
 pub(super) const KIND: Kind = Kind {
     name: "exported",
     title: "Exported",
     subject: "Exported",
-    purpose: "results as another run of Plateau exported them",
+    purpose: "results as exported by another run of Plateau",
     tracked: None,
     pages,
     figures,
 };
 
-/// Decimal places of tables: the file has unrounded values.
+/// Number of decimal places in tables; the values in the file are not rounded.
 const DECIMALS: usize = 3;
 
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
@@ -53,7 +53,7 @@ fn figure(figure: &ToldFigure) -> Option<KeyFigure> {
 fn pages(view: &View<'_>) -> Vec<Page> {
     let Some(exported) = &view.test.exported else { return Vec::new() };
     let mut pages: Vec<Page> = Vec::new();
-    // Exhibits of one page stay on one page.
+    // Exhibits from the same page are placed on the same page.
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut put = |title: &str, exhibit: Exhibit| {
         let next = pages.len();
@@ -80,7 +80,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     pages
 }
 
-/// Preconditioning is not a result.
+/// Returns whether a reading is a result; preconditioning is not.
 fn is_result(reading: &Reading) -> bool {
     reading.phase.as_deref() != Some("precondition")
 }

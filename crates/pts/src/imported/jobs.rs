@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
     subject: "Jobs",
-    purpose: "loads of a load generator, one by one",
+    purpose: "jobs of a load generator, one by one",
     tracked: None,
     pages,
     figures: |view| {

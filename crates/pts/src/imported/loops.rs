@@ -126,7 +126,7 @@ fn tracked(view: &View<'_>, block_bytes: u32, unit: Unit, measure: Measure) -> T
     TrackedSeries { name: format!("{} {size} W", order_name(view)), unit, points: view.points(spot, measure) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "every measure reads one field of a figure")]
+#[expect(clippy::too_many_arguments, reason = "each argument sets one property of the figure")]
 fn figure(
     view: &View<'_>,
     block_bytes: u32,

@@ -33,8 +33,8 @@ fn stated(view: &View<'_>, name: &str) -> Option<f64> {
     view.test.figures.iter().find(|figure| figure.name == name).and_then(|figure| figure.value)
 }
 
-/// Computes FOB and the mean of the last minutes from the curve. Both are defined per minute; a curve that is
-/// shorter than the averaging period has neither.
+/// Computes FOB and the mean of the last minutes from the curve. Both are defined per minute; a curve shorter than
+/// the averaging period has neither.
 fn worked_out(view: &View<'_>) -> (Option<f64>, Option<f64>, usize) {
     let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
     let step = minutes(view).filter(|step| curve.len() as f64 * step >= LAST_MINUTES as f64);

@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
         (!self.has_maxima()).then_some(text)
     }
 
-    /// Part of the LBA space that preconditioning writes.
+    /// The part of the LBA space that preconditioning writes.
     #[must_use]
     pub fn precondition_range(&self) -> Range {
         range::share_of(self.target.capacity_bytes, self.settings.precondition_range_percent)
@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Gives each step a distinct seed, so that no two rounds have the same offsets.
+/// Returns a distinct seed for each step, so that no two rounds access the same offsets.
 fn seed_of(seed: u64, round: u32, step: u32) -> u64 {
     let mut state = seed ^ (u64::from(round) << 32 | u64::from(step));
     split_mix(&mut state)

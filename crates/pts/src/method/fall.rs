@@ -29,8 +29,8 @@ pub(crate) struct Interval {
 /// The first fall of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fall {
-    /// Number of intervals before the fall. The fall itself is within the last of these intervals or the first interval
-    /// after them.
+    /// Number of intervals before the fall. The fall itself is within the last of these intervals or within the next
+    /// one.
     pub intervals: usize,
     /// Number of bytes written until the fall, interpolated within these two intervals.
     pub bytes: f64,
@@ -79,8 +79,8 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
 }
 
-/// Returns the first interval that is not slow compared with the fastest interval; 0 if there is no such interval among
-/// the first.
+/// Returns the index of the first interval that is not slow compared with the fastest interval; 0 if all intervals that
+/// may be skipped are slow, and so is the next one.
 fn start(series: &[Interval]) -> usize {
     let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
     let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;

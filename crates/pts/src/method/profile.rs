@@ -48,7 +48,7 @@ pub struct Profile {
     pub further_range_percents: &'static [u8],
     /// Other active range amounts that the tester may choose.
     pub further_amounts_bytes: &'static [u64],
-    /// Properties of this version that no source confirms. They were taken from another version.
+    /// Properties of this version that no source confirms, and that are therefore those of another version.
     pub unsourced: &'static [&'static str],
 }
 
@@ -108,7 +108,7 @@ pub struct SaturationEnd {
     pub minutes: u32,
     /// Whether steady state ends the test (1.1 and later).
     pub when_steady: bool,
-    /// Whether the operator may continue the test after this end (1.0: published reports did).
+    /// Whether the operator may continue the test after this end (1.0, as published reports did).
     pub may_continue: bool,
     /// Limit in minutes up to which the operator may extend the test.
     pub most_minutes: u32,

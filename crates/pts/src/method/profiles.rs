@@ -23,7 +23,7 @@ pub const PROFILES: &[Profile] = &[
     pts_e_2_0::PROFILE,
 ];
 
-/// Used for imported runs instead of a version of the specification.
+/// The profile of imported runs, to which no version of the specification applies.
 const IMPORTED: Profile = Profile {
     name: "imported",
     revision: "NOT PTS",

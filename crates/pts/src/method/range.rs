@@ -3,7 +3,7 @@
 use record::Range;
 use stdx::units::{KIB, MIB};
 
-/// Alignment of ranges: a multiple of every drive's block size.
+/// Alignment of ranges: a multiple of the block size of every supported drive.
 const ALIGNMENT_BYTES: u64 = 4 * KIB;
 
 /// The first `percent` of the device, rounded down to whole MiB if it is at least 1 MiB.

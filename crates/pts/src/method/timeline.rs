@@ -15,9 +15,9 @@ pub(crate) struct Sample {
     pub megabytes_per_second: f64,
     /// Bytes written during the sample.
     pub written_bytes: u64,
-    /// None without I/O.
+    /// None if no I/O completed.
     pub mean_ms: Option<f64>,
-    /// None without I/O.
+    /// None if no I/O completed.
     pub max_ms: Option<f64>,
     /// Whether the host may have limited the workload that the sample belongs to.
     pub host_limited: bool,

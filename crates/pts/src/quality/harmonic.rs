@@ -1,5 +1,6 @@
-//! Plausibility check for a matrix of IOPS. A drive that does one thing at a time needs as much time for a mix
-//! as for the reads and the writes separately, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
+//! Plausibility check for a matrix of IOPS. A drive on which reads and writes do not affect each other needs as much
+//! time for a mix as for its reads and its writes separately, so its IOPS follow the harmonic law
+//! 1/X(r) = (1-r)/W + r/R.
 
 use stdx::units::{block_size, grouped};
 

@@ -16,7 +16,7 @@ const DEGREES: f64 = 3.0;
 /// Observations from the rounds of one test.
 #[derive(Default)]
 struct Temperatures {
-    /// Temperatures reported during this round.
+    /// Temperatures reported during the current round.
     reported: Vec<f64>,
     latest: Option<f64>,
     /// Value and temperature of each round, by tracking variable.
@@ -89,11 +89,11 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
         "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} {CELSIUS} \
-         (correlation {thermal:.2}); the drift may come from its temperature rather than from its flash"
+         (correlation {thermal:.2}); the drift may be caused by temperature rather than by the flash"
     ))
 }
 
-/// None if either series is constant.
+/// Returns the correlation coefficient; None if either series is constant.
 fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let count = xs.len() as f64;
     let mean = |all: &[f64]| all.iter().sum::<f64>() / count;
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(
             reported,
             ["TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 °C (correlation \
-              -1.00); the drift may come from its temperature rather than from its flash"]
+              -1.00); the drift may be caused by temperature rather than by the flash"]
         );
         let cooling = |round: u32| Some(70 - round as i16);
         let reported = notes("iops", &journal(|round| 10_000.0 + 300.0 * f64::from(round), cooling));

@@ -1,4 +1,4 @@
-//! A bench that replays a journal: for reports, re-evaluation and resuming.
+//! A bench that replays a journal, for reports, re-evaluation and resuming.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns whether the journal already contains `note`. A note is derived from the results before it, so notes
-    /// are matched by position, not by their numbers: a build that rounds differently must not record a note twice.
+    /// are matched by position, not by value: a build that rounds differently must not record a note twice.
     pub fn had_noted(&mut self, note: &Note) -> bool {
         if !self.is_exhausted() {
             return true;
@@ -125,10 +125,10 @@ fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
         Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
         _ => "something else".to_owned(),
     };
-    // Both are printed in short form; they may differ in properties that are omitted.
+    // Workloads are printed in short form, so they may differ in properties that are omitted.
     let other =
         if found == requested { " with other threads, queue depth, offsets, data or seed" } else { "" };
-    Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}{other}")))
+    Err(Stop::Diverged(format!("it requests {requested}, but the journal contains {found}{other}")))
 }
 
 impl Bench for Replay<'_> {
@@ -255,10 +255,10 @@ mod tests {
             Event::Noted(judged(2, 21_034.5)),
             Event::Noted(Note::RoundStarted { round: 3, cells: 1 }),
         ]);
-        assert!(replay.had_noted(&judged(1, 2.0)), "an answer follows");
+        assert!(replay.had_noted(&judged(1, 2.0)), "a result follows");
         replay.idle(1).expect("recorded");
         assert!(replay.had_noted(&judged(2, next_up)));
-        assert!(!replay.had_noted(&judged(2, next_up)), "a place is taken once");
+        assert!(!replay.had_noted(&judged(2, next_up)), "each recorded note is matched once");
         assert!(replay.had_noted(&Note::RoundStarted { round: 3, cells: 1 }));
         assert!(!replay.had_noted(&judged(3, 1.0)), "the journal ends before it");
     }

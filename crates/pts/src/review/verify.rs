@@ -89,9 +89,10 @@ fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => {
-                Some(format!("it evaluates round {}, but this build evaluates no round here", then.round))
-            }
+            None => Some(format!(
+                "the journal evaluates round {}, but this build evaluates no round here",
+                then.round
+            )),
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
@@ -143,7 +144,7 @@ fn word(judgement: &Judgement) -> &'static str {
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
         return Some(format!(
-            "it evaluates round {}, but this build evaluates round {}",
+            "the journal evaluates round {}, but this build evaluates round {}",
             then.round, today.round
         ));
     }

@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
 
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut WriteAnswers) -> Result<(), Stop> {
     answers.purge = Some(bench.purge()?);
-    // Each write continues where the last write ended.
+    // Each write continues where the previous write ended.
     let mut chunks = 0;
     for _ in 0..CHUNKS {
         write(context, bench, (1, &mut chunks), &mut answers.fresh, &mut answers.incidents)?;

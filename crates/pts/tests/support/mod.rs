@@ -1,5 +1,5 @@
 //! A fake bench with computed results, shared by the tests of all PTS tests.
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of it")]
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses only part of this module")]
 
 use pts::exhibit::{Exhibit, Table};
 use pts::{Bench, Context, Outcome, Profile, Stop, Test};

@@ -14,7 +14,7 @@ pub struct Mark {
     pub kind: MarkKind,
     /// Banner text, in capitals.
     pub title: &'static str,
-    /// The texts of the caveat: several for modifications, one for all other kinds.
+    /// The texts of the caveat; never empty.
     pub details: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Document {
     }
 
     /// Adds the statements in an imported file about all of its results. They replace Plateau's own explanations of the
-    /// same marks, which are less detailed. Only the mark for the import itself is kept.
+    /// same marks, which are less detailed. Only the explanation of the import itself is kept.
     fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
         let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);
         let mut stated = marks.filter(|stated| stated.mark == kind).peekable();
@@ -91,7 +91,7 @@ impl Document {
             (MarkKind::Imported, ..) => own.into_iter().chain(explained).collect(),
             (_, false, _) => explained,
             (_, true, false) => own,
-            (_, true, true) => vec!["stated by the file".to_owned()],
+            (_, true, true) => vec!["stated in the file".to_owned()],
         }
     }
 

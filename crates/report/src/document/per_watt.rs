@@ -21,7 +21,7 @@ impl Document {
 
 /// Returns the figures per watt of a run with a power source; `figures` are the other figures of the run.
 fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
-    // An upper bound of the power cannot show which of two drives is better.
+    // An upper bound on the power cannot show which of two drives is better.
     let Some(meter) = document.meter.as_ref().filter(|meter| !is_bound(meter)) else { return Vec::new() };
     let idle = meter.idle_watts.map(|idle| Figure {
         key: "power.idle".into(),
@@ -108,7 +108,7 @@ fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Ro
     all.into_iter().map(of).collect()
 }
 
-/// Whether an export of Plateau states this mean for the workload of a reading: `RND 4KiB W, TC 4 QD 32`.
+/// Whether `mean`, from an export of Plateau, is for the workload of `reading`: `RND 4KiB W, TC 4 QD 32`.
 fn is_mean_of(mean: &WorkloadEfficiency, reading: &Reading, one_depth: bool) -> bool {
     let Some((workload, demand)) = mean.workload.split_once(", ") else { return false };
     let stated = reading.threads.zip(reading.queue_depth).map(|(tc, qd)| format!("TC {tc} QD {qd}"));
@@ -125,7 +125,7 @@ fn name(segment: &Segment, one_depth: bool) -> String {
 }
 
 /// The rounds of an imported test. The uncertainty of their mean is taken from the file, because the uncertainties of
-/// the rounds do not show which part is common to all rounds.
+/// the rounds do not show which part of them is common to all rounds.
 fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
     let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
     let mut all: Vec<Rounds> = Vec::new();

@@ -1,9 +1,9 @@
-//! Information that the publisher of a report adds to it. This information never changes a figure.
+//! Information that the publisher adds to a report. It never changes a figure.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use record::{Digest, RunFile};
 
-/// Name of the file in a run's directory with the logo of its plan.
+/// Name of the file in a run's directory that contains the logo from its plan.
 pub const LOGO_FILE: &str = "logo";
 
 /// Sponsor, auditor, notes and logo.
@@ -20,13 +20,13 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Returns what the plan of a run states, with the logo that was stored with the run, or with `logo` instead.
-    /// `read` returns the content of the [stored logo](LOGO_FILE), of at most a number of bytes; it is called only if the
-    /// logo is needed.
+    /// Returns the information stated in the plan of a run. The logo is `logo` or, if it is None, the one that was
+    /// stored with the run. `read` returns the content of the [stored logo](LOGO_FILE), up to the given number of
+    /// bytes, and is called only if this logo is needed.
     ///
     /// # Errors
-    /// Returns an error if the stored logo cannot be read, is not an image, or is not the one with which the run
-    /// started.
+    /// Returns an error if the stored logo cannot be read, is not an image, or differs from the logo with which the
+    /// run started.
     pub fn of_run(
         run: &RunFile,
         logo: Option<Logo>,
@@ -44,7 +44,7 @@ impl Publication {
 fn stored_logo(run: &RunFile, stored: std::io::Result<Vec<u8>>) -> Result<Logo, String> {
     let id = &run.id;
     let changed =
-        |why: String| format!("{why}: `{LOGO_FILE}` of run {id} is not the image with which the run started");
+        |why: String| format!("`{LOGO_FILE}` of run {id} is not the image with which the run started: {why}");
     let bytes = stored.map_err(|error| changed(format!("it cannot be read: {error}")))?;
     let recorded = run.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
     let found = Digest::of(&bytes);
@@ -61,7 +61,7 @@ pub struct Logo {
     png: bool,
 }
 
-/// Size limit for reading, above the limit for logos, so that the check of the logo can report a larger one.
+/// Size limit for reading a stored logo; larger than [`LOGO_LIMIT`], so that a logo that is too large is reported.
 const MOST_STORED_BYTES: u64 = 8 << 20;
 /// Size limit, so that reports remain small enough to send.
 const LOGO_LIMIT: usize = 1 << 20;

@@ -12,12 +12,12 @@ pub(crate) struct Answer<'a> {
     /// Name of the test.
     pub test: &'a str,
     pub phase: Phase,
-    /// Round of the test, starting at 1. None before the first round, after the cells of the last round (such
-    /// as in the workload for a histogram), and in tests without rounds.
+    /// Round of the test, starting at 1. None before the first round, after the cells of the last round (for
+    /// example, in the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
     /// Number of cells of the round before this cell; None outside rounds and for preconditioning.
     pub step: Option<u32>,
-    /// Number of round loops that ended before: 0 in the first loop, which may be preconditioning.
+    /// Number of round loops that ended before this workload: 0 in the first loop, which may be preconditioning.
     pub loops_before: u32,
     pub segment: &'a Segment,
 }

@@ -23,12 +23,12 @@ pub(crate) fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &
     format!("{access}{kinds}{size}.{mix}")
 }
 
-/// TC and QD of a workload after `before`, or nothing if all workloads have the same.
+/// `before`, then TC and QD of a workload; empty if all workloads have the same TC and QD.
 pub(crate) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     if one_depth { String::new() } else { demand(workload.threads, workload.queue_depth, before) }
 }
 
-/// `TC4 QD32`, after `before`.
+/// `before`, then TC and QD: `TC4 QD32`.
 pub(crate) fn demand(threads: u16, queue_depth: u16, before: &str) -> String {
     format!("{before}TC{threads} QD{queue_depth}")
 }

@@ -77,8 +77,8 @@ pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
 fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conformance {
     let JudgedRun { run, profile, entries, .. } = judged;
     let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
-    // In tests without such preconditioning, unmeasured writes are steps of the test: ECW, CBW and DIRTH write
-    // between rounds and before histograms.
+    // In tests without workload-independent preconditioning, unmeasured writes are steps of the test: ECW, CBW and
+    // DIRTH write between rounds and before histograms.
     let has_preconditioning =
         outcome.header.workload_independent.is_some() || custom_plan(run, outcome).is_some();
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =

@@ -69,7 +69,7 @@ pub(crate) fn printed(at: Option<Timestamp>) -> String {
 }
 
 /// A date in the format of the page header of PTS 1.0 (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09 AM
-/// UTC`. The headers of later revisions name the fields, but no format.
+/// UTC`. Later revisions name the header fields, but no format.
 pub(crate) fn in_header_1_0(at: Option<Timestamp>) -> String {
     formatted(at, "%m/%d/%Y %I:%M %p UTC")
 }

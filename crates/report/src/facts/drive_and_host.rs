@@ -6,7 +6,7 @@ use stdx::units::amount_base10;
 
 use crate::facts::scaled_clock::ScaledClock;
 
-/// Maximum rows of health on a page. Longer tables are thinned out evenly, keeping the first and the last row.
+/// Maximum number of health rows on a page. Longer tables are thinned out evenly, keeping the first and the last row.
 const HEALTH_ROWS: usize = 40;
 
 /// A table of text cells.
@@ -84,7 +84,7 @@ pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// Settings that were changed for the run, in order, and settings that were restored.
+/// Settings that were changed for the run or restored after it, in order.
 fn settings(entries: &[Entry]) -> TextTable {
     let on_off = |on: Option<bool>| match on {
         Some(true) => "on".to_owned(),

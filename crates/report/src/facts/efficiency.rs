@@ -2,7 +2,7 @@
 //!
 //! All values come from the journal (the power of each segment, and the idle power before the first test) and
 //! from the properties of the meter in `run.json`. Quantities that were not measured are absent. In an
-//! imported run, both contain what the file states, with only the total uncertainty.
+//! imported run, both contain the values stated in the file, with only their total uncertainty.
 
 use record::{
     CellPower, Efficiency, Entry, Event, ExportedMeter, Power, PowerFacts, PowerSubject, RunFile, Segment,
@@ -10,7 +10,7 @@ use record::{
 };
 use stdx::units::{grouped, span};
 
-/// Number of standard errors in the uncertainty, which covers 95 % of a normal distribution.
+/// Uncertainty as a number of standard errors; ±2 covers 95 % of a normal distribution.
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// A measured value with the parts of its uncertainty.
@@ -20,7 +20,7 @@ pub(crate) struct Quantity {
     /// Uncertainty due to the scatter of the samples: twice the standard error; None if there are too few
     /// samples.
     scatter: Option<f64>,
-    /// Uncertainty due to tolerance and resolution of the meter; None if its tolerance is not known.
+    /// Uncertainty due to the tolerance and resolution of the meter; None if its tolerance is not known.
     tolerance: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn times(quantity: Uncertain, factor: f64) -> Uncertain {
     }
 }
 
-/// Formats a value, with its uncertainty if that is known.
+/// Formats a value with its uncertainty, or with a note that the uncertainty is not known.
 #[must_use]
 pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     let decimals = |of: f64, digits: i32| {
@@ -100,7 +100,7 @@ pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     };
     match uncertainty {
         Some(uncertainty) => {
-            // If the uncertainty is not known, as for an upper bound, the value has three significant digits.
+            // If the uncertainty is zero, as for an upper bound, the value has three significant digits.
             let decimals = if uncertainty > 0.0 { decimals(uncertainty, 2) } else { decimals(value, 3) };
             format!("{} ± {}", grouped(value, decimals), grouped(uncertainty, decimals))
         }
@@ -174,8 +174,8 @@ impl<'a> Meter<'a> {
         self.facts.and(self.idle).map(|(_, power)| Quantity::watts(power))
     }
 
-    /// Power caused by the workload, as far as the meter can determine it; None if power was not measured, or if it
-    /// exceeds the host's idle power by no more than the uncertainty.
+    /// Power caused by the workload, as far as the meter can determine it; None if power was not measured, or if the
+    /// power of the host exceeds its idle power by no more than the uncertainty.
     fn attributed(&self, segment: &Segment) -> Option<Quantity> {
         let power = Quantity::watts(segment.power.as_ref()?);
         let attributed = match self.facts?.subject {

@@ -199,7 +199,7 @@ pub(crate) fn measured_in_window<'a>(
         .collect()
 }
 
-/// Whether TC and QD of all segments are the same, so that workload names omit them.
+/// Whether all segments have the same TC and QD, in which case workload names omit them.
 pub(crate) fn have_one_depth(measured: &[&Segment]) -> bool {
     let depths: Vec<(u16, u16)> =
         measured.iter().map(|s| (s.workload.threads, s.workload.queue_depth)).collect();

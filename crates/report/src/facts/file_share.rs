@@ -1,6 +1,6 @@
 //! Overhead of a file system: I/O of the devices below it per I/O issued by Plateau.
 //!
-//! The counters include all I/O of the devices during a workload, including that of other users. Delayed
+//! The counters cover all I/O of the devices during a workload, including that of other users. Delayed
 //! writes by the file system count towards the workload during which they reach the devices.
 
 use record::{
@@ -11,7 +11,8 @@ use stdx::units::{amount_base10, block_size, count_of};
 
 use crate::facts::answers::answers;
 
-/// If the devices read less than this fraction of the bytes that Plateau read, the rest was served from elsewhere.
+/// If the devices transferred less than this fraction of the bytes that Plateau read or wrote, some I/O did not reach
+/// them.
 const ALL: f64 = 0.95;
 
 /// I/O issued by Plateau, and I/O of the devices below the file system, over the same workloads.
@@ -49,8 +50,8 @@ impl Pair {
 }
 
 impl Share {
-    /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads that
-    /// verification uses to check the data are not part of a segment's reads.
+    /// Adds up workloads; None if the I/O below the file is not known for any of them. Skips workloads with
+    /// verification, because a segment's reads do not include the reads that check the data.
     fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
         let mut sum = None;
         for segment in segments {
@@ -67,7 +68,7 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// The ratios; None if Plateau issued no I/O.
+    /// The ratios; a ratio is None if Plateau issued no such I/O.
     fn ratios(&self) -> FileShare {
         let writes = self.write.own_ios;
         FileShare {
@@ -111,7 +112,7 @@ fn names(facts: &FileSystemFacts) -> Vec<String> {
     facts.devices.iter().map(|device| device.name.clone()).collect()
 }
 
-/// The file after the last workload; None if it is not known.
+/// How the file is stored after the last workload; None if it is not known.
 fn stored(run: &RunFile, entries: &[Entry]) -> Option<OnFile> {
     if run.origin.is_none() {
         return answers(entries).iter().rev().find_map(|answer| answer.segment.on_file);
@@ -195,7 +196,7 @@ fn share_text(facts: &ExportedFileSystem) -> String {
     text
 }
 
-/// Describes the file system, shown where a drive's interface would be.
+/// Describes the file system, in place of a drive's interface.
 pub(crate) fn words(facts: &ExportedFileSystem) -> String {
     let devices = facts.devices.as_deref().unwrap_or_default();
     let on = if devices.is_empty() { "" } else { " on " };

@@ -27,8 +27,8 @@ pub(crate) fn is_result(outcomes: &[Outcome], answer: &Answer<'_>) -> bool {
     in_window(outcomes, answer) && loop_of(outcomes, answer).is_some_and(counts)
 }
 
-/// If the test's results come from a later loop than `answer`, returns the name of the loop that `answer`
-/// evaluates.
+/// If the test's results come from a later loop than `answer`, returns the name of the loop to which `answer`
+/// belongs.
 pub(crate) fn earlier_loop(outcomes: &[Outcome], answer: &Answer<'_>) -> Option<&'static str> {
     let outcome = outcomes.iter().find(|outcome| outcome.test == answer.test)?;
     let (_, earlier) = outcome.loops.split_last()?;

@@ -171,7 +171,7 @@ fn of_reading<'a>(
         ios: reading.ios,
         read: reading.read.as_ref(),
         write: reading.write.as_ref(),
-        // Only Plateau's own exports state this.
+        // Only Plateau's own exports state host limits.
         host_limited: test
             .exported
             .as_ref()
@@ -184,7 +184,7 @@ fn of_reading<'a>(
     }
 }
 
-/// A percentile from the reported histogram, or as reported.
+/// A percentile from the reported histogram or, if there is none, as reported.
 fn percentile_of(reading: &Reading, beyond_ppm: u32) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile_ns(histogram, beyond_ppm).map(|ns| ns as f64);

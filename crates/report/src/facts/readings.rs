@@ -23,7 +23,8 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     if test.exported.is_some() && !have_one_demand(&all) { Vec::new() } else { all }
 }
 
-/// Whether TC and QD of all readings are the same, so that their names omit them. Jobs have names of their own.
+/// Whether all readings have the same TC and QD, in which case their names omit them; also true for jobs, which have
+/// names of their own.
 pub(crate) fn have_one_demand(readings: &[&Reading]) -> bool {
     let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
     readings.iter().any(|reading| reading.name.is_some())

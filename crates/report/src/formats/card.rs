@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
 const SIZES: [Size; 2] = [Size { width: 1200.0, height: 630.0 }, Size { width: 1600.0, height: 900.0 }];
 const THEMES: [(Theme, &str); 3] =
     [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::Transparent, "transparent")];
-/// Size of the chart on a card in its own units.
+/// Size of the chart on a card, in units of the chart.
 const PICTURE: Size = Size { width: 560.0, height: 380.0 };
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
@@ -48,7 +48,7 @@ pub fn card_files(content: &Card) -> Result<Files, String> {
 }
 
 fn content(document: &Document, cover: &Cover<'_>) -> Card {
-    // The first fact is the capacity; test system and dates are in the line about the origin.
+    // Capacity, interface and firmware. The tool and the date are in the credit line.
     let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
     let picture = cover.pictures.first().and_then(|(exhibit, title)| {
         Some((title.clone(), charts::picture(exhibit, title, PICTURE)?, PICTURE))
@@ -77,7 +77,7 @@ fn marks(document: &Document) -> Vec<String> {
     titles.chain(further).map(str::to_owned).collect()
 }
 
-/// The worst verdict and, if the figures are not measurements of a drive, their source.
+/// The badge: the worst verdict and, if the figures are not measurements of a drive, their source.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);

@@ -127,7 +127,7 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
     table(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
-/// The last three columns of a cell: value, mark, and the reason if there is no value.
+/// The last three columns of a cell: the value, whether it is host-limited, and the reason if there is no value.
 fn value(cell: &Cell) -> [String; 3] {
     match cell {
         Cell::Value(value) => [value.to_string(), "false".into(), String::new()],
@@ -136,7 +136,7 @@ fn value(cell: &Cell) -> [String; 3] {
     }
 }
 
-/// Marks on curves; if the tester set a mark, the computed value is next to it.
+/// Marks on curves. If the tester set a mark, its row also contains the computed value.
 fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.marks.iter().map(|mark| {

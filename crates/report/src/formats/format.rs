@@ -37,8 +37,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns the name of an output in this format, a file or a folder, that belongs to the run `name`. Its extension
-    /// is one that other programs recognise.
+    /// Returns the name of the file or folder to which the run `name` is exported in this format. The extension of a
+    /// file is one that other programs recognise.
     #[must_use]
     pub fn output_name(&self, name: &str) -> String {
         match (&self.make, self.extensions.first()) {
@@ -74,7 +74,7 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Provenance of the results in a file with a foreign format: the run, its profile, the simulated drive (null
+/// Provenance of the results in a file in a foreign format: the run, its profile, the simulated drive (null
 /// for a real one) and the marks. `import` reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());

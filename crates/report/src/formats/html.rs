@@ -1,5 +1,5 @@
-//! The report as one self-contained HTML file. Each module lays out one kind of page, and only converts the
-//! text of `pages` to markup.
+//! The report as one self-contained HTML file. Each module lays out one kind of page, and takes the text from
+//! `pages`.
 
 mod annex;
 mod cover;

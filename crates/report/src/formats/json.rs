@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
     make: Make::File(document),
 };
 
-/// Schema version. Adding a key keeps it; removing a key or changing its meaning increments it.
+/// Schema version. Increment it if a key is removed or its meaning changes, but not if a key is added.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON schema of the document, as published in docs/reference/report-schema.json.

@@ -1,7 +1,7 @@
 //! The results in OpenMetrics text format, for monitoring systems.
 //!
-//! The format is generated here because the common library stores its series in hash maps, whose order varies between
-//! runs.
+//! The format is generated here because the usual library stores its series in hash maps, whose order varies between
+//! executions.
 
 mod family;
 mod on_file;
@@ -59,7 +59,7 @@ fn marks(document: &Document) -> Vec<(&'static str, String)> {
     marks.flat_map(|mark| mark.details.into_iter().map(move |detail| (mark.kind.key(), detail))).collect()
 }
 
-/// The caveats that must accompany every number of the run; the metric has no samples if there are none.
+/// The caveats that must accompany every number of the run; without caveats, the metric has no samples.
 fn family_of_marks<'a>(marks: &'a [(&'static str, String)]) -> Family<'a> {
     let samples = marks.iter().map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], 1.0));
     Family {
@@ -92,8 +92,8 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     families
 }
 
-/// Returns `None` for simulated runs, and for imported runs without such a figure, because this host did not
-/// drive their workloads.
+/// Returns `None` for simulated and imported runs without host-limited figures, because this host did not drive
+/// their workloads.
 fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
     let mut figures = source.document.outcomes.iter().flat_map(|outcome| &outcome.key_figures);
     if source.document.label().is_some() && !figures.any(|figure| figure.host_limited) {
@@ -126,8 +126,8 @@ fn steady(source: Source<'_>) -> Vec<Family<'_>> {
         Family {
             name: "plateau_steady_state",
             unit: "",
-            help: "1 if the test reached steady state, otherwise 0; absent if it has none or is not \
-                   complete.",
+            help: "1 if the test reached steady state, otherwise 0; absent for incomplete tests and tests \
+                   without steady state.",
             samples: steady,
         },
         Family { name: "plateau_rounds", unit: "", help: "Completed rounds.", samples: rounds },

@@ -69,7 +69,7 @@ pub fn of_blocks(
     writer.finish(Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into()))
 }
 
-/// Draws a page. The summary page returns the notes that do not fit in `further`.
+/// Draws a page. The summary page stores the notes that do not fit on it in `further`.
 fn draw(
     sheet: &mut Sheet<'_>,
     document: &Document,

@@ -35,7 +35,7 @@ struct Grid<'a> {
 }
 
 /// Formats `table` as aligned lines of at most 80 columns. Numbers are right-aligned; row names are left-aligned
-/// unless they are numeric. Columns that do not fit are printed as a further table below.
+/// unless they are numeric. Columns that do not fit are printed in a further table below.
 #[must_use]
 pub fn text_table(table: &Table) -> String {
     let grid = Grid::of(table);

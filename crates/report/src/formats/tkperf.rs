@@ -38,8 +38,8 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // The format has no field for Plateau's marks. Readers of this format show the free text, and look up
-    // elements by name, so they ignore other elements.
+    // The format has no field for Plateau's marks, so they are in the free text, which readers of this format
+    // show. Readers look up elements by name and ignore all others, such as `plateau`.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
     let stated = source.document.marks(None).into_iter().filter(|mark| mark.kind != MarkKind::Simulated);

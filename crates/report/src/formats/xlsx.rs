@@ -42,7 +42,7 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     let mut names: Vec<String> =
         ["summary", "cells", "power", on_file::SHEET, chart::SHEET].map(str::to_lowercase).into();
     for outcome in source.document.outcomes.iter().filter(|outcome| has_content(outcome)) {
-        // Custom tests may share a title, but names are unique.
+        // Custom tests may share a title, but their names are unique.
         let title = sheet_name(&outcome.title);
         let is_taken = names.contains(&title.to_lowercase());
         let name = if is_taken { sheet_name(&outcome.test) } else { title };

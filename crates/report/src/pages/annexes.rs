@@ -13,7 +13,8 @@ pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
 pub(crate) const SUPPLEMENT_TITLE: &str = "Annex B: beyond the standard";
 
 /// Introduction of the supplement of an imported run.
-pub(crate) const STATED_INTRODUCTION: &str = "Power and the share of the file system, as the imported file states them. Nothing here affects a verdict.";
+pub(crate) const STATED_INTRODUCTION: &str =
+    "Power and the share of the file system, as stated in the imported file. Nothing here affects a verdict.";
 
 /// Column headings of the clauses.
 pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Verdict", "Journal records"];
@@ -23,11 +24,11 @@ pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
         all => {
-            format!(" No source was found for {}; Plateau follows an earlier version there.", all.join(", "))
+            format!(" No source was found for {}; here, Plateau follows an earlier version.", all.join(", "))
         }
     };
     format!(
-        "What {} requires, what was done, and the journal records that show it. Plateau follows published \
+        "The requirements of {}, what was done, and the journal records that show it. Plateau follows published \
          reports and implementations of the specification, whose full text is not public.{unsourced}",
         document.profile.revision
     )

@@ -7,7 +7,7 @@ use crate::document::marks::{Mark, MarkKind};
 use crate::facts::conformance::Verdict;
 use charts::markup::shortened;
 
-/// Maximum characters of a list in a banner; longer lists would leave too little space for the plot.
+/// Maximum number of characters of a list in a banner; longer lists would leave too little space for the plot.
 const NAMED_CHARACTERS: usize = 130;
 
 /// A banner that states a mark.
@@ -31,9 +31,7 @@ pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<Stri
         let text = format!("{} to {}", verdict.words(), document.profile.revision);
         match strips.first_mut() {
             Some(first) => first.text = format!("{}; {text}", first.text),
-            None => {
-                strips.push(Strip { kind: MarkKind::NotComplete, label: "NOT A RESULT OF THE PTS", text })
-            }
+            None => strips.push(Strip { kind: MarkKind::NotComplete, label: "NOT A PTS RESULT", text }),
         }
     }
     strips

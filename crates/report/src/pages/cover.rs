@@ -1,5 +1,5 @@
 //! The cover, which is sufficient for readers in a hurry. It has no page number, so that the numbered pages
-//! match the specification's.
+//! match those of the specification.
 
 use charts::card::{CardFigure, Tone};
 use pts::exhibit::{Exhibit, Page, Scale};

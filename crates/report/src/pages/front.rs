@@ -31,8 +31,8 @@ pub(crate) fn blocks_of_test(document: &Document, outcome: &Outcome) -> [(&'stat
     })
 }
 
-/// Maximum array members on the first page. Larger arrays are listed in the special notes, which may continue in an
-/// annex.
+/// Maximum number of array members on the first page. Larger arrays are listed in the special notes, which may continue
+/// in an annex.
 pub(crate) const MOST_MEMBERS: usize = 4;
 
 fn device(document: &Document) -> Vec<Fact> {
@@ -105,7 +105,7 @@ fn software(document: &Document) -> Vec<Fact> {
                 "PROFILE",
                 origin.profile.as_ref().map_or_else(
                     || "none: not a PTS run".to_owned(),
-                    |profile| format!("{profile}, as stated by the file"),
+                    |profile| format!("{profile}, as stated in the file"),
                 ),
             ),
         ];
@@ -127,7 +127,7 @@ fn software(document: &Document) -> Vec<Fact> {
 /// Maximum number of characters of the kernel command line on the first page; annex B contains all of it.
 const LONGEST_KERNEL_LINE: usize = 60;
 
-/// Maximum characters of a name on the first page.
+/// Maximum number of characters of a name on the first page.
 const LONGEST_NAME: usize = 120;
 
 fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
@@ -142,7 +142,7 @@ fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
     ]
 }
 
-/// Maximum characters of the command that started the run; `run.json` has all of it.
+/// Maximum number of characters of the command that started the run; `run.json` contains all of it.
 const LONGEST_COMMAND: usize = 200;
 
 /// Data with which a reader can find the run, repeat it and verify this report.

@@ -1,4 +1,4 @@
-//! Which pages a report has, in which order.
+//! The pages of a report, in order.
 
 use pts::Outcome;
 

@@ -88,7 +88,8 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     // This row is always on the first page, even if the run has many marks.
     if !document.invalidating.is_empty() {
         let mut comments = document.invalidating.clone();
-        let when = "found when the host was checked before the tests; results may reflect this rather than the drive";
+        let when =
+            "found by the host checks before the tests; results may reflect the host rather than the drive";
         comments.push(when.into());
         rows.push(NoteRow { item: "Host".into(), notation: "WOULD INVALIDATE".into(), comments });
     }
@@ -144,7 +145,7 @@ const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to those that presumably fit on its summary; page 1 and its annex contain all of them.
+/// Notes of one test, limited to those that should fit on its summary; page 1 and its annex contain all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;

@@ -73,7 +73,7 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
 }
 
 /// Whether the results of a test are valid: it is complete, steady if it has to be, and the drive was not rejected.
-/// Results that are not valid look different everywhere.
+/// All formats show results that are not valid in a different style.
 pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
     let is_rejected = outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass());
     !is_rejected && outcome.stop.is_none() && outcome.converged != Some(false)

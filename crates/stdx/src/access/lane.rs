@@ -16,7 +16,7 @@ pub struct Access {
     pub offset_bytes: u64,
 }
 
-/// One kind of I/O of one thread: uniform over the span, or ascending in the thread's part of it.
+/// One kind of I/O of one thread: random over the whole span, or sequential in the thread's part of it.
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) span: Span,

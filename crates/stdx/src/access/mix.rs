@@ -115,7 +115,7 @@ mod tests {
                 _ => 2,
             };
             let last_byte = access.offset_bytes + u64::from(access.block_bytes) - 1;
-            assert_eq!(group(access.offset_bytes), group(last_byte), "an I/O across the end of its group");
+            assert_eq!(group(access.offset_bytes), group(last_byte), "an I/O crosses the end of its group");
             groups[group(last_byte)] += 1;
             reads += u32::from(access.read);
         }

@@ -11,19 +11,19 @@ pub enum Offsets {
     Independent,
     /// Every block once per pass, in an order that differs from pass to pass.
     OncePerPass,
-    /// The block of rank `r` with a probability proportional to `r` to the power of minus theta. Ranks are scattered over
-    /// the span.
+    /// The block of rank `r` is chosen with a probability proportional to `r` to the power of minus theta. The ranks
+    /// are scattered over the span.
     Zipf {
         /// Theta in thousandths.
         theta_milli: u32,
     },
-    /// Self-similar: fraction `h` of the blocks gets fraction `1 - h` of the I/Os, and so on within them. The blocks
-    /// are scattered over the span.
+    /// Self-similar: a fraction `h` of the blocks gets a fraction `1 - h` of the I/Os, and the same applies within
+    /// that fraction. The blocks are scattered over the span.
     Pareto {
         /// `h` in thousandths.
         h_milli: u32,
     },
-    /// Normal, around the middle of the span.
+    /// Normally distributed around the middle of the span.
     Normal {
         /// Standard deviation in percent of the span.
         deviation_percent: u8,
@@ -31,7 +31,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// Returns why this is impossible; `None` if it is possible.
+    /// Returns why the parameter of the distribution is invalid; `None` if it is valid.
     pub(super) fn problem(self) -> Option<&'static str> {
         match self {
             Self::Zipf { theta_milli: 0 | 100_001.. } => {
@@ -106,7 +106,7 @@ fn fraction(rng: &mut Rng) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-/// Draws until the block is within the span.
+/// Draws a normally distributed block; draws again if it is outside the span.
 fn normal(blocks: u64, deviation: f64, rng: &mut Rng) -> u64 {
     loop {
         let radius = (-2.0 * fraction(rng).ln()).sqrt();
@@ -163,7 +163,7 @@ fn mixed(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// Zipf's distribution by rejection and inversion (Hörmann and Derflinger, 1996), which needs no table.
+/// The Zipf distribution by rejection-inversion (Hörmann and Derflinger, 1996), which needs no table.
 #[derive(Debug, Clone, Copy)]
 struct Zipf {
     count: u64,
@@ -182,7 +182,7 @@ impl Zipf {
         zipf
     }
 
-    /// Draws a rank from 1.
+    /// Draws a rank; ranks start at 1.
     fn draw(&self, rng: &mut Rng) -> u64 {
         loop {
             let area = self.last + fraction(rng) * (self.first - self.last);
@@ -202,7 +202,7 @@ impl Zipf {
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         let t = (1.0 - self.theta) * log;
-        // exp(t) - 1 over t, whose limit at 0 is 1.
+        // (exp(t) - 1) / t, whose limit at 0 is 1.
         log * if t.abs() > 1e-8 { t.exp_m1() / t } else { 1.0 + t / 2.0 }
     }
 
@@ -245,7 +245,7 @@ mod tests {
             }
             assert!(blocks < 1000 || one != other);
         }
-        // Neighbours in time are not neighbours on the drive: the mean distance of two random blocks is a third.
+        // Consecutive accesses are far apart: the mean distance between two random blocks is a third of the span.
         let pass = draws(Offsets::OncePerPass, 100_000, 100_000);
         let mean = pass.windows(2).map(|pair| pair[0].abs_diff(pair[1]) as f64).sum::<f64>() / 1e5;
         assert!((mean / 33_333.0 - 1.0).abs() < 0.05, "{mean}");

@@ -55,12 +55,12 @@ impl Span {
 pub enum Order {
     /// Uniform over all blocks of the span.
     Random,
-    /// Ascending, each thread in its own equal part of the span; wraps at the end of the part.
+    /// Block after block, each thread in its own equal part of the span; wraps at the end of the part.
     Sequential,
 }
 
-/// Returns the size of part `index` when `total` is divided into `parts`. The parts add up to exactly
-/// `total`.
+/// Divides `0..total` into `parts` ranges of nearly equal length and returns the range at `index`. The ranges
+/// cover `0..total` exactly.
 #[must_use]
 pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
     let cut = |i: u16| (u128::from(total) * u128::from(i) / u128::from(parts)) as u64;

@@ -14,7 +14,7 @@ use super::read::{self, Links, ReadError};
 
 /// Number of random names to try: one collision is bad luck, several are an attack.
 const MOST_ATTEMPTS: u32 = 16;
-/// Number of files that are written before the first of them is replaced: all of them are open.
+/// Number of files that are written before the first of them is replaced; all of them are open at the same time.
 const MOST_TOGETHER: usize = 64;
 
 /// Why a file cannot be written.
@@ -138,9 +138,9 @@ impl Folder {
         Ok(value)
     }
 
-    /// Writes several files in any folders, each as by [`replace`](Self::replace), up to 64 together: these are all on
-    /// disk before the first of them is replaced, so that none is if there is no space for all. A folder that consecutive
-    /// files have in common is synchronised once.
+    /// Writes several files in any folders, each as [`replace`](Self::replace) does, in groups of up to 64. A group is
+    /// on disk before its first file is replaced: if there is no space for the whole group, none of its files is
+    /// replaced. A folder that consecutive files share is synced once.
     ///
     /// # Errors
     /// Returns the errors of [`replace`](Self::replace).
@@ -245,7 +245,7 @@ impl Folder {
     }
 }
 
-/// A file that does not yet have its name. It is removed when dropped before that.
+/// A file that does not have its final name yet. It is removed if it is dropped before it is renamed.
 struct Unfinished<'f> {
     folder: &'f Folder,
     /// The name that the file will have.
@@ -253,7 +253,7 @@ struct Unfinished<'f> {
     /// Its permissions, if it replaces a file.
     mode: Option<Mode>,
     file: File,
-    /// Its name until then; `None` once it has been renamed.
+    /// Its temporary name; `None` once it has been renamed.
     temporary: Option<String>,
 }
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// How long to wait for a lock: far longer than the time between fork and exec on a busy host.
 const WITHIN: Duration = Duration::from_millis(250);
 const EVERY: Duration = Duration::from_millis(5);
-/// How long [`is_locked`] reports a lock that it waited for without waiting again. Programs that watch many runs ask about
-/// each of them once a second or more.
+/// How long [`is_locked`] reports a lock as held without waiting again, after it has waited once. Programs that watch
+/// many runs query each lock at least once a second.
 const REMEMBERED: Duration = Duration::from_secs(10);
-/// The locks of which this process knows that they are held.
+/// The locks that this process knows to be held.
 static HELD: Mutex<Held> = Mutex::new(Held(BTreeMap::new()));
 
 /// Takes an exclusive lock (flock) on `file`; returns false if another process holds a lock.
@@ -72,12 +72,12 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Locks that were held, by device and inode number of their files, and when that was last found.
+/// Held locks, by device and inode number of the file, each with the time of the last query that found it held.
 struct Held(BTreeMap<(u64, u64), Instant>);
 
 impl Held {
-    /// Returns whether a lock that cannot be taken `now` counts as held: from the deadline of the query on, or if a recent
-    /// query found that it was held.
+    /// Returns whether a lock that cannot be taken `now` counts as held: it does once the deadline of the query has
+    /// passed, or if a recent query found it held.
     fn is_confirmed(&mut self, file: (u64, u64), now: Instant, deadline: Instant) -> bool {
         self.0.retain(|_, found| now.saturating_duration_since(*found) < REMEMBERED);
         let is_confirmed = now >= deadline || self.0.contains_key(&file);

@@ -177,7 +177,7 @@ impl Columns {
         self.ends.truncate(columns);
     }
 
-    /// Combines every `count` intervals into one; `count` is a power of two.
+    /// Combines every `count` intervals into one; `count` must be a power of two.
     pub fn merge_intervals(&mut self, count: u64) {
         while self.length < count {
             self.fold();

@@ -9,7 +9,7 @@ use crate::value::Value;
 /// Compression level; higher ones take longer and save little.
 const LEVEL: i32 = 3;
 
-/// Numbers of the format: type of a page, and encodings.
+/// Constants of the format: type of a page, and encodings.
 const DATA_PAGE: u32 = 0;
 const PLAIN: u32 = 0;
 const RLE: u32 = 3;
@@ -29,7 +29,7 @@ pub(super) struct Buffer {
     levels: Levels,
 }
 
-/// For each row, whether its value is not null: as runs of equal answers.
+/// For each row, whether its value is present, encoded as runs of equal bits.
 #[derive(Debug, Default)]
 struct Levels {
     bytes: Vec<u8>,
@@ -48,7 +48,7 @@ impl Levels {
 
     fn end_run(&mut self) {
         if self.count > 0 {
-            // The lowest bit would mark values that are not a run.
+            // The lowest bit is 0 for a run and 1 for bit-packed values.
             varint(&mut self.bytes, self.count << 1);
             self.bytes.push(self.current.into());
             self.count = 0;
@@ -59,7 +59,7 @@ impl Levels {
 /// A column of a row group in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Chunk {
-    /// Where it begins.
+    /// Offset in the file.
     pub(super) offset: u64,
     /// Its length, and its length before compression; both include the header of the page.
     pub(super) bytes: u64,
@@ -84,7 +84,7 @@ impl Buffer {
         self.plain.len() + self.levels.bytes.len()
     }
 
-    /// Adds a value; one that the column cannot store is null.
+    /// Adds a value; a value that the column cannot store becomes null.
     pub(super) fn push(&mut self, value: &Value) -> io::Result<()> {
         let is_there = self.append(value)?;
         if self.is_optional {
@@ -131,7 +131,7 @@ impl Buffer {
         self.bits += 1;
     }
 
-    /// Returns the values as a page of `rows` rows, and begins anew.
+    /// Returns the values as a page of `rows` rows, and clears the buffer.
     pub(super) fn take_page(&mut self, rows: u32) -> io::Result<Page> {
         let mut body = Vec::with_capacity(self.bytes() + 16);
         if self.is_optional {

@@ -4,11 +4,11 @@ use super::column::{Chunk, ENCODINGS};
 use super::field::{Field, Type};
 use super::thrift::Struct;
 
-/// Version of the format: 2 would promise nothing that readers need.
+/// Version of the format. Version 2 would promise nothing that readers need.
 const FORMAT_VERSION: u32 = 1;
 const CREATED_BY: &str = concat!("plateau version ", env!("CARGO_PKG_VERSION"));
 
-/// Numbers of the format.
+/// Constants of the format.
 const ZSTD: u32 = 6;
 const REQUIRED: u32 = 0;
 const OPTIONAL: u32 = 1;
@@ -49,7 +49,7 @@ pub(super) fn of(fields: &[Field], groups: &[Group], notes: &[(&str, String)]) -
     })
 }
 
-/// A column of the schema. The older and the newer description of its type agree.
+/// A column of the schema. Its type is stated twice: as a converted type for older readers, and as a logical type.
 fn column(element: &mut Struct, field: &Field) {
     element.i32(1, physical(field.kind));
     element.i32(3, if field.is_optional { OPTIONAL } else { REQUIRED });
@@ -72,7 +72,7 @@ fn column(element: &mut Struct, field: &Field) {
     }
 }
 
-/// Returns how the values of a column are stored.
+/// Returns the physical type of a column.
 fn physical(kind: Type) -> u32 {
     match kind {
         Type::Boolean => 0,

@@ -1,4 +1,4 @@
-//! Structures in Thrift's compact protocol, as far as the headers of Parquet files need it.
+//! Structures in Thrift's compact protocol, as far as the headers of Parquet files need them.
 
 /// Types in field and list headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) enum Kind {
     Struct = 12,
 }
 
-/// A structure that is being written. The ids of its fields increase by at most 15 from one to the next.
+/// A structure that is being written. From one field to the next, the id increases by at most 15.
 #[derive(Debug, Default)]
 pub(super) struct Struct {
     bytes: Vec<u8>,

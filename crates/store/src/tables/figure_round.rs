@@ -6,7 +6,7 @@ use crate::value::Value;
 /// The table.
 pub(super) const TABLE: Table = Table {
     name: "figure_round",
-    about: "One of the values averaged in a figure: a round of the measurement window",
+    about: "One of the values that a figure averages: the value of one round of the measurement window",
     columns: &[
         integer("figure_number", "`number` of the figure"),
         integer("number", "Position in the window, from 1"),

@@ -38,7 +38,7 @@ pub struct Column {
 pub struct Table {
     /// Name.
     pub name: &'static str,
-    /// What one row is.
+    /// Description of one row.
     pub about: &'static str,
     /// Columns after `run_key`, which every table begins with.
     pub columns: &'static [Column],
@@ -93,7 +93,7 @@ pub(crate) const fn text(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Text, about }
 }
 
-/// Returns when something was added to a run, and by whom; nothing if the run was started with it.
+/// Returns when something was added to a run, and by whom; nulls if the run was started with it.
 pub(crate) fn added(stamp: Option<&Stamp>) -> [Value; 2] {
     [stamp.map(|stamp| stamp.wall).into(), stamp.map(|stamp| &*stamp.who).into()]
 }

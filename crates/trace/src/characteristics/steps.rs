@@ -8,7 +8,7 @@ const MOST_STEPS: usize = 512;
 /// One step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Reads, writes, trims and flushes that were issued.
+    /// Number of reads, writes, trims and flushes that were issued.
     pub ios: [u64; 4],
     /// Bytes read and written.
     pub bytes: [u64; 2],
@@ -23,7 +23,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// All I/Os.
+    /// Number of all I/Os.
     #[must_use]
     pub fn all_ios(&self) -> u64 {
         self.ios.iter().sum()

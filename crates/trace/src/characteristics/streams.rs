@@ -31,7 +31,7 @@ pub struct Stream {
     pub completed: u64,
     /// Sum of the known response times.
     pub response_sum_ns: u128,
-    /// The longest one.
+    /// The longest known response time.
     pub response_max_ns: u64,
 }
 

@@ -26,13 +26,13 @@ pub enum Bad {
     Field(&'static str),
     /// The operation is unknown.
     Operation,
-    /// The I/O has no length, or more than 4 GiB.
+    /// The length is zero, or 4 GiB or more.
     Length,
     /// The I/O ends beyond the largest address.
     Address,
     /// The line is longer than 4096 bytes.
     TooLong,
-    /// A file is used before the log opens it, or this action does not exist in the log's version.
+    /// This version of the log does not have the action.
     Sequence,
 }
 

@@ -23,7 +23,7 @@ pub const FORMAT: Format = Format {
 
 struct TraceFs;
 
-/// Returns the parts of a line before and after the name of its event, and whether it is an issue.
+/// Returns the parts of a line before and after the name of its event, and whether the event is an issue.
 fn event(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     for (name, is_issue) in [(ISSUE, true), (COMPLETE, false)] {
         if let Some(at) = memchr::memmem::find(line, name) {
@@ -62,7 +62,7 @@ impl Parse for TraceFs {
         }
         let count = number(fields.next().ok_or(Bad::Fields)?, "sectors")?;
         if op == Op::Flush && count == 0 {
-            // Its sector is meaningless.
+            // The sector of a flush is meaningless.
             sector = b"0";
         }
         let offset = number(sector, "sector")?.checked_mul(SECTOR);

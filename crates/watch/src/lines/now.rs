@@ -10,7 +10,7 @@ use crate::paint::Paint;
 use crate::shown::Shown;
 
 /// Minimum width for showing the latency of the last seconds as well. A narrow screen needs its lines for more
-/// important things.
+/// important data.
 const WITH_LATENCY: usize = 90;
 const BAR: usize = 24;
 const BARS: [char; 8] =
@@ -41,7 +41,7 @@ pub(super) fn lines(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) 
     lines
 }
 
-/// Where the run is: phase, round, cell, and its workload.
+/// Where the run is: phase, round, cell and workload.
 pub(super) fn place(now: &record::Live) -> String {
     let most = now.max_rounds.map_or("?".to_owned(), |rounds| rounds.to_string());
     let step = now.step.as_deref().map(|step| format!("  {step}")).unwrap_or_default();

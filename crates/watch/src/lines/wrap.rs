@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-/// Breaks text at spaces into lines of at most `width` columns, as far as its words allow.
+/// Breaks text at spaces into lines of at most `width` columns. A longer word has its own line.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

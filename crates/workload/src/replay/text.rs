@@ -42,7 +42,7 @@ impl Played<'_> {
                 row(
                     "times",
                     format!(
-                        "{speed}: {} planned, {:.4} of that needed",
+                        "{speed}: {} planned; the replay took {:.4} times that",
                         seconds(self.planned_ns() as u64),
                         self.ratio()
                     ),
@@ -70,7 +70,7 @@ impl Played<'_> {
                     if then.count() > 0 {
                         format!("in the trace: {}", times(then))
                     } else {
-                        "not known in the trace".into()
+                        "not recorded in the trace".into()
                     },
                 );
             }

@@ -18,8 +18,7 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// Number of pairs for rates. It is larger than the tolerance for CPU time, because other load on the host
-/// affects rates more.
+/// Number of pairs for rates: more than for CPU time, because other load on the host affects rates more.
 const RATE_PAIRS: usize = 15;
 
 /// Measures I/O on a new RAM disk.
@@ -76,7 +75,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
     rehearsed(way, &reads(depth))
 }
 
-/// Measures the loop alone, and its clock.
+/// Measures the loop without I/O, and the cost of a clock reading.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let clock_ns = engine::ceiling()?.clock.cost_ns;
     let mut rows = vec![Row::stated("one clock reading", format!("{clock_ns:.1} ns"), clock_ns)];
@@ -102,7 +101,7 @@ pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Measures the loop with the ring.
+/// Measures the loop with no-ops through the ring.
 pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     if rivals.t_io_uring.is_none() {
         return Ok(Vec::new());
@@ -139,7 +138,7 @@ fn device(
         ));
         let (ours, theirs, share) = compared(&pairs, |s| s.all_ns.unwrap_or(f64::NAN));
         let text = format!("{ours:.1} / {theirs:.1} ns = {share:.2}");
-        rows.push(Row::stated(format!("{cpu}, with the kernel's helpers, and t/io_uring's"), text, share));
+        rows.push(Row::stated(format!("{cpu}, kernel helpers included, vs t/io_uring"), text, share));
     }
     if rivals.fio_version.is_none() {
         return Ok(());
@@ -166,7 +165,7 @@ fn device(
     Ok(())
 }
 
-/// Compares the engine that is used at depth 1 with the ring, which must not be faster.
+/// Compares the engine that is chosen automatically at depth 1 with io_uring, which must not be faster.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
     let mut samples = Vec::with_capacity(RATE_PAIRS);
     for pair in 0..RATE_PAIRS {

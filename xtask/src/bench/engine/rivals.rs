@@ -166,7 +166,7 @@ fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")
 }
 
-/// Parses fields 14 and 15 of proc_pid_stat(5); the second field, a name in brackets, may contain blanks.
+/// Parses fields 14 and 15 of proc_pid_stat(5); the second field, a name in parentheses, may contain spaces.
 fn times_of(stat: &str) -> Option<(f64, f64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut next = || fields.next()?.parse::<f64>().ok().map(|ticks| ticks * NS_PER_TICK);

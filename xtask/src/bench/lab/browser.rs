@@ -78,7 +78,7 @@ impl Browser {
                 return Ok(paint);
             }
             if begun.elapsed() > TIMEOUT {
-                bail!("{url} is not painted");
+                bail!("{url} was not painted in time");
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -94,7 +94,7 @@ impl Browser {
         loop {
             let mut bytes = Vec::new();
             self.from.read_until(0, &mut bytes)?;
-            ensure!(bytes.pop() == Some(0), "the browser ended");
+            ensure!(bytes.pop() == Some(0), "the browser has exited");
             let answer: Value = serde_json::from_slice(&bytes).context("the browser's answer")?;
             if answer["id"] == self.last {
                 return Ok(answer["result"].clone());

@@ -12,7 +12,7 @@ use super::server::Server;
 use super::viewers::{All, Viewers};
 use crate::bench::results::{Row, median, part};
 
-/// A test with small blocks at QD 1, whose figures depend most on the rest of the host.
+/// A test with small blocks at QD 1, whose figures depend most on other load on the host.
 const TEST: &str = "lat";
 const CELL_SECONDS: &str = "--cell-seconds=1";
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ pub fn rows(binary: &Path, folder: &Path, targets: &Path, pairs: u32) -> anyhow:
     let bench = Pairs { binary, library: folder.join("watched"), target: target.path().join("target.bin") };
     let mut ratios = Vec::new();
     for pair in 0..pairs {
-        // Alternate the order, so that a drift of the host affects both.
+        // The order alternates, so that drift on the host affects both runs equally.
         let (plain, watched) = if pair % 2 == 0 {
             let plain = bench.run(false, &folder.join("state"))?;
             (plain, bench.run(true, &folder.join("state"))?)
@@ -40,11 +40,7 @@ pub fn rows(binary: &Path, folder: &Path, targets: &Path, pairs: u32) -> anyhow:
         target: "<= 1, or level".into(),
         limit: Some(1.0),
         best_quarter: Some(all(0.25)),
-        ..Row::stated(
-            format!("response times of a watched run, of an unwatched one ({pairs} pairs)"),
-            measured,
-            ratio,
-        )
+        ..Row::stated(format!("response times, watched / unwatched run ({pairs} pairs)"), measured, ratio)
     }])
 }
 
@@ -97,7 +93,7 @@ impl Pairs<'_> {
             if let Some(id) = run.as_deref().and_then(Path::file_name) {
                 break id.to_string_lossy().into_owned();
             }
-            ensure!(!ended.load(Ordering::Relaxed), "the run was not seen");
+            ensure!(!ended.load(Ordering::Relaxed), "the run did not appear in the library");
             thread::sleep(LOOK_EVERY);
         };
         let ids = [id];

@@ -16,8 +16,8 @@ use record::{Library, Live, LiveFile, LivePhase, LiveSecond};
 use super::viewers::Received;
 use crate::bench::library::Made;
 
-/// Interval between two records of a run. Cells of one minute give one a minute; this is the pace of a test with
-/// short cells. The file `live` is rewritten twice as often.
+/// Interval between two records of a run, as in a test with short cells; with cells of one minute, a run appends about
+/// one record a minute. The file `live` is rewritten twice as often.
 const RECORD_EVERY: Duration = Duration::from_secs(2);
 /// Records that the journals contain at the start.
 const FIRST_RECORDS: usize = 12;
@@ -32,7 +32,7 @@ pub struct Running {
     writer: JoinHandle<anyhow::Result<Written>>,
 }
 
-/// A run and what is left to append.
+/// A run, and the records that are still to be appended.
 struct Writer {
     id: String,
     journal: File,
@@ -74,7 +74,7 @@ impl Running {
 
 impl Writer {
     fn new(made: &Made, number: u32, id: &str) -> anyhow::Result<Self> {
-        // Every template has at least this many tests in progress after its first records.
+        // In every template, a test is still in progress after the first records.
         let (run, text) = made.files(number, id)?;
         let dir = made.library().join(id);
         std::fs::create_dir_all(&dir)?;

@@ -1,4 +1,4 @@
-//! A server, and requests of someone who has signed in.
+//! A server, and requests in the session of a signed-in user.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use serde_json::Value;
 const TICKS: f64 = 100.0;
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A server, killed at the end.
+/// A server, killed when dropped.
 pub struct Server {
     child: Child,
     address: String,

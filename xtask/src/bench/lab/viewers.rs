@@ -31,11 +31,11 @@ pub struct Viewers<'scope> {
     all: &'scope All,
 }
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Default)]
 pub struct All {
     received: Mutex<Vec<Received>>,
-    /// Set when the viewers leave; the end of a stream is no failure from then on.
+    /// Set when the viewers leave. From then on, the end of a stream is not a failure.
     leaving: AtomicBool,
 }
 

@@ -76,7 +76,7 @@ impl Disk {
         mapper(&["resume", NAME])
     }
 
-    /// Discards everything that exists only in memory, and mounts the data on the disk.
+    /// Discards everything that exists only in memory, and mounts the surviving data.
     pub fn power_up(&self) -> anyhow::Result<()> {
         self.unmount()?;
         // A new device has no cached pages of the previous device.

@@ -51,7 +51,7 @@ fn custom() -> Vec<Job> {
     ]
 }
 
-/// Tests that are in no profile, or in none of their own.
+/// Tests that no profile contains.
 fn beyond_the_standard() -> Vec<Job> {
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     let uncached = ["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"];
@@ -70,10 +70,10 @@ fn beyond_the_standard() -> Vec<Job> {
     ]
 }
 
-/// Runs with other settings than those of their profile.
+/// Runs whose settings differ from those of their profile.
 fn with_options() -> Vec<Job> {
     let small = ["tp,lat", SMALL, "--cell-seconds", "0.1"];
-    // Segments of partial sectors at this scale, another demand, and no steady state in five rounds.
+    // This run has segments of partial sectors at its scale, a different demand, and no steady state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     // This run reaches steady state, because its few writes at this scale take longer than five samples.

@@ -1,5 +1,5 @@
 //! A server of `plateau serve`, and requests to it.
-#![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a different part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};

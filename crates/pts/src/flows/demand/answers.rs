@@ -34,7 +34,7 @@ pub struct Drawn {
 }
 
 impl DemandAnswers {
-    /// Returns the rounds that results are based on: the five rounds of the window, or the last available rounds.
+    /// Returns the result rounds: the five rounds of the window or, if there are fewer, the last available rounds.
     pub fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]

@@ -1,4 +1,5 @@
-//! Pages of the demand variation tests: fourteen, plus IOPS over total OIO from PTS 2.0 on.
+//! Pages of the demand variation tests: fourteen, plus the access pattern in ECW, and IOPS over total OIO from PTS 2.0
+//! on.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +67,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         sweeps: sweep(answers).into_iter().collect(),
         key_figures: key_figures(answers),
         notes: notes(context, answers, complete),
-        // The window from which results are computed comes first.
+        // The window of the result rounds comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         loops: loops(answers),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
@@ -162,7 +163,7 @@ fn notes(context: &Context<'_>, answers: &DemandAnswers, complete: bool) -> Vec<
     if answers.chosen.is_some_and(|chosen| chosen.all_slow) {
         notes.push(format!(
             "no point has an average response time below {RESPONSE_LIMIT_MS} ms, so Max is the point with \
-             the lowest one"
+             the lowest"
         ));
     }
     if !complete {
@@ -233,7 +234,7 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
     pages
 }
 
-/// The tails of the three points whose response times are recorded.
+/// The tails of the three points for which histograms are recorded.
 fn tails(answers: &DemandAnswers) -> Page {
     let recorded = CHOSEN.into_iter().zip(&answers.histograms);
     let times: Vec<_> = recorded
@@ -370,7 +371,7 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     let read = answers.pattern.read_percent;
     let mix = match answers.pattern.stimulus {
         Stimulus::Block(_) => answers.pattern.name(read),
-        // The title of the test already states what the workload is.
+        // The title of the test already names the workload.
         Stimulus::Composite => mix_name(read),
     };
     let figure = |(name, point): (&str, Point)| {

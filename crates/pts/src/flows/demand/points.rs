@@ -69,11 +69,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Selects from the means of a window; None if the cell with one outstanding I/O is missing.
+    /// Selects the points from the means of a window; None if the cell with one outstanding I/O is missing.
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());
-        // In a tie, the lower demand is chosen, then fewer threads, because they load the host less.
+        // In a tie, the lower demand is chosen, then fewer threads, to put the least load on the host.
         let rank = |point: &Point| (point.outstanding(), point.demand.threads);
         let by_demand = |a: &&Point, b: &&Point| rank(a).cmp(&rank(b));
         let fastest = quick().max_by(|a, b| a.iops.total_cmp(&b.iops).then(by_demand(b, a)));

@@ -6,7 +6,7 @@ use super::sweep::{Figure, Sweep};
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Cell;
 
-/// One completed cell. A test has a thousand results, so segments are not kept, because they contain histograms.
+/// One completed cell. A test has more than 500 cells, so their segments, which contain histograms, are not kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Zone number, starting at 0.

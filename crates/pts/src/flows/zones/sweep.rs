@@ -8,7 +8,7 @@ use crate::{Context, Stop, Test};
 
 /// Number of zones.
 pub(crate) const ZONES: u32 = 128;
-/// Zone lengths are multiples of this.
+/// Zone lengths are multiples of this length.
 const ZONE_ALIGNMENT_BYTES: u64 = 4096;
 
 /// Definition of a zone test.
@@ -81,10 +81,11 @@ impl Sweep {
             return Ok(());
         }
         Err(Stop::Failed(format!(
-            "{}: each of the {ZONES} zones has {} and must hold a block of {} for each of {threads} threads; \
-             the Test AR must be at least {}",
+            "{}: each of the {ZONES} zones has {}, but must hold {} (one block of {} per thread); the Test AR \
+             must be at least {}",
             self.test.name,
             amount_base2(zone_bytes(context)),
+            amount_base2(needed),
             block_size(block),
             amount_base2(needed * u64::from(ZONES))
         )))

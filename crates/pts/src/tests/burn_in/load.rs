@@ -56,7 +56,7 @@ impl Load {
         }
     }
 
-    /// One cell. A range with too many blocks is divided into equal windows, and the load runs on one window
+    /// Returns one cell. A range with too many blocks is divided into equal windows, and the cells access one window
     /// after another.
     pub fn workload(&self, context: &Context<'_>, cell: u32) -> Workload {
         let plain = match self {

@@ -52,7 +52,7 @@ fn notes(answers: &BurnInAnswers, acceptance: Option<&Acceptance>, complete: boo
     let mut notes: Vec<String> = acceptance.map(|found| format!("BURN-IN {found}")).into_iter().collect();
     let unchecked = acceptance.map_or(&[][..], |found| &found.unchecked);
     if !unchecked.is_empty() {
-        notes.push(format!("NOT CHECKED: {}; the drive does not report it", unchecked.join(", ")));
+        notes.push(format!("NOT CHECKED: {} (not reported by the drive)", unchecked.join(", ")));
     }
     if !complete {
         let (done, all) = (answers.parts.len(), answers.limits.hours * CELLS_PER_HOUR);
@@ -109,8 +109,7 @@ fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
     page.remarks.extend(reasons.iter().map(|reason| format!("Reason: {reason}.")));
     page.remarks.push(format!("Limits: {}.", answers.limits.in_words()));
     if let Some(unchecked) = acceptance.map(|found| &found.unchecked).filter(|names| !names.is_empty()) {
-        page.remarks
-            .push(format!("Not checked, because the drive does not report it: {}.", unchecked.join(", ")));
+        page.remarks.push(format!("Not checked: {} (not reported by the drive).", unchecked.join(", ")));
     }
     page
 }

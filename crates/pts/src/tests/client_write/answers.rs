@@ -99,7 +99,7 @@ pub fn has_settled(fresh: &Stretch, fall: Option<Fall>) -> bool {
 }
 
 impl WriteAnswers {
-    /// Returns the fall of the first writes.
+    /// Returns the fall in throughput of the first writes.
     pub fn fall(&self) -> Option<Fall> {
         first_fall(&self.fresh.intervals)
     }

@@ -21,7 +21,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &WriteAnswers, stop:
     let idle = IDLE_MINUTES.map(|minutes| minutes.to_string()).join(", ");
     Outcome {
         purpose:
-            "show how much a client drive takes at the speed of its SLC cache, and how fast it is afterwards"
+            "show how much a client drive accepts at the speed of its SLC cache, and how fast it is afterwards"
                 .into(),
         outline: format!(
             "purge; write SEQ {} at {demand} until the throughput has fallen and is steady, at most the test range once; \
@@ -145,8 +145,8 @@ fn pages(answers: &WriteAnswers) -> Vec<Page> {
     let mut first = lines_page("over-bytes", "Throughput v Data Written", fresh);
     first.exhibits.push(Exhibit::Facts(facts(answers)));
     first.remarks.push(format!(
-        "A point is a second, or longer in chunks of more than 32 s; a chunk is 1/{CHUNKS} of the test range. Throughput may also \
-         fall because the drive throttles."
+        "Each point covers one second, or more in chunks that take more than 32 s; a chunk is 1/{CHUNKS} of the test range. \
+         Throughput may also fall because the drive throttles."
     ));
     let bursts = IDLE_MINUTES
         .into_iter()
@@ -184,7 +184,7 @@ fn facts(answers: &WriteAnswers) -> Facts {
 fn table_page(answers: &WriteAnswers) -> Page {
     let mut page = Page::of("table", "Recovery in Idle Time - Tabular Data", Exhibit::Table(table(answers)));
     page.remarks.push(
-        "The cache is what is written before the throughput falls; 0 if no chunk is faster than 1.2 times the sustained rate."
+        "Cache: the amount written before the throughput falls; 0 if no chunk is faster than 1.2 times the sustained rate."
             .into(),
     );
     page

@@ -75,7 +75,7 @@ fn notes(answers: &RecoveryAnswers, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
     if !answers.precondition.converged && (complete || !answers.states.is_empty()) {
         notes.push(format!(
-            "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; steady state is the last minute",
+            "SS NOT ACHIEVED: no steady state in {} rounds of preconditioning; the last minute is used instead",
             answers.precondition.rounds.len()
         ));
         notes.extend(remarks(&answers.precondition.history));

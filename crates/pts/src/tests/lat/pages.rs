@@ -146,7 +146,7 @@ fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
     pages
 }
 
-/// Convergence of the mixes that the specification does not show: reads, and reads with writes.
+/// Convergence of the mixes that the specification does not show: 100/0 and 65/35.
 fn beyond(answers: &LatencyAnswers) -> Vec<Page> {
     let mixes = [(100, "100 % reads"), (65, "65/35 reads and writes")];
     let page = |(read_percent, name): (u8, &str)| {

@@ -112,7 +112,7 @@ fn table(answers: &ThroughputAnswers) -> Page {
     page
 }
 
-/// Bars, because no line can connect all reads with all writes.
+/// Bars, because a line from 0/100 to 100/0 would suggest values for mixes in between.
 fn plot(answers: &ThroughputAnswers) -> Page {
     let bars = Bars {
         reading: ReadingHint::Mixes,

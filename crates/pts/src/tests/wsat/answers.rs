@@ -33,7 +33,7 @@ pub struct SaturationAnswers {
     pub end: Option<End>,
     /// The first end condition of the profile that was met, and its minute.
     pub required_end: Option<(End, u32)>,
-    /// The same, but without the time limit, which the tester may extend in some profiles.
+    /// The same without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,
     /// Number of minutes that a simulated drive extended.
     pub extended: u32,

@@ -7,7 +7,7 @@ use crate::method::timeline::mean;
 pub const FRESH_MINUTES: usize = 60;
 /// Number of final minutes that are averaged if the drive is not steady.
 pub const LAST_MINUTES: usize = 30;
-/// A drop counts if it persists for at least the first number of minutes within the second number.
+/// A drop counts if at least the first number of minutes is low among the second number of following minutes.
 const DROP_STAYS: (usize, usize) = (5, 6);
 /// Length of the moving average, and its maximum relative distance from the level.
 const AVERAGE_MINUTES: usize = 10;
@@ -56,8 +56,8 @@ fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
 }
 
 /// Returns the first minute, not before `earliest`, from which the ten-minute average stays within 10 % of `level`
-/// until the end. An average that includes the last fresh minute can be within this range, so a drive would
-/// count as settled before it drops if `earliest` did not exclude that.
+/// until the end. Without `earliest`, a drive could count as settled before it drops, because an average that
+/// includes the last fresh minute can be within this range.
 fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
     let is_near = |minutes: &[f64]| {
         mean(minutes.iter().copied()).is_some_and(|m| (m - level).abs() <= SETTLED_WITHIN * level + 1e-9)
@@ -116,7 +116,7 @@ mod tests {
         iops[20..24].fill(1_000.0);
         assert_eq!(Figures::of(&iops, None).drop_minute, Some(61));
         iops[20..26].fill(1_000.0);
-        assert_eq!(Figures::of(&iops, None).drop_minute, Some(21), "six minutes are one");
+        assert_eq!(Figures::of(&iops, None).drop_minute, Some(21), "six minutes are a drop");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{Context, Stop};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     access: Access,
-    /// Order, mix and block size; None for the composite.
+    /// Bytes per I/O; None for the composite.
     block_bytes: Option<u32>,
     read_percent: u8,
 }
@@ -48,7 +48,7 @@ impl Load {
         }
     }
 
-    /// Refuses a device that does not support the workload, before anything is written.
+    /// Rejects a device that does not support the workload, before anything is written.
     pub fn check(self, context: &Context<'_>) -> Result<(), Stop> {
         if self.block_bytes.is_none() { Composite::of(context).check(context) } else { Ok(()) }
     }

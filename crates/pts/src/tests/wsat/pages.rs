@@ -1,4 +1,4 @@
-//! Pages of the WSAT test: four, with different contents in PTS 1.x and 2.0.
+//! Pages of the WSAT test: four in PTS 1.x, five in PTS 2.0.
 
 use stdx::units::{SECOND_NS, amount_base10, span};
 
@@ -105,7 +105,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
-/// Formats the time and amount written so far, which published reports print instead of rounds: `24 h 1.9 TB`.
+/// Formats the time and the amount written so far, which published reports print instead of rounds: `24 h 1.9 TB`.
 fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let ns = context.minutes_ns(answers.minutes.len() as u32);
     let minutes = ns / (60 * SECOND_NS);

@@ -8,8 +8,8 @@ use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Demand;
 use crate::method::timeline::Sample;
 
-/// An access group: one continuous workload. If a sequential group restarted every minute, it would write only the
-/// first part of the drive. A group is therefore a single workload, and its minutes are samples of its series.
+/// An access group. If a sequential group restarted every minute, it would write only the first part of the drive. A
+/// group is therefore a single workload, and its minutes are samples of its series.
 pub struct Group {
     pub access: Access,
     pub block_bytes: u32,

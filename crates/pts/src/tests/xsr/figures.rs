@@ -2,17 +2,18 @@
 
 use crate::method::timeline::mean;
 
-/// Plateau's own reference: a fraction of the throughput at the end of the first group.
+/// Plateau's own reference: a fraction of the mean throughput over the last hour of the first group.
 const LAST_MINUTES: f64 = 60.0;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// Returns the index of the first sample of `again` that reaches the mean of `before`, including the fresh drive.
+/// Returns the index of the first sample of `again` that reaches the mean of `before`, which includes writes to the
+/// fresh drive.
 pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
 
 /// Returns the index of the first sample in `again` that reaches 90 % of the mean over the last hour of `before`.
-/// `before` takes `minutes`. The mean of the whole group includes the time when the drive was fresh and
+/// `before` lasts `minutes`. The mean of the whole group would include the time when the drive was fresh and
 /// faster than it will ever be again.
 pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
     // Short cells have fewer samples than minutes.

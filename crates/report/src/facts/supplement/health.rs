@@ -8,10 +8,10 @@ use record::Health;
 use super::timing::Timing;
 use charts::{Content, Curves, Panel, Strand};
 
-/// Maximum points of a curve: more would be indistinguishable, so neighbouring points are averaged.
+/// Maximum number of points of a curve; more would be indistinguishable, so neighbouring points are averaged.
 const POINTS: usize = 400;
-/// Minimum bytes written between two points of write amplification: a hundred units of the NVMe counters, for an
-/// accuracy of a few percent.
+/// Minimum number of bytes written between two points of write amplification: a hundred units of the NVMe counters, for
+/// an accuracy of a few percent.
 const WRITTEN_BYTES: u64 = 51_200_000;
 
 /// Panels of the available quantities, and names of the unavailable quantities.

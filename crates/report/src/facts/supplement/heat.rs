@@ -6,7 +6,7 @@ use super::timing::{TimedWorkload, Timing};
 use crate::facts::answers::Phase;
 use charts::HeatColumn;
 
-/// Maximum columns of a map; more are indistinguishable on a page.
+/// Maximum number of columns of a map; more are indistinguishable on a page.
 const COLUMNS: usize = 160;
 
 /// A time interval, and the source of its response times.
@@ -23,7 +23,7 @@ struct Part<'a> {
 pub(super) fn columns(timing: &Timing<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
     let mut columns = Vec::new();
-    // A test has millions of parts, so they are not collected.
+    // A test may have millions of parts, so they are not collected.
     let mut rest = timing.workloads.iter().flat_map(parts).peekable();
     while let Some(first) = rest.next() {
         let mut end = first.to;
@@ -93,8 +93,8 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const IN_ROW: usize = SLOTS / ROWS;
 
-    /// Returns a workload with one second for each entry of `seconds`, which is a response time in ns; if
-    /// `recorded`, with a histogram per second, otherwise with a single one.
+    /// Returns a workload with one I/O per second, whose response times in ns are `seconds`. It has a histogram per
+    /// second if `recorded`, otherwise a single histogram.
     fn workload(start_ns: u64, seconds: &[u64], recorded: bool) -> Segment {
         let Event::Measured(mut segment) = samples::measured(0) else { panic!("a segment") };
         (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds.len() as u64 * SECOND_NS);

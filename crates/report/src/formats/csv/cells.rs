@@ -137,7 +137,7 @@ fn effort(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// The target after a workload, and the devices below it; empty if it is not a file.
+/// The file after a workload, and the I/O of the devices below it; empty if the target is not a file.
 fn on_file(observation: &Observation<'_>) -> Vec<String> {
     let on_file = observation.on_file;
     let below = |of: fn(&BelowLoad) -> u64| {

@@ -1,4 +1,4 @@
-//! What all tables share: how a row is written, and the columns that every table has.
+//! Writes tables, with the columns that all of them share.
 
 use super::super::format::Source;
 

@@ -53,13 +53,13 @@ fn statement_and_supplement(document: &Document) -> String {
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
 }
 
-/// How power was measured, and what the target is stored on.
+/// Descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> String {
     let all = [Some(&document.power), document.on_file.as_ref()].into_iter().flatten();
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
 }
 
-/// Power and the share of the file system, as the file of an imported run states them.
+/// Power and the share of the file system, as stated in the file of an imported run.
 fn stated(document: &Document) -> String {
     let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
     for one in &document.per_workload {

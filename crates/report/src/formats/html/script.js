@@ -78,7 +78,7 @@
     switcher.className = "scale";
     const update = () => {
       switcher.textContent = names[1 - shown];
-      switcher.setAttribute("aria-label", "show the vertical axis " + names[1 - shown]);
+      switcher.setAttribute("aria-label", "switch to a " + names[1 - shown] + " vertical axis");
     };
     switcher.addEventListener("click", () => {
       scales[shown].replaceWith(scales[1 - shown]);
@@ -114,7 +114,7 @@
     });
   }
 
-  // What every page repeats is folded where there is little room, but never on paper.
+  // Narrow screens fold the parts that every page repeats; printed pages never do.
   const narrow = matchMedia("(max-width: 900px)");
   const fold = (closed) => document.querySelectorAll("details.more").forEach((part) => { part.open = !closed; });
   fold(narrow.matches);

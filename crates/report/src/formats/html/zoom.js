@@ -32,7 +32,7 @@
     return (value / unit).toLocaleString("en-US", { maximumFractionDigits: digits }) + suffix;
   };
 
-  // Ticks between two values, as pairs of value and label.
+  // Values of the ticks between `low` and `high`.
   const ticks = (kind, low, high, count) => {
     if (kind !== "linear" && kind !== "whole" && high / low > 8) {
       const all = [];
@@ -154,7 +154,7 @@
     }
   };
 
-  // The place of a pointer in the plot, as shares from the left and from the bottom.
+  // The position of the pointer in the plot, as fractions from the left and from the bottom.
   const placeOf = (chart, event) => {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.svg.getScreenCTM().inverse());
     return [(at.x - chart.left) / (chart.right - chart.left), (chart.bottom - at.y) / (chart.bottom - chart.top)];

@@ -34,7 +34,7 @@ pub struct Report {
     pub stated: Stated,
     /// Null for an imported run whose file does not contain them.
     pub settings: Option<ReportSettings>,
-    /// What measured power; null if nothing did, or if an imported file does not contain it.
+    /// The power meter; null if power was not measured, or if an imported file does not contain it.
     pub power: Option<ReportPower>,
     /// The file system of a target that is a file; null for other targets, and if it is not known.
     pub file_system: Option<ReportFileSystem>,
@@ -74,7 +74,7 @@ pub struct ReportOrigin {
 
 #[derive(Serialize, JsonSchema)]
 pub struct Device {
-    /// Null if an imported file does not contain it, as everything else that a file does not contain.
+    /// Null if an imported file does not contain it, like all other values that a file may lack.
     pub path: Option<String>,
     pub identity: Option<String>,
     pub vendor: Option<String>,
@@ -120,7 +120,7 @@ pub struct Host {
     pub pcie_link: Option<String>,
 }
 
-/// What the operator stated about the tester and the test platform; null if not stated.
+/// Information from the operator about the tester and the test platform; null if not stated.
 #[derive(Serialize, JsonSchema)]
 pub struct Stated {
     /// Company that ran the test.
@@ -213,7 +213,7 @@ pub struct Test {
     pub clause: String,
     /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
-    /// Start of the test (RFC 3339), or its date as an imported file words it; null if the file does not contain it,
+    /// Start of the test (RFC 3339), or its date as worded in an imported file; null if the file does not contain it,
     /// like the keys up to `queue_depth`.
     pub date: Option<String>,
     pub purge: Option<String>,
@@ -361,7 +361,7 @@ pub struct Chart {
     pub page: String,
     /// How to read the chart, in one sentence.
     pub reading: String,
-    /// What it shows: `convergence`, `by-block-size`, `saturation`, ...
+    /// What the chart shows: `convergence`, `by-block-size`, `saturation`, ...
     pub shows: String,
     pub x: String,
     /// `linear-from-zero`, `linear-zoomed`, `integer`, `rounds`, `log10` or `log2`.
@@ -417,7 +417,7 @@ pub struct Cell {
     pub engine: Option<String>,
     /// Length of the interruption immediately before the workload, if any.
     pub gap_before_ns: Option<u64>,
-    /// Used share of the host's capability, from 0 to 1; null if no host drove the workload, as for simulated drives.
+    /// Share of the host's capability used, from 0 to 1; null if no host drove the workload, as for simulated drives.
     pub host_share: Option<f64>,
     /// CPU time of the load threads in user mode; null under the same condition as `host_share`.
     pub user_ns: Option<u64>,
@@ -427,7 +427,7 @@ pub struct Cell {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches of these threads.
     pub involuntary_switches: Option<u64>,
-    /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
+    /// Whether the result may reflect the host rather than the drive, because `host_share` exceeds 0.7.
     pub host_limited: Option<bool>,
     /// Null if not measured.
     pub power: Option<CellPower>,

@@ -1,4 +1,4 @@
-//! Layout of what the document contains about a target that is a file.
+//! Layout of the information about a target that is a file. Doc comments in this file are part of the schema.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct ReportFileSystem {
     pub share: Option<FileShare>,
 }
 
-/// I/O of the devices below the file system, by all of their users, per I/O of Plateau. Null without such I/O.
+/// I/O of the devices below the file system, by all of their users, per I/O of Plateau. Null if there was no such I/O.
 #[derive(Serialize, JsonSchema)]
 pub struct FileShare {
     pub bytes_written_per_byte: Option<f64>,

@@ -39,7 +39,7 @@ const MEASURES: [Measure; 3] = [
 
 const UNCERTAINTY: &str = "Tolerance and half the resolution of the meter, plus two standard errors.";
 
-/// Returns the metrics of a run with a power source; none of any other run.
+/// Returns the metrics of a run with a power source; empty for other runs.
 pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
     let Some(meter) = &source.document.meter else { return Vec::new() };
     let subject = subject_name(meter.subject);

@@ -1,4 +1,4 @@
-//! Amounts of a test: measured, or as the file of an imported run states them.
+//! Amounts of a test: as measured or, for an imported run, as stated in the file.
 
 use record::{Event, ImportedTest};
 
@@ -30,7 +30,7 @@ pub(super) fn of_test(source: Source<'_>, test: &str) -> Total {
     }
 }
 
-/// The sum in the file, or the sum over all workloads if the file contains them.
+/// The totals stated in the file. Without a stated total, the written bytes are the sum over all workloads.
 fn stated(test: &ImportedTest) -> Total {
     let exported = test.exported.as_ref();
     let each = test.readings.iter().map(|reading| reading.write.as_ref().map(|way| way.bytes));

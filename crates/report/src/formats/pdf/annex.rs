@@ -77,12 +77,12 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// How power was measured, and what the target is stored on.
+/// Descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
 
-/// Power and the share of the file system, as the file of an imported run states them.
+/// Power and the share of the file system, as stated in the file of an imported run.
 fn stated(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title(annexes::SUPPLEMENT_TITLE.into()),

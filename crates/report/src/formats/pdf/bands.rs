@@ -18,7 +18,7 @@ struct Demand {
     natural: f64,
 }
 
-/// Splits a table into bands of at most `room`; `keep` neighbouring columns are not separated.
+/// Splits a table into bands that are at most `room` wide; groups of `keep` neighbouring columns are not separated.
 pub(super) fn bands(
     fonts: &Fonts,
     (head, rows): (&[String], &[Vec<String>]),

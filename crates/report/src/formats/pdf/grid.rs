@@ -120,7 +120,7 @@ fn draw_cell(sheet: &mut Sheet<'_>, area: Area, cell: &TableCell, style: Style) 
     }
 }
 
-/// Draws labels and values below each other, with labels `label_width` pixels wide; returns the height.
+/// Draws labelled values one below the other, with labels `label_width` pixels wide; returns the height.
 pub(super) fn facts(
     sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),

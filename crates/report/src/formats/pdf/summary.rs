@@ -35,7 +35,7 @@ struct SetUpLayout {
     row: f64,
 }
 
-/// The usual layout, and a layout for many tests, whose rows fit on one line.
+/// The usual layout, and a dense layout for many tests, in which each row fits on one line.
 const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
     SetUpLayout {
         shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],
@@ -189,7 +189,7 @@ fn blocks(sheet: &mut Sheet<'_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f64 {
     lowest
 }
 
-/// Draws the table of tests, in the first layout that is at most `room` high; returns its height.
+/// Draws the table of tests, in the dense layout if the usual one is higher than `room`; returns its height.
 fn set_up(
     sheet: &mut Sheet<'_>,
     document: &Document,

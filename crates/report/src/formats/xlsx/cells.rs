@@ -1,4 +1,4 @@
-//! Every workload in one sheet.
+//! Every workload on one sheet.
 
 use rust_xlsxwriter::{Worksheet, XlsxError};
 

@@ -130,7 +130,7 @@ impl ChartData {
         Ok(Some(chart))
     }
 
-    /// One cluster of columns for each category across, because the library has no columns in depth.
+    /// Draws a cluster of columns for each category on the x axis, because the library cannot draw 3D columns.
     fn columns(&mut self, columns: &Columns3d) -> Result<Option<Chart>, XlsxError> {
         if columns.heights.iter().flatten().all(Option::is_none) {
             return Ok(None);

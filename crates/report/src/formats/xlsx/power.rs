@@ -16,7 +16,7 @@ const QUANTITIES: [&str; 6] = [
     "bytes_per_second_per_watt_uncertainty",
 ];
 
-/// Adds the sheet to the book of a run with a power source, or whose file states the power of its workloads.
+/// Adds the sheet if the run has a power source, or if its imported file states the power of workloads.
 pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) -> Result<(), XlsxError> {
     let document = source.document;
     let all = observations(&source.judged());
@@ -98,7 +98,7 @@ fn heading(sheet: &mut Worksheet, row: u32, names: &[&str], bold: &CellFormat) -
     Ok(())
 }
 
-/// Writes six cells; they stay empty if nothing is attributed to the workload.
+/// Writes six cells; they stay empty if no power is attributed to the workload.
 fn efficiency(
     sheet: &mut Worksheet,
     row: u32,

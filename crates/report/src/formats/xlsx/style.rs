@@ -20,7 +20,7 @@ pub(super) fn limited(decimals: usize) -> Format {
     Format::new().set_num_format(format!("{}\"{MARK}\"", digits(decimals)))
 }
 
-/// The same for a number that is not a valid result: pale and italic.
+/// Makes a format pale and italic, for a number that is not a valid result.
 pub(super) fn doubtful(format: Format) -> Format {
     format.set_italic().set_font_color(Color::RGB(0x0055_606E))
 }
