@@ -58,9 +58,14 @@ impl Comparison {
             let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
+                let advice = match run.document.run.origin {
+                    Some(_) => format!("`plateau show {id}` shows what was read from the file"),
+                    None => format!(
+                        "`plateau show {id}` shows how far it got, and `plateau resume {id}` continues it"
+                    ),
+                };
                 return Err(format!(
-                    "{id} has no figures to compare, because it has no complete round. `plateau show {id}` \
-                     shows how far it got, and `plateau resume {id}` continues it"
+                    "{id} has no figures to compare, because it has no complete round. {advice}"
                 ));
             }
             let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();

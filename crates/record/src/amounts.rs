@@ -214,8 +214,16 @@ mod tests {
         let Event::Measured(segment) = &mut cell else { panic!("a segment") };
         let room = SLOTS_OF_RECORD + further_slots(&Event::Measured(segment.clone()));
         segment.errors = errors;
-        let figures =
-            vec![ToldFigure { name: "x".into(), value: None, unit: "x".into(), host_limited: false }; 1000];
+        let figures = vec![
+            ToldFigure {
+                name: "x".into(),
+                key: None,
+                value: None,
+                unit: "x".into(),
+                host_limited: false
+            };
+            1000
+        ];
         let imported = Event::Imported(ImportedTest { figures, ..ImportedTest::default() });
         for event in [cell, imported] {
             assert!(further(room + 4_000).take(&event).is_err(), "{event:?}");

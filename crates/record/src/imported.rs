@@ -187,6 +187,9 @@ pub struct ImportedTest {
 pub struct ToldFigure {
     /// Name, such as `RND 4KiB W, FOB`.
     pub name: String,
+    /// Last part of the key in comparisons, if the name contains results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Value; null if the file states that there is none.
     pub value: Option<f64>,
     /// Unit: `IOPS`, `min`, `GB`.

@@ -62,8 +62,13 @@ fn imported([value, iops, rate, mean, max]: [f64; 5]) -> ImportedTest {
         percentiles_ns: vec![(value, iops), (rate, mean)],
         ..Reading::of(Access::Random, 0, 4096)
     };
-    let figure =
-        ToldFigure { name: "f".into(), value: Some(value), unit: "IOPS".into(), host_limited: false };
+    let figure = ToldFigure {
+        name: "f".into(),
+        key: None,
+        value: Some(value),
+        unit: "IOPS".into(),
+        host_limited: false,
+    };
     ImportedTest { figures: vec![figure], readings: vec![reading], ..ImportedTest::default() }
 }
 

@@ -132,7 +132,13 @@ fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
             let (unit, factor) =
                 printed(unit, sample.value).ok_or_else(|| format!("'{unit}' is not a unit"))?;
             let value = Some(bounded(sample.value * factor, &figure)?);
-            test.figures.push(ToldFigure { name: figure, value, unit: unit.into(), host_limited: false });
+            test.figures.push(ToldFigure {
+                name: figure,
+                key: None,
+                value,
+                unit: unit.into(),
+                host_limited: false,
+            });
         }
     }
     Ok(())

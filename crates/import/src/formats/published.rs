@@ -216,7 +216,13 @@ fn test(published: Test) -> Result<ImportedTest, String> {
     }
     let figure = |figure: Figure| -> Result<ToldFigure, String> {
         let value = possible(figure.value, &figure.name)?;
-        Ok(ToldFigure { name: figure.name, value: Some(value), unit: figure.unit, host_limited: false })
+        Ok(ToldFigure {
+            name: figure.name,
+            key: None,
+            value: Some(value),
+            unit: figure.unit,
+            host_limited: false,
+        })
     };
     let demand = |value: Option<u64>, what: &str| value.map(|value| count(value, what)).transpose();
     Ok(ImportedTest {

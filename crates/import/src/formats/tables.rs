@@ -123,6 +123,7 @@ fn figure(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Re
         value: row.number("value")?.map(|value| bounded(value, &name)).transpose()?,
         unit: row.text("unit").unwrap_or_default(),
         host_limited: row.parsed("host_limited")?.unwrap_or(false),
+        key: None,
         name,
     });
     Ok(())

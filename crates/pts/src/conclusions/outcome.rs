@@ -84,6 +84,8 @@ impl Outcome {
 pub struct KeyFigure {
     /// Label, for example `RND 4KiB W`.
     pub name: String,
+    /// Last part of the key in comparisons, if the name cannot be used for it because it contains results.
+    pub key: Option<String>,
     /// Value; None if not measured.
     pub value: Option<f64>,
     /// Text printed if there is no value: `n/a`.

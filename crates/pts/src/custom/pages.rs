@@ -427,12 +427,15 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
         let proposed = proposal(&knees).map(|point| point.demand);
         let figure = |(name, knee): &(String, Knee)| {
             let proposed = if Some(knee.at.demand) == proposed { ", proposed" } else { "" };
-            key_figure(
-                format!("{name} knee at {}{proposed}", demand_name(knee.at.demand)),
-                Figure::Iops,
-                Some(knee.at.iops),
-                knee.at.host_limited,
-            )
+            KeyFigure {
+                key: Some(format!("{name} knee")),
+                ..key_figure(
+                    format!("{name} knee at {}{proposed}", demand_name(knee.at.demand)),
+                    Figure::Iops,
+                    Some(knee.at.iops),
+                    knee.at.host_limited,
+                )
+            }
         };
         return knees.iter().map(figure).take(KEY_FIGURES).collect();
     }
@@ -466,5 +469,5 @@ fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bo
     let unit = figure.unit();
     // IOPS are whole numbers, as in PTS summaries.
     let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
-    KeyFigure { name, value, absent: "n/a", unit, decimals, host_limited }
+    KeyFigure { name, key: None, value, absent: "n/a", unit, decimals, host_limited }
 }

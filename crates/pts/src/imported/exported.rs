@@ -42,6 +42,7 @@ fn figure(figure: &ToldFigure) -> Option<KeyFigure> {
     let unit = Unit::of_symbol(&figure.unit)?;
     Some(KeyFigure {
         name: figure.name.clone(),
+        key: figure.key.clone(),
         value: figure.value,
         absent: "n/a",
         unit,

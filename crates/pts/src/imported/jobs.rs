@@ -25,6 +25,7 @@ pub(super) const KIND: Kind = Kind {
         first
             .map(|reading| KeyFigure {
                 name: name(reading),
+                key: None,
                 value: reading.iops,
                 absent: ABSENT,
                 unit: Unit::Iops,

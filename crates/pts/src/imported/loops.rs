@@ -144,6 +144,7 @@ fn figure(
     };
     KeyFigure {
         name: format!("{} {} {mix}{kind}", order_name(view), block_size(u64::from(block_bytes))),
+        key: None,
         value: over.of(view, Spot { block_bytes, read_percent }, measure),
         absent: ABSENT,
         unit,

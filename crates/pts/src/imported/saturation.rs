@@ -50,6 +50,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     };
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),
+        key: None,
         value,
         unit: Unit::Iops,
         absent: ABSENT,

@@ -167,7 +167,7 @@ fn of_sweep<'a>(
 /// A key figure without a matching workload.
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
-        key: format!("{family}.{}", slug(&selected.name)),
+        key: format!("{family}.{}", slug(selected.key.as_ref().unwrap_or(&selected.name))),
         test: outcome.test.clone(),
         name: format!("{} {}", outcome.subject, selected.name),
         unit: selected.unit,

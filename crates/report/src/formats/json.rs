@@ -198,6 +198,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
     let stated = imported.and_then(|test| test.exported.as_ref());
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
+        key: f.key.clone(),
         value: f.value,
         unit: f.unit.symbol().into(),
         host_limited: f.host_limited,

@@ -182,6 +182,7 @@ impl Window {
 #[derive(Deserialize)]
 pub(super) struct Figure {
     pub name: String,
+    pub key: Option<String>,
     pub value: Option<f64>,
     pub unit: String,
     pub host_limited: bool,

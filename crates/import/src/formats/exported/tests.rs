@@ -81,7 +81,13 @@ fn imported(test: Test, run: &str) -> Result<ImportedTest, String> {
 
 fn figure(figure: Figure) -> Result<ToldFigure, String> {
     let value = figure.value.map(|value| bounded(value, &figure.name)).transpose()?;
-    Ok(ToldFigure { name: figure.name, value, unit: figure.unit, host_limited: figure.host_limited })
+    Ok(ToldFigure {
+        name: figure.name,
+        key: figure.key,
+        value,
+        unit: figure.unit,
+        host_limited: figure.host_limited,
+    })
 }
 
 fn mark(mark: CurveMark) -> ExportedMark {

@@ -190,6 +190,7 @@ fn key_figures(answers: &ZoneAnswers) -> Vec<KeyFigure> {
         let cell = Cell { block_bytes, read_percent };
         KeyFigure {
             name: format!("{} {place} zone", answers.sweep.name(cell)),
+            key: None,
             value: at(answers, cell, zone).map(|sample| sample.value),
             host_limited: at(answers, cell, zone).is_some_and(|sample| sample.host_limited),
             unit: unit(answers.sweep),

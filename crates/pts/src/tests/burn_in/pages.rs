@@ -69,6 +69,7 @@ fn key_figures(answers: &BurnInAnswers) -> Vec<KeyFigure> {
     let host_limited = answers.parts.iter().any(|part| part.host_limited);
     let amount = |name: &str, bytes: u64| KeyFigure {
         name: name.into(),
+        key: None,
         value: (!answers.parts.is_empty()).then_some(bytes as f64 / 1e9),
         absent: "n/a",
         unit: Unit::Gigabytes,
@@ -78,6 +79,7 @@ fn key_figures(answers: &BurnInAnswers) -> Vec<KeyFigure> {
     vec![
         KeyFigure {
             name: "Throughput".into(),
+            key: None,
             value: mean(answers.complete_parts().map(|part| part.megabytes_per_second)),
             absent: "n/a",
             unit: Unit::MegabytesPerSecond,

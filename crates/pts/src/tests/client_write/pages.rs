@@ -112,6 +112,7 @@ fn key_figures(answers: &WriteAnswers) -> Vec<KeyFigure> {
     let absent = if answers.fresh.complete { NO_FALL } else { NONE };
     let size = |name: String, bytes: Option<f64>, absent, host_limited| KeyFigure {
         name,
+        key: None,
         value: bytes.map(|bytes| bytes / 1e9),
         absent,
         unit: Unit::Gigabytes,
@@ -120,6 +121,7 @@ fn key_figures(answers: &WriteAnswers) -> Vec<KeyFigure> {
     };
     let rate = |name: String, rate: Option<f64>, absent, host_limited| KeyFigure {
         name,
+        key: None,
         value: rate.map(|rate| rate / 1e6),
         absent,
         unit: Unit::MegabytesPerSecond,

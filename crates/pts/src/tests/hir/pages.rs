@@ -275,6 +275,7 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
 fn key_figures(answers: &RecoveryAnswers) -> Vec<KeyFigure> {
     let figure = |name: String, value, host_limited| KeyFigure {
         name,
+        key: None,
         value,
         unit: Unit::Iops,
         absent: "n/a",

@@ -187,6 +187,7 @@ fn key_figures(answers: &IopsAnswers) -> Vec<KeyFigure> {
         .map(|(block_bytes, read_percent)| Cell { block_bytes, read_percent })
         .map(|cell| KeyFigure {
             name: cell.name(),
+            key: None,
             value: mean(answers, cell),
             host_limited: answers.rounds.is_host_limited(cell),
             unit: Unit::Iops,

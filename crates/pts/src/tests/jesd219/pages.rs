@@ -77,6 +77,7 @@ fn key_figures(answers: &Jesd219Answers) -> Vec<KeyFigure> {
         |of: fn(&Segment) -> Option<f64>| answers.rounds.mean(|segments| segments.first().and_then(of));
     let figure = |name: &str, value, unit, decimals| KeyFigure {
         name: name.into(),
+        key: None,
         value,
         absent: "n/a",
         unit,

@@ -311,6 +311,7 @@ fn key_figures(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<KeyFigure
         .flat_map(|(kind, figure)| [(kind, figure, 100), (kind, figure, 0)])
         .map(|(kind, figure, read)| KeyFigure {
             name: format!("{} {kind}", cell(read).name()),
+            key: None,
             value: figure.of(context, answers, cell(read)),
             host_limited: answers.rounds.is_host_limited(cell(read)),
             absent: if figure == Figure::Maximum && !context.has_maxima() { SCALED } else { "n/a" },

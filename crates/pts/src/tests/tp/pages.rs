@@ -128,6 +128,7 @@ fn key_figures(answers: &ThroughputAnswers) -> Vec<KeyFigure> {
     [(0, "W"), (100, "R")]
         .map(|(read, name)| KeyFigure {
             name: format!("SEQ {size} {name}"),
+            key: None,
             value: mean(answers, read),
             host_limited: is_host_limited(answers, read),
             unit: Unit::MegabytesPerSecond,

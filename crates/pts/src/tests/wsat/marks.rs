@@ -97,6 +97,7 @@ pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 
         let by = if mark.set.is_some() { ", set by the tester" } else { "" };
         KeyFigure {
             name: format!("{}, {name}{by}", answers.load.name()),
+            key: None,
             value: mark.value(),
             unit: Unit::Iops,
             absent: "n/a",

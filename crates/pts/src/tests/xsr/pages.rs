@@ -229,6 +229,7 @@ fn key_figures(answers: &CrossAnswers) -> Vec<KeyFigure> {
     let host_limited = recovery_is_host_limited(answers);
     let figure = |name: &str, value: Option<f64>| KeyFigure {
         name: name.into(),
+        key: None,
         value,
         unit: Unit::Minutes,
         absent: "n/a",

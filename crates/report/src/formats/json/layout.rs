@@ -306,6 +306,9 @@ pub struct Window {
 #[derive(Serialize, JsonSchema)]
 pub struct Figure {
     pub name: String,
+    /// Last part of the key in comparisons, if the name contains results; otherwise absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Null if not measured.
     pub value: Option<f64>,
     /// Unit as printed, such as `IOPS`, `MB/s` or `ms`.
