@@ -53,7 +53,7 @@ pub(super) const COURSE: &[Key] = &[
         "steadystate_duration",
         &["ss_dur"],
         Form::Time,
-        "time over which `steadystate` is evaluated, up to now",
+        "length of the most recent period over which `steadystate` is evaluated",
         |job, text| time_ns(text).map(|ns| job.steady.duration_ns = ns),
     ),
     key(

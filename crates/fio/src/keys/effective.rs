@@ -211,7 +211,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         Form::Switch,
         "offsets are drawn independently of each other, instead of each block once per pass; always on for several sizes or \
-         zones, as stated in a note if the option is absent",
+         zones; if the option is absent, a note says so",
         |job, text| switch(text).map(|on| job.norandommap = on),
     )
     .differs(),

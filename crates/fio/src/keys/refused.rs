@@ -24,7 +24,7 @@ const GPU: &str = "buffers are in host memory, not in GPU memory";
 const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
     "the engine of this option is not available; use io_uring, io_uring_cmd, libaio or plain system calls";
-const NVME: &str = "io_uring_cmd sends plain reads and writes only";
+const NVME: &str = "io_uring_cmd sends only plain reads and writes";
 const SEARCH: &str = "a load does not search for a rate";
 const LOGS: &str = "logs contain averages over seconds; the JSON result contains the histogram";
 const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
