@@ -10,7 +10,7 @@ use crate::wire::scsi::Rotation;
 pub struct Fact {
     /// Name of the fact, such as `max_transfer_bytes`.
     pub name: &'static str,
-    /// Value of the fact, in the unit stated in the name.
+    /// Value of the fact, in the unit given in its name.
     pub value: Value,
 }
 
@@ -19,7 +19,7 @@ pub struct Fact {
 pub enum Value {
     /// Text.
     Text(String),
-    /// Number, in the unit of the fact's name.
+    /// Number, in the unit given in the fact's name.
     Number(f64),
     /// Yes or no.
     Flag(bool),

@@ -68,7 +68,7 @@ pub trait Admin {
         command: &NvmeCommand,
         meanwhile: &mut dyn FnMut(&mut dyn Admin),
     ) -> Result<u32, Fault>;
-    /// Sends a SCSI command. Returns `Ok` for any status of the device.
+    /// Sends a SCSI command. Returns `Ok` whatever status the device returns.
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
     /// Discards the whole device.
     fn discard(&mut self) -> Result<(), Fault>;

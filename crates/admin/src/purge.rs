@@ -1,8 +1,8 @@
 //! Purge methods, and the choice among them.
 //!
-//! Each method is one file and one line in `PURGE_METHODS`, best first: for each interface, in the order that the PTS
-//! prefers. The choice is a pure function of the device's capabilities. If a method fails, the purge ends with an
-//! error; a weaker method is never substituted.
+//! Each method is one file and one line in `PURGE_METHODS`. The methods for each interface are listed best first, in
+//! the PTS's order of preference. The choice is a pure function of the device's capabilities. If a method fails, the
+//! purge ends with an error; a weaker method is never substituted.
 
 mod ata;
 mod ata_sanitize_block;
@@ -38,7 +38,7 @@ use crate::capability::{Capabilities, Protocol};
 use crate::command::Admin;
 use crate::error::{AdminError, PassedOver};
 
-/// All methods, best first. The order matters only among methods of the same interface.
+/// All methods, best first. The order matters only among methods for the same interface.
 const PURGE_METHODS: &[Method] = &[
     nvme_format_user::METHOD,
     nvme_sanitize_block::METHOD,
@@ -59,7 +59,7 @@ const PURGE_METHODS: &[Method] = &[
     overwrite::METHOD,
 ];
 
-/// Options of a purge.
+/// Options for a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
     /// Name of the method; `None` for the best method that is known to work.
@@ -88,7 +88,7 @@ pub struct PurgeMethod {
     pub why_not: Option<WhyNot>,
 }
 
-/// Returns every method of the drive's interface with its availability, best first.
+/// Returns every method for the drive's interface with its availability, best first.
 #[must_use]
 pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);

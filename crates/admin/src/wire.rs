@@ -1,7 +1,7 @@
-//! Decodes responses of devices into facts. Performs no I/O and never panics, regardless of the input.
+//! Decodes device responses into facts. Performs no I/O and never panics, regardless of the input.
 //!
 //! Each size and offset is taken from the cited figure or table, and is checked at compile time. Values that
-//! are 0's based in the standards are converted only here.
+//! are 0's based in the standards are converted only in this module.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;

@@ -57,7 +57,7 @@ const HIGHEST_NUMBER: u32 = 127;
 /// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
-/// An array from a description, whose members were inspected.
+/// An array read from a description; its members have been inspected.
 #[derive(Debug)]
 pub(crate) struct Array {
     spec: Spec,
@@ -320,7 +320,7 @@ impl Drop for Assembly {
     }
 }
 
-/// Returns the error for using an array outside of a run.
+/// Returns the error for using an array outside a run.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::target(target, TargetError::ArrayOutsideRun)
 }

@@ -61,7 +61,7 @@ pub struct HostLook {
     pub tunings: Vec<Tuning>,
 }
 
-/// Checks the host of a target.
+/// Checks a target's host.
 pub(crate) fn look(real: &Real) -> HostLook {
     match real {
         Real::Block(block) => {

@@ -100,7 +100,7 @@ impl Drive {
         }
     }
 
-    /// Arms the target of a run. If it is an array, `erase` must contain the identity of each member. `notes`
+    /// Arms the target for a run. If it is an array, `erase` must contain the identity of each member. `notes`
     /// is the folder for the note that the next start uses to dismantle the array after a crash.
     ///
     /// # Errors
@@ -134,8 +134,8 @@ impl Drive {
         }
     }
 
-    /// Checks the host of the drive, which takes about a third of a second. The result is empty for a
-    /// simulated drive, which the host does not affect.
+    /// Checks the drive's host, which takes about a third of a second. The result is empty for a simulated
+    /// drive, which the host does not affect.
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {

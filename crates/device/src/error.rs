@@ -1,4 +1,4 @@
-//! Errors of targets, as data; callers act on their [`kind`](DriveError::kind).
+//! Errors concerning targets, as data; callers act on their [`kind`](DriveError::kind).
 //!
 //! Messages say what happened and why, but not what to type next, because that depends on the program.
 
@@ -60,7 +60,7 @@ pub enum DriveError {
     /// Several workloads together have more I/Os in flight than a simulated drive supports.
     #[error("{outstanding} outstanding I/Os on a simulated drive; at most {most} are supported")]
     TooManyInFlight {
-        /// I/Os in flight of all workloads combined.
+        /// I/Os in flight in all workloads combined.
         outstanding: u32,
         /// Supported number.
         most: u32,
@@ -87,12 +87,12 @@ pub enum DriveError {
         /// The record of the array.
         note: PathBuf,
     },
-    /// The purge of a member of an array failed.
+    /// Purging a member of an array failed.
     #[error("{path}: {error}")]
     Member {
         /// The member.
         path: String,
-        /// The error of the member's purge.
+        /// The error from the member's purge.
         error: Box<DriveError>,
     },
     /// A host setting could not be changed or restored.
@@ -119,10 +119,10 @@ pub enum DriveError {
     System {
         /// The file or interface.
         path: &'static str,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The users of the block devices of this host could not be determined.
+    /// The users of this host's block devices could not be determined.
     #[error("{}", reason(.0))]
     Usage(#[source] io::Error),
     /// A simulated drive failed.
@@ -174,7 +174,7 @@ pub enum PurgeError {
     Hole {
         /// The file.
         file: String,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A simulated drive stores no data to search for.

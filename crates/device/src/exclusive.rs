@@ -9,7 +9,7 @@ use crate::sim::Simulated;
 use crate::target::block::Block;
 use crate::target::{Held, Real};
 
-/// A single target that may be written.
+/// A single target that may be written to.
 pub(crate) struct Exclusive {
     pub(crate) facts: TargetFacts,
     pub(crate) inner: Inner,

@@ -1,4 +1,4 @@
-//! A mock of [`Admin`] that expects a script of commands and returns the responses in it.
+//! A mock [`Admin`] that expects a scripted sequence of commands and returns the scripted responses.
 //!
 //! Unexpected commands and unused steps fail the test.
 

@@ -92,7 +92,7 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// Returns the outcome of a purge and the progress reports. The whole script must be used.
+/// Returns the outcome of a purge and the progress reports. Every step of the script must be used.
 fn purge(
     script: &mut Script,
     can: &Capabilities,

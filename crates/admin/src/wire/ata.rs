@@ -196,7 +196,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Decodes sense data: ATA Status Return descriptor (SAT-3, table 178), or the fixed format (table 177).
+    /// Decodes sense data: the ATA Status Return descriptor (SAT-3, table 178) or the fixed format (table 177).
     pub(crate) fn decode(sense: &[u8]) -> Option<Self> {
         match sense.first()? & 0x7f {
             0x72 | 0x73 => super::sense::descriptors(sense).find_map(Self::of_descriptor),

@@ -1,6 +1,6 @@
 //! Sense data: why a SCSI command failed (SPC-4, 4.5).
 
-/// The fields of sense data that we evaluate.
+/// The fields of sense data that Plateau uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sense {
     pub(crate) key: u8,

@@ -14,7 +14,7 @@ pub(super) struct Check {
     pub(super) look: fn(&Scene<'_>) -> Finding,
 }
 
-/// Input of a check.
+/// Input to a check.
 pub(super) struct Scene<'a> {
     pub(super) roots: &'a Roots,
     /// Block device of the target; `None` for a file.
@@ -53,7 +53,7 @@ impl Finding {
         Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
     }
 
-    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with this verdict.
+    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with that verdict.
     pub(super) fn worst_of(findings: Vec<Self>) -> Option<Self> {
         let verdict = findings.iter().map(|finding| finding.verdict).max()?;
         let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();
@@ -133,7 +133,7 @@ pub(super) struct QueueSetting {
     pub(super) meaning: fn(&str) -> String,
     /// Returns whether the kernel offers the recommended value.
     pub(super) offered: fn(&str) -> bool,
-    /// The effect of other values on results.
+    /// How other values affect results.
     pub(super) harm: &'static str,
 }
 

@@ -60,7 +60,7 @@ impl Tuning {
 /// A setting that Plateau may change.
 struct Known {
     attribute: &'static str,
-    /// Returns whether a folder relative to `/sys/devices` is a valid location of the setting.
+    /// Returns whether a folder relative to `/sys/devices` is a valid location for the setting.
     is_place: fn(&Path) -> bool,
     is_value: fn(&str) -> bool,
 }

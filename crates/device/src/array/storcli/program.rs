@@ -212,7 +212,7 @@ pub(crate) fn refusal_of(drive: &ControllerDrive) -> Option<Refusal> {
     Some(Refusal::NotFree { state: why })
 }
 
-/// Builds the command `add vd`, with its arguments in the order of the program's help.
+/// Builds the `add vd` command, with its arguments in the order of the program's help.
 pub(super) fn add_words(plan: &ArrayPlan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![
