@@ -75,7 +75,8 @@ impl Inspected {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong identity is an error even if no identity is required, because the caller intends another target.
+        // A wrong identity is an error even if no identity is required, because the caller means a different
+        // target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             let (target, identity) = (facts.path, facts.identity);
             return Err(Unconfirmed::Target { target, identity, given }.into());

@@ -179,7 +179,7 @@ struct SgIo {
 }
 const _: () = assert!(size_of::<SgIo>() == 88);
 
-/// Sends a SCSI command (`SG_IO`). Any response of the device is `Ok`, whatever its status.
+/// Sends a SCSI command (`SG_IO`). Any response from the device is `Ok`, whatever its status.
 pub(crate) fn scsi(
     fd: BorrowedFd<'_>,
     command: &[u8],

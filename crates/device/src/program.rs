@@ -1,4 +1,4 @@
-//! External programs: where they are searched for, and in which environment they run.
+//! External programs: where to look for them, and the environment in which they run.
 //!
 //! If the process has elevated privileges, the choice of program must not depend on the caller's environment,
 //! so only system folders are searched.

@@ -6,7 +6,7 @@ use std::fmt;
 use signatures::Signature;
 use stdx::units::amount_base2;
 
-/// A reason not to write to a target. The text states what was found, the likely cause, and the next step.
+/// A reason not to write to a target. The text says what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// The target or a partition of it is mounted.
@@ -15,7 +15,7 @@ pub enum Refusal {
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the namespace of the mount; `None` if that is Plateau's own namespace.
+        /// A process in the mount's namespace; `None` if that is Plateau's own namespace.
         namespace_of: Option<u32>,
     },
     /// The target or a partition of it is used as swap space.
@@ -70,7 +70,7 @@ pub enum Refusal {
         /// A kernel name, or the path of a file.
         what: String,
     },
-    /// A user that cannot be named holds the file open: the kernel or an invisible process.
+    /// A user that cannot be identified holds the file open: the kernel or an invisible process.
     OpenElsewhere,
     /// The kernel exports the target to other hosts.
     Exported {
@@ -107,7 +107,7 @@ pub enum Refusal {
     NoSpace {
         /// Space that the file needs in addition to its current allocation.
         needed_bytes: u64,
-        /// Free space of the file system.
+        /// Free space in the file system.
         free_bytes: u64,
     },
     /// The target is a degraded array.
@@ -134,7 +134,7 @@ pub enum Refusal {
     },
     /// An unknown device or file is in use, and it may be this target.
     UnknownUser {
-        /// Description of the use, why it is unknown what is used, and what to do about it.
+        /// What is in use, why it cannot be identified, and what to do about it.
         what: String,
     },
     /// It cannot be determined whether the target is in use.

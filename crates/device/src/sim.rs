@@ -32,7 +32,7 @@ use crate::error::simulated::SimulatedFailure;
 use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
-/// Minimum number of completions of a timed workload per outstanding I/O. The workload is extended if its
+/// Minimum number of completions per outstanding I/O in a timed workload. The workload is extended if its
 /// scaled time is too short for these completions.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
 /// Wall-clock time between two ticks, during which thousands of scaled seconds may pass.

@@ -14,7 +14,7 @@ use crate::error::DriveError;
 struct Playing {
     log: ReplayLog,
     free: Vec<usize>,
-    /// The I/O of each tag, and when it started.
+    /// For each tag, its I/O and when it started.
     starts: Vec<Option<(Due, u64)>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Block {
     /// The device node with symbolic links resolved, so that the path cannot silently refer to another device later.
     node: PathBuf,
     number: DeviceNumber,
-    /// Libraries whose files must not be on this device.
+    /// Libraries of runs; a device that holds their files is refused.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
@@ -262,8 +262,8 @@ impl Block {
         moved.map_or(Ok(()), |source| Err(DriveError::Gone { target: target(), source }))
     }
 
-    /// Verifies that the device is still the same device and not in use; with `all_namespaces`, also that no
-    /// other namespace of its NVMe subsystem is in use.
+    /// Verifies that the device is still the same and not in use; with `all_namespaces`, also that no other
+    /// namespace of its NVMe subsystem is in use.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
         let users = usage::settled(|| {

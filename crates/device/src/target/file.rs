@@ -1,4 +1,4 @@
-//! A regular file as a target, to try everything without a drive.
+//! A regular file as a target, for trying everything without a drive.
 
 use std::fs::{self, File};
 use std::io;
@@ -36,7 +36,7 @@ pub(crate) struct RegularFile {
     path: PathBuf,
     /// The existing file; `None` if it does not exist yet.
     found: Option<Identity>,
-    /// Libraries, whose files cannot be targets.
+    /// Libraries of runs, whose files cannot be targets.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
@@ -402,7 +402,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     match descriptor::open_elsewhere(file) {
         Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // If there is no lease, all users of files must be known.
+        // Without a lease, all users of files must be known.
         Elsewhere::No | Elsewhere::Unknown => {
             unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
         }

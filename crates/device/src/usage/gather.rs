@@ -1,4 +1,4 @@
-//! Gathers the facts from `/sys`, `/proc` and the loop driver about block devices and their users.
+//! Gathers the facts about block devices and their users from `/sys`, `/proc` and the loop driver.
 
 use std::fs;
 use std::io;

@@ -75,7 +75,7 @@ pub(super) fn namespaces(
         }
         found.visit_kept(roots);
     }
-    // A namespace may exist only because a thread is inspecting it, which takes moments.
+    // A namespace may exist only because a thread is inspecting it, which takes only moments.
     for _ in 0..PAUSES {
         let is_unknown = |task: &Path| View::of(task).is_some_and(|view| !found.views.contains(&view));
         visitors.retain(|(_, task)| is_unknown(task));

@@ -151,7 +151,7 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
 enum Source {
     /// The device or file that contains the file system.
     Device,
-    /// The path of that device or file, if it is a path at all, as with FUSE servers for images.
+    /// The path of that device or file, or other text, as with FUSE servers for images.
     DeviceIfAny,
     /// Arbitrary text.
     Text,

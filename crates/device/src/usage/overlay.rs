@@ -80,7 +80,7 @@ impl<'a> Overlays<'a> {
         file.map_or(Stored::Unknown, |file| self.stored_below(path, &file))
     }
 
-    /// Same as [`stored`](Self::stored), for a link in `/proc` to a file of a process.
+    /// Same as [`stored`](Self::stored), for a link in `/proc` to a process's file.
     pub(super) fn stored_of_link(&self, link: &Path) -> Stored {
         let path = std::fs::read_link(link).ok();
         // A process that has just ended has no files.
