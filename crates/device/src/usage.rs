@@ -75,7 +75,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
-    // For a file, the kernel can detect users that the facts do not show.
+    // For a file, the kernel itself can detect the unseen users.
     if let Thing::Device(_) = target {
         found.extend(facts.unseen_users(&below));
     }

@@ -82,7 +82,7 @@ fn trims_punch_holes_into_files() {
 #[test]
 fn trims_discard_blocks_of_devices() {
     let Some(device) = Loop::new(BYTES, &[]) else { return };
-    // The image shows what the device did, without the page cache of the device.
+    // The image shows what the device did, without the device's page cache.
     check(&device.path, || std::fs::read(&device.image).expect("the image"));
 }
 

@@ -4,8 +4,8 @@
 //! Clock readings account for most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as
 //! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
 //! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
-//! `CLOCK_MONOTONIC_RAW` agree. If the counter is not available, results lose some nanoseconds of precision
-//! but remain correct.
+//! `CLOCK_MONOTONIC_RAW` agree. If the counter is not available, results lose a few nanoseconds of precision but
+//! remain correct.
 
 use std::sync::OnceLock;
 use std::time::Duration;

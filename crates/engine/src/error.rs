@@ -52,7 +52,7 @@ pub enum EngineError {
     Wait {
         /// Name of the target.
         target: String,
-        /// Error of the queue.
+        /// Error from the queue.
         source: io::Error,
     },
     /// The host disturbed the measurement: it was suspended, it stopped the process, or its clock failed.
@@ -89,7 +89,7 @@ pub enum EngineError {
         /// The disturbance.
         disturbance: Disturbance,
     },
-    /// The queue depth exceeds the limits of the kernel.
+    /// The queue depth exceeds the kernel's limits.
     #[error(
         "workload {workload}: a queue depth of {} per thread is too large; use at most {most}, and more threads",
         .workload.queue_depth
@@ -105,7 +105,7 @@ pub enum EngineError {
     NoTrim {
         /// Name of the target.
         target: String,
-        /// Error of the kernel.
+        /// Error from the kernel.
         source: io::Error,
     },
     /// A workload writes to a range that another workload verifies.

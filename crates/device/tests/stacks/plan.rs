@@ -369,8 +369,8 @@ impl StackPlan {
         self.ways(a).iter().any(|one| other.iter().any(|other| one.meets(other)))
     }
 
-    /// Returns why the target must be refused; `None` if it must be accepted. `made` and `used` state which
-    /// nodes and uses exist.
+    /// Returns why the target must be refused; `None` if it must be accepted. `made` and `used` say which nodes
+    /// and uses exist.
     pub fn verdict(&self, made: &[bool], used: &[bool]) -> Option<Reason> {
         let target = self.target;
         let below = self.below(target);

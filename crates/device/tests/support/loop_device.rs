@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// number.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
-/// Time for which a detached device may remain in use, for example by the ring of a killed process. Only a bug
-/// takes longer.
+/// Time for which a detached device may remain in use, for example by the ring of a killed process. Anything
+/// longer indicates a bug.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A loop device over an image; detached on drop if it still has that image.

@@ -12,8 +12,8 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes
-/// only address space.
+/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes up only
+/// address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
 /// Records one direction. To keep the number of updates per I/O low, the histogram's count, sum and maximum are derived
@@ -251,7 +251,7 @@ impl Recorder {
             closed = Interval::default();
         }
         // A clock jump invalidates the run. Until the jump is detected, intervals are skipped instead of filling
-        // the memory.
+        // memory.
         let late_intervals = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += late_intervals.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -328,8 +328,7 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The last I/O of a run that is limited by an amount may complete exactly at the end of the last
-            // interval.
+            // In a run limited by an amount, the last I/O may complete exactly at the end of the last interval.
             rows[i.min(last)].add(interval);
         }
     }

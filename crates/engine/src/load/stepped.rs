@@ -1,5 +1,5 @@
-//! The loop of a closed load with syncs or pauses. As in fio, operations are issued one at a time until the queue is full,
-//! and a pause may follow any of them. Other loads have loops without these decisions.
+//! The loop for closed-loop workloads with syncs or pauses. As in fio, operations are issued one at a time until the
+//! queue is full, and a pause may follow any of them. Other loads have loops without these decisions.
 
 use std::io;
 use std::sync::atomic::Ordering;

@@ -49,7 +49,7 @@ impl<'a> Target<'a> {
         Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
     }
 
-    /// Returns the placeholder target of a load without a target.
+    /// Returns the placeholder target for a load without a target.
     pub(crate) fn nowhere(name: &'a str, clock: Clock, options: &'a LoadOptions, interval_ns: u64) -> Self {
         Self {
             name,
