@@ -8,7 +8,7 @@ pub fn line(check: &HostCheck) -> String {
     format!("{}: {}: {}{fix}", check.verdict.words(), check.name, check.found)
 }
 
-/// Returns how to fix the finding of a check.
+/// Returns how to fix a check's finding.
 fn fix(check: &HostCheck) -> Option<String> {
     let fix = check.fix.as_ref()?;
     Some(if check.tunable { format!("{fix}, or --tune") } else { fix.clone() })

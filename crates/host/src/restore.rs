@@ -96,7 +96,8 @@ impl Note {
     }
 }
 
-/// Returns whether the name still refers to this file: before it was locked, it may have been removed or replaced.
+/// Returns whether the name still refers to this file: the file may have been removed or replaced before it was
+/// locked.
 fn is_current(folder: &dyn StateFolder, name: &str, file: &dyn Stored) -> bool {
     let identity = |file: &dyn Stored| file.found().ok().map(|found| found.identity);
     let now = folder.file(name).ok().flatten();
@@ -115,8 +116,7 @@ pub fn parse(bytes: &[u8]) -> Value {
 
 /// Returns the names of the records left by processes that no longer exist; none if the folder is missing.
 ///
-/// # Errors
-/// Returns why the records of this folder are not used.
+/// # Errors Returns why the records in this folder are not used.
 pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     let folder = match OwnedFolder::open(state).map_err(|error| with_causes(&error))? {
         Some(folder) => folder,

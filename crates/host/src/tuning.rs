@@ -24,7 +24,7 @@ use state::{Host, State};
 
 const KIND: &str = "tuning";
 
-/// A tuning run. As long as this value exists, no other run restores host settings.
+/// A tuning run. While this value exists, no other run restores host settings.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,

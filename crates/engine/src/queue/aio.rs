@@ -16,7 +16,7 @@ const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
 const FDSYNC: u16 = 3;
 
-/// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
+/// `struct iocb` from `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct Request {
@@ -34,7 +34,7 @@ struct Request {
     event_fd: u32,
 }
 
-/// `struct io_event` of the same header.
+/// `struct io_event` from the same header.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct Event {

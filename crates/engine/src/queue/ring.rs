@@ -2,7 +2,7 @@
 //! their system calls.
 //!
 //! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls, which
-//! took 5 of the 75 ns per no-op. Names and layouts are those of `linux/io_uring.h`.
+//! took 5 of the 75 ns per no-op. Names and layouts follow `linux/io_uring.h`.
 
 use std::ffi::c_void;
 use std::io;
@@ -68,7 +68,7 @@ struct Completions {
     tail: NonNull<AtomicU32>,
     entries: NonNull<Done>,
     mask: u32,
-    /// Logarithm to base 2 of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
+    /// Base-2 logarithm of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
     places_shift: u32,
     /// Number of CQEs consumed, and the CQ tail as last read.
     next: u32,

@@ -34,7 +34,7 @@ enum Call {
 /// The queue of one worker.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
-    /// The time stamps of the worker; each helper has its own.
+    /// The worker's time stamps; each helper has its own.
     stamps: Stamps,
     helpers: Vec<JoinHandle<Effort>>,
     busy: Vec<bool>,

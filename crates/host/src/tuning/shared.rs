@@ -112,7 +112,7 @@ impl Shared {
     }
 }
 
-/// After a crash of the last live run: restores the settings. Requires the lock. A setting that cannot be
+/// Restores the settings after the last live run has crashed. Requires the lock. A setting that cannot be
 /// restored is retried at the next start.
 fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
