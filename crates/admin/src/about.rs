@@ -54,7 +54,7 @@ impl From<Vec<String>> for Value {
 /// Facts about a device, as reported by the host and by the device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
-    /// Facts that the host reports, followed by those that the device reports.
+    /// Facts reported by the host, followed by those reported by the device.
     pub facts: Vec<Fact>,
     /// Current health.
     pub health: record::Health,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::error::AdminError;
 use crate::fault::Fault;
 
-/// Timeout of commands that only query.
+/// Timeout for commands that only query the device.
 pub(crate) const ASKING: Duration = Duration::from_secs(30);
 
 /// Data buffer of a command.
@@ -76,7 +76,7 @@ pub trait Admin {
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
     /// Writes `content` at `at_bytes`.
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
-    /// Fills `content` with the data from `at_bytes` on.
+    /// Fills `content` with the data starting at `at_bytes`.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
     /// Verifies, right before a destructive command, that this is still the device that was inspected and
     /// that it is not in use. If `all_namespaces` is set, no other namespace of its NVMe subsystem may be in

@@ -12,7 +12,7 @@ use crate::wire::sense::Sense;
 /// A command or a sequence of commands failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one to be erased, or is now in use.
+    /// The device is no longer the one to be erased or is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
     /// No method has this name.
@@ -37,7 +37,7 @@ pub enum AdminError {
         /// Why the device does not support it.
         why: WhyNot,
     },
-    /// The method would also erase other data, which was not confirmed.
+    /// The method would also erase other data, and this was not confirmed.
     #[error("{method}: {}", WhyNot::ErasesOthers(.others.clone()))]
     AlsoErased {
         /// Name of the method.
@@ -202,7 +202,7 @@ pub enum DriveFault {
         /// The unchanged format.
         kept: u8,
     },
-    /// A format that should have kept the size and the LBA format of the namespace changed them.
+    /// A format changed the namespace's size or LBA format, which it should have kept.
     #[error(
         "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}",
         .was.0, .was.1, .is.0, .is.1

@@ -1,4 +1,4 @@
-//! Purge methods, and the choice among them.
+//! Purge methods and the choice among them.
 //!
 //! Each method is one file and one line in `PURGE_METHODS`. The methods for each interface are listed best first, in
 //! the PTS's order of preference. The choice is a pure function of the device's capabilities. If a method fails, the
@@ -67,7 +67,7 @@ pub struct PurgeOptions {
     /// Whether to write samples before the purge and read them afterwards. The PTS forbids reads between
     /// purge and test.
     pub verify: bool,
-    /// Identities of other namespaces that may be erased as well.
+    /// Identities of other namespaces that may also be erased.
     pub also_erase: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
 pub fn unknown(name: &str) -> AdminError {
     let names = || PURGE_METHODS.iter().map(|method| method.name);
     let lower = name.to_lowercase();
-    // Names of the methods in other programs.
+    // Names for the methods in other programs.
     let meant = match &*lower {
         "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
         "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
@@ -133,7 +133,7 @@ pub fn unknown(name: &str) -> AdminError {
     AdminError::UnknownMethod { name: name.to_owned(), meant }
 }
 
-/// The chosen method, and why better ones were skipped.
+/// The chosen method and why better ones were skipped.
 struct Choice {
     method: &'static Method,
     passed_over: Vec<PassedOver>,
@@ -194,10 +194,10 @@ pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminErro
     choose(can, options).map(drop)
 }
 
-/// Purges, waits until it completes, and returns the method with its evidence.
+/// Purges the device, waits for completion, and returns the method with its evidence.
 ///
 /// # Errors
-/// Returns an error if no method is available, or if the purge fails.
+/// Returns an error if no method is available or if the purge fails.
 pub fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,

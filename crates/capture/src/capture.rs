@@ -12,7 +12,7 @@ use crate::error::CaptureError;
 use crate::instance::Instance;
 use crate::subject::{Kind, Subject};
 
-/// Events older than this have arrived from all CPUs when the buffers are read.
+/// By the time the buffers are read, events older than this have arrived from all CPUs.
 const SETTLED_NS: u64 = 2_000_000;
 
 /// Names of the lost-event counters in a buffer's statistics.
@@ -23,7 +23,7 @@ const LOSSES: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
 pub struct Captured {
     /// Totals of the trace; `lost_events` counts events dropped because a buffer was full.
     pub summary: Summary,
-    /// Completions of I/Os that were issued before the capture, or whose issue was lost.
+    /// Completions of I/Os that were issued before the capture or whose issue event was lost.
     pub unmatched: u64,
 }
 

@@ -22,7 +22,7 @@ pub enum CaptureError {
     /// The process may not use tracefs.
     #[error("the kernel's tracer is only available to root")]
     NotPermitted,
-    /// The kernel has no tracefs, or no block events.
+    /// The kernel has no tracefs or no block events.
     #[error("this kernel cannot trace block devices: {what} is missing")]
     NoTracer {
         /// What is missing.

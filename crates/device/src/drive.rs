@@ -84,7 +84,7 @@ impl Drive {
     }
 
     /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all
-    /// checks, and creates a file that does not exist.
+    /// checks and creates a file that does not exist.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) if the target is in use or contains a known format,

@@ -41,7 +41,7 @@ pub enum DriveError {
     /// Data would be lost, and this was not confirmed.
     #[error(transparent)]
     Unconfirmed(#[from] Unconfirmed),
-    /// The target cannot be used, or cannot be used in the requested way.
+    /// The target cannot be used or cannot be used in the requested way.
     #[error("{target}: {problem}")]
     Target {
         /// Target as given on the command line.
@@ -71,7 +71,7 @@ pub enum DriveError {
     /// An array or the program that creates it failed or is in an unexpected state.
     #[error(transparent)]
     Array(Box<ArrayError>),
-    /// An array could not be created, and dismantling it failed as well.
+    /// An array could not be created, and dismantling it also failed.
     #[error("{error}; and dismantling it: {dismantling}")]
     NotDismantled {
         /// The first error.
@@ -128,10 +128,10 @@ pub enum DriveError {
     /// A simulated drive failed.
     #[error(transparent)]
     Simulated(Box<SimulatedFailure>),
-    /// An administrative command failed, or is not possible.
+    /// An administrative command failed or is not possible.
     #[error(transparent)]
     Admin(AdminError),
-    /// A load failed, or is impossible.
+    /// A load failed or is impossible.
     #[error(transparent)]
     Load(#[from] EngineError),
 }

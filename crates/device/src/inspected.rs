@@ -56,7 +56,7 @@ impl Inspected {
         self.kind.refusals()
     }
 
-    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all checks,
+    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all checks
     /// and creates a file that does not exist.
     pub(crate) fn arm(self, erase: Option<&str>) -> Result<Exclusive, DriveError> {
         let Self { mut facts, kind } = self;

@@ -1,4 +1,4 @@
-//! The block devices of this host, and whether each may be tested.
+//! The block devices of this host and whether each may be tested.
 
 use std::sync::Arc;
 

@@ -106,7 +106,7 @@ impl Reader {
     /// Replays individual reads, like [`crate::Armed::replay`].
     ///
     /// # Errors
-    /// Returns the errors of [`crate::Armed::replay`]; a write is an error as well.
+    /// Returns the errors of [`crate::Armed::replay`]; a write is also an error.
     pub fn replay(
         &mut self,
         options: &ReplayOptions,

@@ -67,14 +67,14 @@ pub enum Refusal {
     },
     /// The target, or the storage that it is built on, is locked.
     FileLocked {
-        /// A kernel name, or the path of a file.
+        /// A kernel name or the path of a file.
         what: String,
     },
     /// A user that cannot be identified holds the file open: the kernel or an invisible process.
     OpenElsewhere,
     /// The kernel exports the target to other hosts.
     Exported {
-        /// A kernel name, or the path of a file.
+        /// A kernel name or the path of a file.
         what: String,
         /// Location of the export's configuration under `/sys/kernel/config`.
         by: String,
@@ -95,7 +95,7 @@ pub enum Refusal {
     Busy,
     /// The target is write-protected.
     ReadOnly,
-    /// A device below the target is write-protected. The kernel may fail writes to the target, or pass the writes
+    /// A device below the target is write-protected. The kernel may fail writes to the target or pass the writes
     /// on regardless.
     ReadOnlyBelow {
         /// Kernel name of the write-protected device.

@@ -51,7 +51,7 @@ pub(crate) struct Simulated {
     virtual_ticks: bool,
 }
 
-/// Returns a built-in model, or the model from a TOML file.
+/// Returns a built-in model or the model from a TOML file.
 ///
 /// # Errors
 /// Returns an error if no model has this name, or if the file cannot be read or is invalid.
@@ -70,8 +70,8 @@ impl std::fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// Creates a drive in its fresh state from the model `name` (or the TOML file at that path), and returns
-    /// it with its properties.
+    /// Creates a drive in its fresh state from the model `name` (or the TOML file at that path) and returns it
+    /// with its properties.
     pub(crate) fn new(
         target: &str,
         name: &str,
@@ -282,7 +282,7 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     }
 }
 
-/// Describes the first failed command, and counts all failed commands.
+/// Describes the first failed command and counts all failed commands.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
     let counts = [

@@ -1,7 +1,7 @@
 //! The engine's results are accurate: this test measures a device whose rate is known.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
-//! outstanding I/Os, each I/O takes this number divided by the rate (Little's law). This applies to the mean
+//! outstanding I/Os, each I/O takes that number divided by the rate (Little's law). This applies to the mean
 //! and to the slowest I/O.
 
 mod support;

@@ -37,7 +37,7 @@ fn trims(access: Access, queue_depth: u16) -> Workload {
     }
 }
 
-/// Trims the middle of a target full of sevens, and compares the contents.
+/// Trims the middle of a target full of sevens and compares the contents.
 fn check(path: &str, contents: impl Fn() -> Vec<u8>) {
     for (access, queue_depth) in [(Access::Random, 8), (Access::Sequential, 1)] {
         std::fs::OpenOptions::new()

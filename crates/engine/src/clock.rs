@@ -206,7 +206,7 @@ fn trusted() -> Result<(), String> {
     }
 }
 
-/// Runs one calibration, and returns nanoseconds per count.
+/// Runs one calibration and returns nanoseconds per count.
 fn ns_per_count() -> Result<f64, String> {
     let (begin_ns, begin) = bracket();
     std::thread::sleep(CALIBRATION);
@@ -233,7 +233,7 @@ fn counter() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// The counter is never used here: without the flags in `/proc/cpuinfo` it is not trusted.
+/// The counter is never used on other architectures: without the flags in `/proc/cpuinfo`, it is not trusted.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn counter() -> u64 {

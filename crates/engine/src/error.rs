@@ -12,7 +12,7 @@ use stdx::access::Access;
 use crate::disturbance::Disturbance;
 use crate::placement::error::PlacementError;
 
-/// A load failed, or is impossible.
+/// A load failed or is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The host lacks threads, memory or the requested engine.
@@ -154,7 +154,7 @@ impl FailedOperation {
 /// Why an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
-    /// Only this number of bytes was transferred.
+    /// Only this many bytes were transferred.
     Short(u64),
     /// This error number.
     Errno(i32),

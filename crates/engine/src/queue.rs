@@ -50,7 +50,7 @@ pub(crate) enum Sync {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
-    /// Number of bytes transferred, or a negative error number. After a sync, any non-negative number means success.
+    /// Number of bytes transferred or a negative error number. After a sync, any non-negative number means success.
     pub(crate) result: i32,
     /// Time just before the system call that submitted the I/O; at QD 1, it may be the end of the previous I/O.
     pub(crate) started_ns: u64,
@@ -108,7 +108,7 @@ pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Dura
     (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
 }
 
-/// Sleeps for part of the time until `until_ns`, or spins once if that time is near.
+/// Sleeps for part of the time until `until_ns` or spins once if that time is near.
 #[inline]
 pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     match sleep_before(until_ns, now_ns) {

@@ -31,7 +31,7 @@ pub fn text(checks: &[HostCheck]) -> String {
     out
 }
 
-/// Counts the checks by verdict, and lists those that are not ok.
+/// Counts the checks by verdict and lists those that are not ok.
 pub fn summary(checks: &[HostCheck]) -> String {
     let named = |verdict| {
         let names: Vec<&str> =

@@ -1,6 +1,6 @@
 //! Restore records: settings to restore after a run.
 //!
-//! A record is on disk before any setting is changed, and is removed after all of its settings have been restored.
+//! A record is on disk before any setting is changed and is removed after all of its settings have been restored.
 //! After a crash, the next start on the same drive can therefore restore them. Other processes ignore a record
 //! while the process that wrote it is alive.
 

@@ -1,4 +1,4 @@
-//! Settings that `--tune` changes for a run, and that are restored at its end and after a crash.
+//! Settings that `--tune` changes for a run and that are restored at its end and after a crash.
 //!
 //! Device settings are lost when the device is detached, so settings recorded before the device was reattached
 //! are stale and are not restored. Host settings affect all runs on the host, so the last tuning run restores
@@ -43,7 +43,7 @@ impl Tuner {
     /// Registers a tuning run; call this before inspecting the host.
     ///
     /// # Errors
-    /// Returns an error if others can write to the state directory, or if a system call fails.
+    /// Returns an error if others can write to the state directory or if a system call fails.
     pub fn begin(state: &(impl State + ?Sized)) -> Done<Self> {
         Self::begin_on(state, Arc::new(KnownSettings::of_this_host()))
     }
@@ -117,7 +117,7 @@ impl Tuned {
         self.of_host.iter().chain(of_device).map(|tuning| event(tuning, false))
     }
 
-    /// Restores all settings that no other run needs, and reports them; settings that cannot be restored are left
+    /// Restores all settings that no other run needs and reports them; settings that cannot be restored are left
     /// to the next start.
     pub fn restore(self) -> Vec<Event> {
         let mut events = Vec::new();

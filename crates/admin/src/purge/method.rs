@@ -1,4 +1,4 @@
-//! The definition of a purge method, and the state of a purge in progress.
+//! The definition of a purge method and the state of a purge in progress.
 
 use std::time::Duration;
 

@@ -109,7 +109,7 @@ fn purge(
     (purged, shares)
 }
 
-/// Returns the step that failed, and the reason.
+/// Returns the step that failed and the reason.
 fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> (Step, Fault) {
     match purge(script, can, options).0 {
         Err(AdminError::Command { step, fault }) => (step, fault),
@@ -371,7 +371,7 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
     ask_log(script, last)
 }
 
-/// Requests a stop at the first progress report, and returns the error.
+/// Requests a stop at the first progress report and returns the error.
 fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> AdminError {
     let error = perform(script, can, &by(name), &mut |purging| match purging {
         Purging::Step(_) | Purging::Expected(_) => Flow::Continue,

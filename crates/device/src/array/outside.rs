@@ -47,7 +47,7 @@ impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
         let output = crate::program::command(program)?
             .args(arguments)
-            // Ctrl-C must not reach the program, because an interruption would leave an unknown state.
+            // Ctrl-C must not reach the program: an interruption would leave the array in an unknown state.
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;

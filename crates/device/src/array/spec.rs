@@ -15,7 +15,7 @@ pub(crate) struct Spec {
     pub(crate) bitmap: bool,
     /// Paths of the members, or addresses on a RAID controller.
     pub(crate) members: Vec<String>,
-    /// Settings of a RAID controller; `None` for software RAID.
+    /// Settings for a RAID controller; `None` for software RAID.
     pub(crate) hardware: Option<Hardware>,
 }
 

@@ -138,7 +138,7 @@ pub(super) struct QueueSetting {
 }
 
 impl QueueSetting {
-    /// Checks the queue of the device, or of each path of a multipath device.
+    /// Checks the queue of the device or of each path of a multipath device.
     pub(super) fn look(&self, scene: &Scene<'_>) -> Finding {
         let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
         let paths = device.nvme_paths();

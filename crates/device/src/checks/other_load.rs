@@ -1,4 +1,4 @@
-//! Other load: other programs' I/Os on the drive, and their CPU usage.
+//! Other load: other programs' I/Os on the drive and their CPU usage.
 
 use super::check::{Check, Finding, Scene};
 

@@ -32,7 +32,7 @@ impl Tuning {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets the value, and verifies that the kernel reports the new value.
+    /// Sets the value and verifies that the kernel reports the new value.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] if the kernel does not accept the value.
@@ -144,7 +144,7 @@ impl KnownSettings {
         }
     }
 
-    /// Resolves the path, and verifies the resulting file instead of trusting its name.
+    /// Resolves the path and verifies the resulting file instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, NotRestored> {
         let failed = |errno: rustix::io::Errno| NotRestored::System(errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;

@@ -12,7 +12,7 @@ use stdx::units::amount_base2;
 use super::description::DescriptionError;
 use super::kind::ErrorKind;
 
-/// What is wrong with a target, or with a request for it.
+/// What is wrong with a target or with a request for it.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// A system call failed.

@@ -158,8 +158,8 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: TargetError::Replaced.to_string() }),
-            // Without read permission, the file cannot be inspected; if the write permission is missing as
-            // well, that is already reported.
+            // Without read permission, the file cannot be inspected; if write permission is also missing, that
+            // has been reported.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }

@@ -84,7 +84,7 @@ fn name_of(kname: &str) -> Option<String> {
     (number(controller) && number(namespace)).then(|| format!("ng{rest}"))
 }
 
-/// Verifies that both files are the same namespace, and returns the namespace with its size in blocks.
+/// Verifies that both files are the same namespace and returns the namespace with its size in blocks.
 fn same_namespace(
     generic: BorrowedFd<'_>,
     block: BorrowedFd<'_>,

@@ -72,7 +72,7 @@ mod tests {
         facts.layer(upper, lower, Span::ALL, kind);
     }
 
-    /// Returns the minor numbers of the devices that can be claimed, and whether a partition of each is claimed.
+    /// Returns the minor numbers of the devices that can be claimed and whether a partition of each is claimed.
     fn claimable(facts: &Facts, target: u32) -> Vec<(u32, bool)> {
         let found = facts.claimable_below(device(target)).into_iter();
         let mut found: Vec<_> =

@@ -1,6 +1,6 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. A query that the driver
+//! The driver queries the file system of the backing file and waits for its server. A query that the driver
 //! does not answer before a deadline is an error.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -95,14 +95,14 @@ struct Found {
     namespaces: Vec<Namespace>,
     views: BTreeSet<View>,
     mounts: BTreeSet<Line>,
-    /// Names of the mount namespaces that mounts keep alive, and the locations of these mounts.
+    /// Names of the mount namespaces that mounts keep alive and the locations of these mounts.
     kept: VecDeque<(PathBuf, PathBuf, String)>,
 }
 
 impl Found {
     /// Adds a namespace with its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as the mounting process saw them, and may refer to something else under other root folders.
+        // Sources are paths as the mounting process saw them and may refer to something else under other root folders.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {

@@ -1,4 +1,4 @@
-//! Mounted file systems in all visible mount namespaces, and swap areas.
+//! Mounted file systems in all visible mount namespaces and swap areas.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -69,7 +69,7 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     if source == Source::Text {
         return;
     }
-    // Only the source shows the device of a btrfs, or of a file system that is stored in a file.
+    // Only the source shows the device of a btrfs or of a file system that is stored in a file.
     let within = namespace.within(&mount.source);
     let thing = Some(&within).filter(|_| mount.source.is_absolute()).and_then(|path| thing_at(path));
     if source == Source::Device && is_in_unknown_file(mount, thing, &within) {
@@ -157,7 +157,7 @@ enum Source {
     Text,
 }
 
-/// The types of file systems that the kernel supports, and whether they need a device.
+/// The types of file systems that the kernel supports and whether they need a device.
 struct FileSystems {
     /// `None` if the list cannot be read.
     with_device: Option<BTreeSet<String>>,

@@ -1,5 +1,5 @@
 //! Overlayfs: finds the file that stores the content of a file on an overlay. The stored file may be in use under
-//! its own name, or through the file on the overlay.
+//! its own name or through the file on the overlay.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

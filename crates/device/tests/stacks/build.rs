@@ -1,4 +1,4 @@
-//! Builds a plan from files in a private tmpfs, and dismantles it even after a failure.
+//! Builds a plan from files in a private tmpfs and dismantles it even after a failure.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

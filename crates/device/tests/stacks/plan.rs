@@ -124,7 +124,7 @@ pub struct Use {
 pub enum Name {
     Plain,
     Symlink,
-    /// A hard link to a file, or a second device node.
+    /// A hard link to a file or a second device node.
     Second,
     Bind,
     Dotted,

@@ -310,8 +310,8 @@ impl Recorder {
     }
 }
 
-/// Returns an empty vector with room for this number of intervals, whose pages are already mapped: filling it
-/// causes no page faults, and memory use does not grow during the run.
+/// Returns an empty vector with room for this many intervals, whose pages are already mapped: filling it causes
+/// no page faults, and memory use does not grow during the run.
 fn touched(intervals: usize) -> Vec<Interval> {
     let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
     std::hint::black_box(&mut room).clear();

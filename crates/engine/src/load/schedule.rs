@@ -47,7 +47,7 @@ impl Schedule {
         self.due_ns
     }
 
-    /// Returns the time when the next I/O is due, and advances to the I/O after it.
+    /// Returns the time when the next I/O is due and advances to the I/O after it.
     #[inline]
     pub fn take(&mut self) -> u64 {
         let due_ns = self.due_ns;

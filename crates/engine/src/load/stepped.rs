@@ -15,7 +15,7 @@ use crate::queue::{Queue, REFILL_BATCH, Slot};
 /// Longest sleep during a pause, short enough for a stop request to take effect soon.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// The slots of a thread, and its progress.
+/// The slots of a thread and its progress.
 struct Steps {
     requests: Vec<Request>,
     free: Vec<Slot>,

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::options::LoadOptions;
 use crate::queue::passthrough::Namespace;
 
-/// Length of an interval of the time series, and time between two ticks.
+/// Length of an interval of the time series and time between two ticks.
 pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
 
 /// A character device that accepts the commands of an NVMe namespace.

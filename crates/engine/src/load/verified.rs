@@ -20,7 +20,7 @@ use crate::progress::{Flow, Tick};
 /// Error numbers that indicate that the drive is gone.
 const GONE: [i32; 3] = [libc::ENODEV, libc::ENXIO, libc::ESHUTDOWN];
 
-/// Verifies a workload on a real target, and reads back everything that it wrote.
+/// Verifies a workload on a real target and reads back everything that it wrote.
 ///
 /// # Errors
 /// Returns the errors of [`run`](super::run::run), except for failed I/Os.

@@ -107,8 +107,8 @@ impl Aio {
             self.started_ns[usize::from(slot)] = now_ns;
             self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
         }
-        // SAFETY: the kernel reads this number of pointers to requests. Their file and buffers stay valid
-        // until they complete: the target outlives the queue, and drop waits for every I/O.
+        // SAFETY: the kernel reads this many pointers to requests. Their file and buffers stay valid until they
+        // complete: the target outlives the queue, and drop waits for every I/O.
         let answer = unsafe {
             libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
         };

@@ -11,7 +11,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use rustix::event::epoll;
 use rustix::io::{Errno, ReadWriteFlags};
 
-/// An offset beyond the end of every target, and a multiple of every block size.
+/// An offset beyond the end of every target and a multiple of every block size.
 const NOWHERE: u64 = 1 << 62;
 /// If completions arrive more slowly than this, the engine waits for each of them individually, so that its
 /// time stamp is exact.

@@ -31,8 +31,8 @@ pub struct Namespace {
     pub number: u32,
     /// Base-2 logarithm of the logical block size in bytes.
     pub block_shift: u32,
-    /// Whether writes are allowed. This is checked here, because the kernel allows root to write through a file
-    /// opened for reading.
+    /// Whether writes are allowed. Checked here, because the kernel allows root to write through a file opened
+    /// for reading.
     pub writable: bool,
 }
 

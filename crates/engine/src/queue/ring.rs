@@ -100,7 +100,7 @@ const SUBMITTING_GRANTS: &[Setup] = &[
 const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
-    /// Creates a ring with at least this number of entries. Must be called by the thread that uses the ring.
+    /// Creates a ring with at least this many entries. Must be called by the thread that uses the ring.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
         Self::of(file, &params, polling)

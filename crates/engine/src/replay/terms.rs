@@ -22,7 +22,7 @@ pub enum Pace {
     Closed,
 }
 
-/// Options of a replay.
+/// Options for a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// When I/Os start.

@@ -127,7 +127,7 @@ fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done
     Ok(())
 }
 
-/// Counts the live runs, and removes the files of dead runs.
+/// Counts the live runs and removes the files of dead runs.
 fn living(folder: &dyn StateFolder) -> usize {
     let names = folder.names().unwrap_or_default();
     let runs: Vec<&str> =

@@ -127,7 +127,7 @@ impl<O: Outside> StorCli<O> {
         }
     }
 
-    /// Creates the volume, and verifies that all existing volumes are unchanged.
+    /// Creates the volume and verifies that all existing volumes are unchanged.
     pub(super) fn add(&mut self, plan: &ArrayPlan, hardware: &Hardware) -> Result<Volume, ArrayError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {

@@ -106,7 +106,7 @@ fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
     }
 }
 
-/// Returns the queue after a run, and the number of counted I/Os.
+/// Returns the queue after a run and the number of counted I/Os.
 fn run(workload: &Workload) -> (Slow, u64) {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
