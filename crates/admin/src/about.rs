@@ -5,7 +5,7 @@ use crate::purge::PurgeMethod;
 use crate::wire::ata::Identify;
 use crate::wire::scsi::Rotation;
 
-/// A fact; if its value is a quantity, its name contains the unit.
+/// A fact. The name of a quantity includes its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// Name of the fact, such as `max_transfer_bytes`.

@@ -30,8 +30,7 @@ pub enum Protocol {
     Ata(wire::ata::Identify),
     /// SCSI.
     Scsi(Scsi),
-    /// A device without any of these command sets, such as virtio, loop, md, device mapper, MMC or a USB
-    /// bridge.
+    /// A device with none of these command sets, such as virtio, loop, md, device mapper, MMC or a USB bridge.
     Plain,
     /// The device could not be queried; contains the reason.
     Unasked(String),

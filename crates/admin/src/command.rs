@@ -16,7 +16,7 @@ use crate::fault::Fault;
 /// Timeout for commands that only query the device.
 pub(crate) const ASKING: Duration = Duration::from_secs(30);
 
-/// Data buffer of a command.
+/// A command's data buffer.
 #[derive(Debug)]
 pub enum Data<'a> {
     /// No data.
@@ -48,7 +48,7 @@ impl NvmeCommand {
     }
 }
 
-/// Response of a SCSI device.
+/// A SCSI device's response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScsiAnswer {
     /// Status.

@@ -1,5 +1,5 @@
-//! Errors from administrative commands, as data. The messages say what happened; the caller adds what the user
-//! can type next.
+//! Errors from administrative commands, as data. The messages say what happened; the caller adds what to type
+//! next.
 
 use std::fmt;
 
@@ -150,15 +150,15 @@ pub enum Step {
     ScsiSanitize,
     /// SCSI TEST UNIT READY.
     TestUnitReady,
-    /// Discard of the whole device.
+    /// Discarding the whole device.
     Discard,
-    /// Zeroes written at this byte offset.
+    /// Writing zeroes at this byte offset.
     WriteZeroes(u64),
-    /// A sample written at this byte offset.
+    /// Writing a sample at this byte offset.
     WriteSample(u64),
     /// Reading back the sample at this byte offset.
     ReadSample(u64),
-    /// Query of the write cache.
+    /// Querying the write cache.
     GetWriteCache,
     /// Turning the write cache on or off.
     SetWriteCache(bool),

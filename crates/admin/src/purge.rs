@@ -112,7 +112,7 @@ pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     PURGE_METHODS.iter().filter(of_its_interface).map(described).collect()
 }
 
-/// Returns the label of a method, and whether the PTS accepts it as a purge.
+/// Returns the label of a method and whether the PTS accepts it as a purge.
 #[must_use]
 pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
     PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))

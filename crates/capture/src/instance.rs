@@ -85,7 +85,7 @@ impl Instance {
 
     /// Stops recording.
     pub fn stop(&mut self) {
-        // Errors are ignored: removing the instance also stops the recording.
+        // Errors are ignored: removing the instance also stops recording.
         for event in self.events.drain(..).collect::<Vec<_>>() {
             let _ = self.write(&format!("events/block/{event}/enable"), "0");
         }

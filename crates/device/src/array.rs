@@ -65,7 +65,7 @@ pub(crate) struct Array {
     members: Members,
 }
 
-/// The members of an armed array, and the controller that creates the array.
+/// The members of an armed array and the controller that creates it.
 pub(crate) struct Assembly {
     spec: Spec,
     options: OpenOptions,
@@ -181,7 +181,7 @@ impl Assembly {
         })
     }
 
-    /// Opens the array that was just created, after verifying its identity.
+    /// Verifies the identity of the array that was just created, and opens it.
     fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
         let path = node.display().to_string();
         let block = Block::open(&path, Roots::default(), &self.options.libraries)?;

@@ -235,7 +235,7 @@ impl DriveError {
         }
     }
 
-    /// Takes the measurements that a workload made before the device failed.
+    /// Takes the measurements made before the device failed.
     pub fn take_cut(&mut self) -> Option<Box<Cut>> {
         match self {
             Self::Simulated(failure) => failure.cut.take(),

@@ -1,4 +1,4 @@
-//! A single target that may be written to: held exclusively, after the user confirmed its erasure.
+//! A single target that may be written to: held exclusively after the user confirmed its erasure.
 
 use admin::purge::{self, PurgeOptions, Purging};
 use engine::{Clock, Flow, LoadOptions};

@@ -29,7 +29,7 @@ pub(crate) enum Single {
 }
 
 impl Inspected {
-    /// Inspects a target, on a host whose `/sys` and `/proc` are under `roots`.
+    /// Inspects a target on a host whose `/sys` and `/proc` are under `roots`.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         if let Some(model) = target.strip_prefix("sim:") {
             let (simulated, facts) = simulated(target, model, options)?;

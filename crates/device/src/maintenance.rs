@@ -85,7 +85,7 @@ impl Armed {
         }
     }
 
-    /// Dismantles an array, so that its members are drives without array metadata again. Does nothing for other
+    /// Dismantles an array, turning its members back into drives without array metadata. Does nothing for other
     /// targets.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl Caller {
         }
     }
 
-    /// Returns the folders to search, in the order in which they are searched.
+    /// Returns the folders to search, in search order.
     fn folders(&self) -> Vec<PathBuf> {
         let own = self.own.iter().filter(|own| !self.privileged || is_safe(own)).cloned();
         let typed = self.path.iter().filter(|_| !self.privileged).flat_map(std::env::split_paths);

@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle phases
-//! are divided by n here, and each interval in the time series lasts one scaled second. The start and the end
-//! of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
-//! them from the capacity, which is already scaled.
+//! Requests refer to the full-size drive. On a drive scaled to 1/n, this module divides the durations of
+//! workloads and idle phases by n, and each interval in the time series lasts one scaled second. The start and
+//! the end of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers
+//! derive them from the capacity, which is already scaled.
 
 mod about;
 mod concurrent;

@@ -176,7 +176,7 @@ pub(crate) fn facts() -> ClockFacts {
     ClockFacts { source, cost_ns, resolution_ns }
 }
 
-/// Returns the rate of the counter, or the reason why it is not used. The rate is determined once per process.
+/// Returns the counter's rate, or the reason why it is not used. The rate is determined once per process.
 fn calibrated() -> &'static Result<u64, String> {
     static RATE: OnceLock<Result<u64, String>> = OnceLock::new();
     RATE.get_or_init(|| {

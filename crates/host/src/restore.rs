@@ -34,7 +34,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Writes a record of the settings to restore on the drive with this identity; returns when it is on disk.
+    /// Writes a record of the settings to restore on the drive with this identity; returns once it is on disk.
     pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
         let folder = state.make().map_err(untrusted)?;

@@ -189,7 +189,7 @@ fn is_virtual(path: &Path) -> bool {
     path.to_string_lossy().contains("/devices/virtual/block/")
 }
 
-/// Returns the settings of a record, each with the reason if it must not be restored.
+/// Returns the settings in a record, each with the reason if it must not be restored.
 pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
     read_all(content).map(|tuning| host.accept(tuning))
 }

@@ -22,7 +22,7 @@ fn probed(file: &File) -> Vec<Found> {
     probe(file, file.metadata().expect("metadata").len()).expect("a probe")
 }
 
-/// Name, whether it is a copy, and offset of each signature found.
+/// For each signature found: its name, whether it is a copy, and its offset.
 fn seen(file: &File) -> Vec<(&'static str, bool, u64)> {
     probed(file).into_iter().map(|one| (one.format.name, one.is_copy, one.at_bytes)).collect()
 }

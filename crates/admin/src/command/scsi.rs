@@ -122,8 +122,8 @@ pub(crate) fn percentage_used(admin: &mut dyn Admin) -> Option<u8> {
     log(admin, 0x11).and_then(|bytes| endurance_used(&bytes))
 }
 
-/// Returns the number of uncorrected errors from the error counters of writes and reads; `None` if the device
-/// has neither counter.
+/// Returns the number of uncorrected errors from the write and read error counters; `None` if the device has
+/// neither counter.
 pub(crate) fn uncorrected_errors(admin: &mut dyn Admin) -> Option<u64> {
     let counts = [0x02, 0x03].map(|code| log(admin, code).and_then(|bytes| total_uncorrected(&bytes, code)));
     counts.into_iter().flatten().reduce(u64::saturating_add)

@@ -32,7 +32,7 @@ pub(crate) trait ArrayController: Send {
     /// Stops the array, whatever its current name; a missing array is not an error.
     fn stop(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
-    /// Removes the metadata of this array from a drive and verifies the removal; a drive without it is left
+    /// Removes this array's metadata from a drive and verifies the removal; a drive without it is left
     /// unchanged. Returns `false` if the drive cannot be found.
     fn free(&mut self, plan: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError>;
 

@@ -1,4 +1,4 @@
-//! The note that is written before an array is created, so that the next start can dismantle the array.
+//! The note that is written before an array is created, so that the next start can dismantle it.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};

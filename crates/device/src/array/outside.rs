@@ -26,7 +26,7 @@ impl Ran {
 pub(crate) trait Outside: Send {
     /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
-    /// Returns a trimmed attribute of a block device; `None` if it is missing.
+    /// Returns a block device's attribute, trimmed; `None` if it is missing.
     fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
     /// Writes an attribute of a block device.
     fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;

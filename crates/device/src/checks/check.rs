@@ -99,7 +99,7 @@ impl Scene<'_> {
         below.ancestors().take_while(|dir| dir.starts_with(&self.roots.sys)).map(Into::into).collect()
     }
 
-    /// Returns the nearest folder above the device that has this entry.
+    /// Returns the nearest folder above the device that contains this entry.
     pub(super) fn nearest_with(&self, name: &str) -> Option<PathBuf> {
         self.above().into_iter().find(|dir| dir.join(name).exists())
     }

@@ -111,7 +111,7 @@ impl KnownSettings {
         Self { sys: "/sys".into(), is_kernels: true }
     }
 
-    /// Returns the settings in a folder with the layout of `/sys`, for tests.
+    /// Returns the settings in a mock `/sys`.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self { sys: folder.into(), is_kernels: false }

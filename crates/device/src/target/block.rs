@@ -237,7 +237,7 @@ impl Block {
         Ok(held)
     }
 
-    /// Opens the device read-only and not exclusively, because reading endangers no data.
+    /// Opens the device read-only and non-exclusively, because reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let held = open_to_load(&self.node)
             .map_err(|errno| DriveError::target(&self.facts.path, std::io::Error::from(errno)))?;

@@ -41,7 +41,7 @@ pub(crate) struct RegularFile {
     roots: Roots,
 }
 
-/// Distinguishes a file from all others, even from a file that reuses its name and inode.
+/// Distinguishes a file from all others, even from one that reuses its name and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     thing: Thing,
@@ -53,8 +53,8 @@ struct Identity {
 pub struct FileState {
     /// Length of the file.
     pub length_bytes: u64,
-    /// Time of the last change to content or attributes, by the clock of the file system. Unlike the
-    /// modification time, it cannot be set back.
+    /// Time of the last change to content or attributes, by the file system's clock. Unlike the modification
+    /// time, it cannot be set back.
     pub modified: SystemTime,
     /// Signatures of file systems and other formats, which a run never writes.
     pub signatures: Vec<Refusal>,
@@ -226,7 +226,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(e))
     }
 
-    /// Returns whether the file contains data; a new file, or a file that consists of holes, does not.
+    /// Returns whether the file contains data; a new file or one that consists only of holes does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;

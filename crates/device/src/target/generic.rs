@@ -3,7 +3,7 @@
 //!
 //! It is opened for a block device that has been identified, checked and opened (exclusively if for writing),
 //! and that remains open as long as the generic device does. The kernel does not check the character device for
-//! other users, so all data protection happens on the block device.
+//! other users, so all data protection relies on the block device.
 
 use std::fs::{self, File};
 use std::io;

@@ -17,7 +17,7 @@ use crate::queue::stamps::Took;
 const RESERVED_INTERVALS: u64 = 100_000;
 
 /// Records one direction. To keep the number of updates per I/O low, the histogram's count, sum and maximum are derived
-/// from the intervals when these end, and I/Os with the same start and end are recorded as a group.
+/// from the intervals when they end, and I/Os with the same start and end are recorded as a group.
 struct Lane {
     /// Number of I/Os with the same start, end and length that are not recorded yet.
     alike: u64,

@@ -10,10 +10,10 @@ const ARRIVAL_STREAM: u64 = 2 << 32;
 /// The unbounded sequence of due times of one thread.
 pub struct Schedule {
     process: Process,
-    /// Arrivals per second over all threads. Every `threads`-th arrival belongs to this thread.
+    /// Arrivals per second across all threads. Every `threads`-th arrival belongs to this thread.
     per_second: u64,
     threads: u64,
-    /// Number of this thread's next arrival, counted over all threads.
+    /// Number of this thread's next arrival, counted across all threads.
     next: u64,
     start_ns: u64,
     due_ns: u64,

@@ -15,7 +15,7 @@ use crate::queue::{Queue, REFILL_BATCH, Slot};
 /// Longest sleep during a pause, short enough for a stop request to take effect soon.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// The slots of a thread and its progress.
+/// A thread's slots and its progress.
 struct Steps {
     requests: Vec<Request>,
     free: Vec<Slot>,
@@ -71,7 +71,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             return Ok(false);
         }
         steps.unsubmitted += 1;
-        // Large I/Os are submitted at once: filling the next large buffer would delay this I/O.
+        // Submit large I/Os at once, because filling the next large buffer would delay them.
         let is_large = steps.requests[usize::from(slot)].block_bytes() >= LARGE_BYTES;
         if steps.unsubmitted == REFILL_BATCH || is_large {
             steps.unsubmitted = 0;

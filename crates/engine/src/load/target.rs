@@ -11,7 +11,7 @@ use crate::queue::passthrough::Namespace;
 /// Length of an interval of the time series and time between two ticks.
 pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
 
-/// A character device that accepts the commands of an NVMe namespace.
+/// A character device that accepts commands for an NVMe namespace.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDevice<'a> {
     /// The open device.

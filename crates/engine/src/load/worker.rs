@@ -1,4 +1,4 @@
-//! The state of one worker, and the steps of its loops: issuing an I/O, counting a completed I/O, and handling
+//! The state of one worker and the steps of its loops: issuing an I/O, counting a completed I/O, and handling
 //! an I/O that was not transferred completely.
 
 use std::sync::atomic::{AtomicBool, Ordering};

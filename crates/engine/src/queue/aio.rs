@@ -44,7 +44,7 @@ struct Event {
     result2: i64,
 }
 
-/// The queue of one worker.
+/// One worker's queue.
 pub(crate) struct Aio {
     context: libc::c_ulong,
     buffers: ManuallyDrop<Buffers>,

@@ -2,7 +2,7 @@
 //! to an io-wq worker thread, and the number of workers is limited.
 //!
 //! I/Os beyond this limit wait inside the kernel, not at the target. One call may therefore wait for several
-//! completions while the target stays fully loaded. Waking up for each completion cost more than all other
+//! completions while the target stays fully loaded. Waking up for each completion cost more than all the other
 //! work per I/O.
 
 use std::io::IoSliceMut;

@@ -404,7 +404,7 @@ impl<S: Submission> Ring<S> {
     }
 
     /// # Safety
-    /// `argument` must point to the structure that the operation `what` expects, `count` times.
+    /// `argument` must point to `count` of the structures that the operation `what` expects.
     unsafe fn register(&self, what: Register, argument: *const c_void, count: u32) -> io::Result<()> {
         // SAFETY: the caller guarantees this.
         unsafe { io_uring_register(&self.file, what, argument, count) }?;

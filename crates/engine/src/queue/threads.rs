@@ -31,7 +31,7 @@ enum Call {
     Sync(Sync),
 }
 
-/// The queue of one worker.
+/// One worker's queue.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     /// The worker's time stamps; each helper has its own.

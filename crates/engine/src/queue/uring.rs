@@ -1,4 +1,4 @@
-//! I/O through io_uring, with a registered file, ring and buffers if the kernel permits.
+//! I/O through io_uring, with a registered file, ring and buffers if the kernel permits it.
 
 use std::io;
 use std::mem::ManuallyDrop;

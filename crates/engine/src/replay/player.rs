@@ -48,7 +48,7 @@ pub struct Player<'a, Q> {
     fill: Fill,
     log: ReplayLog,
     free: Vec<Slot>,
-    /// The I/O of each slot, and when it started.
+    /// For each slot, its I/O and when it started.
     in_flight: Vec<(Access, u64)>,
     /// Whether the next I/O was due while no slot was free.
     is_held_back: bool,

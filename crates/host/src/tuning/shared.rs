@@ -1,7 +1,7 @@
 //! Host settings that several runs tune concurrently: the first run that needs a setting changes it, and the last
 //! run restores all of them.
 //!
-//! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run, and one
+//! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run and one
 //! file with the original settings. Each run keeps its file locked. The kernel releases the locks of a process that
 //! ends, so a file left by a crash does not count as a live run. All operations take one additional lock.
 

@@ -1,4 +1,4 @@
-//! The controller's program: commands for an array, and the interpretation of their responses.
+//! The controller's program: commands for an array and the interpretation of responses.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// Number of attempts to find the block device of a new volume; the device appears some seconds after the
+/// Number of attempts to find the block device of a new volume; the device appears a few seconds after the
 /// command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
