@@ -1,4 +1,4 @@
-//! Device commands other than the reads and writes of a test.
+//! Device commands other than a test's reads and writes.
 //!
 //! [`Admin`] is implemented by real devices and, in tests, by a script of expected commands and mock responses.
 

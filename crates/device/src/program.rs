@@ -70,7 +70,7 @@ fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }
 
-/// Returns a command for a program, in a fixed environment.
+/// Returns a command that runs a program in a fixed environment.
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if no folder contains the program.

@@ -9,7 +9,7 @@ use stdx::units::amount_base2;
 /// A reason not to write to a target. The text says what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The target or a partition of it is mounted.
+    /// The target or one of its partitions is mounted.
     Mounted {
         /// Kernel name of the device or partition.
         device: String,
@@ -18,7 +18,7 @@ pub enum Refusal {
         /// A process in the mount's namespace; `None` if that is Plateau's own namespace.
         namespace_of: Option<u32>,
     },
-    /// The target or a partition of it is used as swap space.
+    /// The target or one of its partitions is used as swap space.
     Swap {
         /// Device, partition or file.
         device: String,
@@ -120,7 +120,7 @@ pub enum Refusal {
         /// The operation: `resync`, `recover`, `check`.
         action: String,
     },
-    /// The target is a drive on a RAID controller that is not free.
+    /// The target is a drive on a RAID controller and is not free.
     NotFree {
         /// State of the drive, as reported by the controller.
         state: String,

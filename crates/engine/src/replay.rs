@@ -36,7 +36,7 @@ pub use fitting::{Bounds, Fitting};
 pub use log::ReplayLog;
 pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
-/// Time between two calls of the progress function.
+/// Time between two calls to the progress function.
 const TICK: Duration = Duration::from_millis(100);
 /// Time between two attempts to pass on a batch; at any rate that a single thread can reach, a batch lasts
 /// longer than this.

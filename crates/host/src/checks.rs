@@ -43,7 +43,7 @@ pub fn summary(checks: &[HostCheck]) -> String {
     std::iter::once(format!("{ok} ok")).chain(bad.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the latest host checks of a run.
+/// Returns the latest host checks from a run.
 pub fn of_run(entries: &[Entry]) -> Option<&[HostCheck]> {
     entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(&checks[..]),

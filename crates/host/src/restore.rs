@@ -170,7 +170,7 @@ pub fn untrusted(error: Unowned) -> Failure {
     Failure::text(Exit::Run, text)
 }
 
-/// Returns a file name for the records of one drive. Different identities yield different names.
+/// Returns a file name for one drive's records. Different identities yield different names.
 fn name(kind: &str, identity: &str) -> String {
     let mut plain = String::new();
     for byte in identity.bytes() {

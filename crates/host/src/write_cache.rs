@@ -170,7 +170,7 @@ pub fn noted(content: &Value) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// A drive that applies a setting, but fails all commands.
+    /// A drive that applies a setting but fails all commands.
     struct Failing {
         is_on: bool,
         applies: bool,

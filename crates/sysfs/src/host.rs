@@ -58,7 +58,7 @@ impl SysDevice {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns the bytes of an attribute.
+    /// Returns an attribute's bytes.
     #[must_use]
     pub fn attribute_bytes(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.dir.join(name)).ok()

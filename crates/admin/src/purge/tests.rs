@@ -31,7 +31,7 @@ fn identify_namespace(format: u8) -> Vec<u8> {
     bytes
 }
 
-/// A controller with the given values of OACS, FNA and SANICAP.
+/// A controller with the given OACS, FNA and SANICAP values.
 fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     let mut bytes = [0; IDENTIFY_BYTES];
     (bytes[256], bytes[524], bytes[328]) = (oacs, fna, sanicap);
@@ -50,7 +50,7 @@ fn with_other_namespace(mut can: Capabilities) -> Capabilities {
     can
 }
 
-/// Bits of word 128 of IDENTIFY DEVICE.
+/// Bits in word 128 of the IDENTIFY DEVICE data.
 const SECURE: u16 = 0b1;
 const ENABLED: u16 = 0b10;
 const LOCKED: u16 = 0b100;

@@ -105,8 +105,8 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are located below their
-/// subsystem, which links to the controllers.
+/// Returns a namespace's controller. Namespaces of multipath NVMe drives are located below their subsystem,
+/// which links to the controllers.
 pub(super) fn controller_of(parent: &Path) -> PathBuf {
     let of_subsystem =
         parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));

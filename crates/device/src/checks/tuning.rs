@@ -75,7 +75,7 @@ const KNOWN: &[Known] = &[
 ];
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 
-/// Returns whether the path is the queue of a block device.
+/// Returns whether the path is a block device's queue.
 fn is_queue(folder: &Path) -> bool {
     folder.file_name() == Some(OsStr::new("queue"))
 }
@@ -105,7 +105,7 @@ pub struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Returns the settings of this host.
+    /// Returns this host's settings.
     #[must_use]
     pub fn of_this_host() -> Self {
         Self { sys: "/sys".into(), is_kernels: true }

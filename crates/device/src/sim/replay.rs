@@ -1,4 +1,4 @@
-//! Replays individual I/Os on a simulated drive, in its virtual time. The times of a trace are not scaled.
+//! Replays individual I/Os on a simulated drive, in its virtual time. Times in a trace are not scaled.
 
 use std::time::Instant;
 

@@ -115,7 +115,7 @@ fn same_namespace(
     Ok((Namespace { number, block_shift, writable }, identity.size_blocks))
 }
 
-/// Returns a page of the Identify command.
+/// Returns a page from the Identify command.
 fn page(fd: BorrowedFd<'_>, namespace: u32, structure: u32) -> io::Result<[u8; IDENTIFY_BYTES]> {
     let mut bytes = [0; IDENTIFY_BYTES];
     let command = NvmeCommand::of(IDENTIFY, namespace, structure, 0);

@@ -28,7 +28,7 @@ pub(crate) fn is_on_one(file: impl AsFd) -> bool {
 pub(super) enum Stored {
     /// In the file itself.
     Here,
-    /// In a file in the upper layer of an overlay.
+    /// In a file in an overlay's upper layer.
     Upper {
         path: PathBuf,
         thing: Thing,

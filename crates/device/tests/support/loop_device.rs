@@ -68,7 +68,7 @@ impl Loop {
         self.path.trim_start_matches("/dev/")
     }
 
-    /// Replaces the image of the device. An error is a reason to skip: a program that does not reserve numbers
+    /// Replaces the device's image. An error is a reason to skip: a program that does not reserve numbers
     /// attached the device in the meantime.
     pub fn exchange(&mut self, image: &Path) -> Result<(), String> {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
@@ -141,7 +141,7 @@ impl Number {
         self.attribute("dev").is_some()
     }
 
-    /// Returns the attached image. The kernel appends a mark to the name of a deleted file.
+    /// Returns the attached image. The kernel appends a marker to the name of a deleted file.
     fn backing_file(&self) -> Option<String> {
         self.attribute("loop/backing_file").map(|name| name.trim_end_matches(" (deleted)").to_owned())
     }

@@ -24,7 +24,7 @@ type State = [[u64; LANES]; 4];
 /// Granularity of compressible data. As in fio, each chunk starts with random data.
 const COMPRESSED_CHUNK_BYTES: usize = 512;
 
-/// Write data of one worker.
+/// One worker's write data.
 pub(crate) struct Fill {
     pattern: DataPattern,
     state: State,

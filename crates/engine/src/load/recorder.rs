@@ -39,7 +39,7 @@ struct Lane {
     interval_max_ns: u64,
 }
 
-/// Sums of a lane over one closed interval.
+/// A lane's sums over one closed interval.
 struct Closed {
     ios: u64,
     bytes: u64,
@@ -136,7 +136,7 @@ impl Lane {
     }
 }
 
-/// Recorder of one worker.
+/// One worker's recorder.
 pub struct Recorder {
     /// Indexed by `Access::read`: writes, then reads.
     lanes: [Lane; 2],
@@ -154,7 +154,7 @@ pub struct Recorder {
     display: SyncSender<Message>,
 }
 
-/// Results of one worker.
+/// One worker's results.
 pub struct Recording {
     pub(crate) read: Histogram,
     pub(crate) write: Histogram,

@@ -1,4 +1,4 @@
-//! Arrival times of the I/Os of an open loop.
+//! Arrival times of the I/Os in an open loop.
 
 use record::{Arrivals, Process};
 use stdx::Rng;
@@ -7,7 +7,7 @@ use stdx::units::SECOND_NS;
 /// Separates these random streams from the streams for offsets and data.
 const ARRIVAL_STREAM: u64 = 2 << 32;
 
-/// The unbounded sequence of due times of one thread.
+/// One thread's unbounded sequence of due times.
 pub struct Schedule {
     process: Process,
     /// Arrivals per second across all threads. Every `threads`-th arrival belongs to this thread.

@@ -29,7 +29,7 @@ struct Sleep {
     queued: Option<Duration>,
 }
 
-/// Checks the sleeps of one thread.
+/// Checks one thread's sleeps.
 #[derive(Debug)]
 pub(super) struct Stillness {
     /// `/proc/thread-self/schedstat`, if it exists.

@@ -20,7 +20,7 @@ use super::write_buffers::{self, WriteBuffers};
 use crate::effort;
 use crate::queue::{Queue, Shape};
 
-/// Result of one worker.
+/// One worker's result.
 pub(super) struct Ended {
     pub(super) notes: Recording,
     pub(super) failure: Option<Failure>,

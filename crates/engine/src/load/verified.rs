@@ -1,6 +1,6 @@
 //! Workloads that verify their data: the findings become part of the segment. A failed I/O ends the workload and
-//! also becomes part of the segment, because wrong data and failed I/Os are both results of such a workload. The
-//! loss of the drive remains an error.
+//! also becomes part of the segment, because wrong data and failed I/Os are both results of such a workload.
+//! Losing the drive remains an error.
 
 use record::{
     Direction, ErrorCount, FailedIo, IoEngine, Segment, Series, Verified, Workload, WrongData, WrongPlace,

@@ -35,7 +35,7 @@ pub(crate) struct Ring<S: Submission> {
     polled_by_kernel: bool,
     /// Whether calls can wait with a timeout (Linux 5.11).
     timed: bool,
-    /// The first call that was refused since the last progress.
+    /// The first call refused since progress was last made.
     refused: Option<Refused>,
     /// Declared last, so that it is unmapped after everything that points into it.
     _memory: [Mapping; 2],
