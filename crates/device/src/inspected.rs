@@ -75,7 +75,7 @@ impl Inspected {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong identity is an error even if no identity is required, because the caller means a different
+        // A wrong identity is an error even if no identity is required, because the caller means another
         // target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             let (target, identity) = (facts.path, facts.identity);

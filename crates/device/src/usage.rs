@@ -53,7 +53,7 @@ pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     found
 }
 
-/// Returns all users of the bytes of `target` and any write-protected device below it. Unless a user is found,
+/// Returns all users of the bytes of `target`, and any write-protected device below it. Unless a user is found,
 /// also searches for exclusive claims below the target.
 pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> Vec<Refusal> {
     let mut found = users(facts, target);
@@ -63,7 +63,7 @@ pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> V
     found
 }
 
-/// Returns all users of the bytes of `target` and any write-protected device below it. A file without facts is
+/// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
 /// not in use.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {

@@ -61,7 +61,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Sets up a tmpfs in a private mount namespace and the file system templates.
+/// Sets up a tmpfs in a private mount namespace, and the file system templates.
 fn prepared() -> io::Result<(tempfile::TempDir, Templates)> {
     File::options().read(true).write(true).open("/dev/loop-control")?;
     kernel::own_namespace()?;

@@ -22,8 +22,7 @@ use super::thing::{Thing, opened, thing_at};
 use crate::ioctl::{self, LoopStatus};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// Number of pauses while waiting for a loop device that is being detached but still listed with its backing
-/// file.
+/// Number of pauses while a loop device is being detached but still listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// Time that a query may take. If a file system has not answered by then, its server has probably stopped.

@@ -94,7 +94,7 @@ struct Found {
     namespaces: Vec<Namespace>,
     views: BTreeSet<View>,
     mounts: BTreeSet<Line>,
-    /// Names of the mount namespaces that mounts keep alive and the locations of these mounts.
+    /// Names of the mount namespaces that mounts keep alive, and the locations of these mounts.
     kept: VecDeque<(PathBuf, PathBuf, String)>,
 }
 

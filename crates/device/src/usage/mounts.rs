@@ -1,4 +1,4 @@
-//! Mounted file systems in all visible mount namespaces and swap areas.
+//! Mounted file systems in all visible mount namespaces, and swap areas.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -43,8 +43,8 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
 }
 
 /// Returns whether an EROFS without a device is in use although no mount table shows it, because its mount was
-/// detached while in use or was never attached. The kernel has a folder for each EROFS, with a name like
-/// `erofs-25` or after the device (fs/erofs/sysfs.c).
+/// detached while in use or was never attached. The kernel has a folder for each EROFS, named `erofs-25`, for
+/// example, or after the device (fs/erofs/sysfs.c).
 fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     let is_in_file = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -110,8 +110,7 @@ fn opened(source: &Path) -> Option<OwnedFd> {
     rustix::fs::open(source, flags, Mode::empty()).ok()
 }
 
-/// Returns whether an EROFS without further devices begins at this offset (fs/erofs/erofs_fs.h, `struct
-/// erofs_super_block`).
+/// Returns whether an EROFS without further devices begins at this offset (`struct erofs_super_block`).
 fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
     const AT: u64 = 1024;
@@ -152,13 +151,13 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
 enum Source {
     /// The device or file that contains the file system.
     Device,
-    /// The path of that device or file, or other text, as with FUSE servers for images.
+    /// Possibly the path of that device or file, as with FUSE servers for images.
     DeviceIfAny,
     /// Arbitrary text.
     Text,
 }
 
-/// The types of file systems that the kernel supports and whether they need a device.
+/// The types of file systems that the kernel supports, and whether they need a device.
 struct FileSystems {
     /// `None` if the list cannot be read.
     with_device: Option<BTreeSet<String>>,

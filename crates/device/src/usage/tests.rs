@@ -146,7 +146,7 @@ fn all_lower_devices_must_be_writable() {
 
 #[test]
 fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
-    // An array of two loop devices over one file and two loop devices over its halves.
+    // An array of two loop devices over one file, and two loop devices over its halves.
     let mut facts = host();
     for (loop_device, start) in [(0, 0), (1, 50)] {
         put(&mut facts, device(2), device(loop_device), Span::ALL, Kind::Stacked);

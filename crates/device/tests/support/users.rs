@@ -1,4 +1,4 @@
-//! Processes and mounts that use targets and the resulting refusals.
+//! Processes and mounts that use targets, and the resulting refusals.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -88,7 +88,7 @@ impl Content for Unfilled {
     }
 }
 
-/// The blocks that a worker wrote and the verification result.
+/// The blocks that a worker wrote, and the verification result.
 pub(crate) struct Checks {
     /// Start of the range, in bytes.
     pub(crate) start_bytes: u64,

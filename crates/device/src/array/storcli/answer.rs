@@ -51,7 +51,7 @@ pub(crate) struct ControllerDrive {
     pub(crate) model: Option<String>,
     pub(crate) serial: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// Capacity as used by the controller.
+    /// Capacity that the controller uses (the coerced size).
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) physical_block_bytes: u32,

@@ -15,7 +15,7 @@ use crate::load::recorder::Recording;
 use crate::load::schedule::Schedule;
 use crate::queue::stamps::Stamps;
 
-/// A mock kernel that returns scripted results and success when the script ends.
+/// A mock kernel that returns scripted results, and success when the script ends.
 struct Scripted {
     answers: VecDeque<i32>,
     pushed: Vec<(Slot, Access)>,
