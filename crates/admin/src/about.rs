@@ -5,12 +5,12 @@ use crate::purge::PurgeMethod;
 use crate::wire::ata::Identify;
 use crate::wire::scsi::Rotation;
 
-/// A fact; if its value is a quantity, its name contains the unit.
+/// A fact. The name of a quantity includes its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// Name of the fact, such as `max_transfer_bytes`.
     pub name: &'static str,
-    /// Value of the fact, in the unit stated in the name.
+    /// Value of the fact, in the unit given in its name.
     pub value: Value,
 }
 
@@ -19,7 +19,7 @@ pub struct Fact {
 pub enum Value {
     /// Text.
     Text(String),
-    /// Number, in the unit of the fact's name.
+    /// Number, in the unit given in the fact's name.
     Number(f64),
     /// Yes or no.
     Flag(bool),
@@ -54,7 +54,7 @@ impl From<Vec<String>> for Value {
 /// Facts about a device, as reported by the host and by the device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
-    /// Facts that the host reports, followed by those that the device reports.
+    /// Facts reported by the host, followed by those reported by the device.
     pub facts: Vec<Fact>,
     /// Current health.
     pub health: record::Health,

@@ -6,7 +6,7 @@ use crate::command::{Admin, ata, nvme, scsi};
 use crate::fault::Fault;
 use crate::wire;
 
-/// The commands that a device accepts, and their limits as reported by the device.
+/// The commands that a device accepts and their limits, as reported by the device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capabilities {
     /// The command set of the device, with the capabilities specific to it.
@@ -30,8 +30,7 @@ pub enum Protocol {
     Ata(wire::ata::Identify),
     /// SCSI.
     Scsi(Scsi),
-    /// A device without any of these command sets, such as virtio, loop, md, device mapper, MMC or a USB
-    /// bridge.
+    /// A device with none of these command sets, such as virtio, loop, md, device mapper, MMC or a USB bridge.
     Plain,
     /// The device could not be queried; contains the reason.
     Unasked(String),
@@ -51,7 +50,7 @@ pub struct Nvme {
     pub(crate) number: u32,
     pub(crate) controller: wire::nvme::Controller,
     pub(crate) namespace: wire::nvme::Namespace,
-    /// Other namespaces of the same subsystem that are visible to the host.
+    /// Other namespaces in the same subsystem that are visible to the host.
     pub(crate) others: Vec<OtherNamespace>,
 }
 

@@ -1,4 +1,4 @@
-//! Device commands other than the reads and writes of a test.
+//! Device commands other than a test's reads and writes.
 //!
 //! [`Admin`] is implemented by real devices and, in tests, by a script of expected commands and mock responses.
 
@@ -13,10 +13,10 @@ use std::time::Duration;
 use crate::error::AdminError;
 use crate::fault::Fault;
 
-/// Timeout of commands that only query.
+/// Timeout for commands that only query the device.
 pub(crate) const ASKING: Duration = Duration::from_secs(30);
 
-/// Data buffer of a command.
+/// A command's data buffer.
 #[derive(Debug)]
 pub enum Data<'a> {
     /// No data.
@@ -48,7 +48,7 @@ impl NvmeCommand {
     }
 }
 
-/// Response of a SCSI device.
+/// A SCSI device's response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScsiAnswer {
     /// Status.
@@ -68,7 +68,7 @@ pub trait Admin {
         command: &NvmeCommand,
         meanwhile: &mut dyn FnMut(&mut dyn Admin),
     ) -> Result<u32, Fault>;
-    /// Sends a SCSI command. Returns `Ok` for any status of the device.
+    /// Sends a SCSI command. Returns `Ok` whatever status the device returns.
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
     /// Discards the whole device.
     fn discard(&mut self) -> Result<(), Fault>;
@@ -76,7 +76,7 @@ pub trait Admin {
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
     /// Writes `content` at `at_bytes`.
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
-    /// Fills `content` with the data from `at_bytes` on.
+    /// Fills `content` with the data starting at `at_bytes`.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
     /// Verifies, right before a destructive command, that this is still the device that was inspected and
     /// that it is not in use. If `all_namespaces` is set, no other namespace of its NVMe subsystem may be in

@@ -1,5 +1,5 @@
-//! Errors of administrative commands, as data. The messages say what happened; the caller adds what the user
-//! can type next.
+//! Errors from administrative commands, as data. The messages say what happened; the caller adds what to type
+//! next.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::wire::sense::Sense;
 /// A command or a sequence of commands failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one to be erased, or is now in use.
+    /// The device is no longer the one to be erased or is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
-    /// There is no method of this name.
+    /// No method has this name.
     #[error("unknown purge method '{name}'")]
     UnknownMethod {
         /// The name.
@@ -37,7 +37,7 @@ pub enum AdminError {
         /// Why the device does not support it.
         why: WhyNot,
     },
-    /// The method would also erase other data, which was not confirmed.
+    /// The method would also erase other data, and this was not confirmed.
     #[error("{method}: {}", WhyNot::ErasesOthers(.others.clone()))]
     AlsoErased {
         /// Name of the method.
@@ -73,7 +73,7 @@ pub enum AdminError {
 }
 
 impl Fault {
-    /// Converts the fault into an error of the attempted step.
+    /// Converts the fault into an error in the attempted step.
     #[must_use]
     pub fn during(self, step: Step) -> AdminError {
         AdminError::Command { step, fault: self }
@@ -89,7 +89,7 @@ pub struct PassedOver {
     pub why: WhyNot,
 }
 
-/// The reason why a namespace cannot be formatted with an LBA format.
+/// Why a namespace cannot be formatted with an LBA format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LbaFormatError {
     /// The device is not an NVMe namespace.
@@ -119,7 +119,7 @@ fn formats(known: &[(u8, u64)]) -> String {
     known.join(", ")
 }
 
-/// A step of a purge or another change, named as in the specification of the command set.
+/// A step in a purge or another change, named as in the specification of the command set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// NVMe Format that erases the namespace.
@@ -150,15 +150,15 @@ pub enum Step {
     ScsiSanitize,
     /// SCSI TEST UNIT READY.
     TestUnitReady,
-    /// Discard of the whole device.
+    /// Discarding the whole device.
     Discard,
-    /// Zeroes written at this byte offset.
+    /// Writing zeroes at this byte offset.
     WriteZeroes(u64),
-    /// A sample written at this byte offset.
+    /// Writing a sample at this byte offset.
     WriteSample(u64),
-    /// The sample at this byte offset read back.
+    /// Reading back the sample at this byte offset.
     ReadSample(u64),
-    /// Query of the write cache.
+    /// Querying the write cache.
     GetWriteCache,
     /// Turning the write cache on or off.
     SetWriteCache(bool),
@@ -202,7 +202,7 @@ pub enum DriveFault {
         /// The unchanged format.
         kept: u8,
     },
-    /// A format that should have kept the size and the LBA format of the namespace changed them.
+    /// A format changed the namespace's size or LBA format, which it should have kept.
     #[error(
         "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}",
         .was.0, .was.1, .is.0, .is.1
@@ -256,10 +256,10 @@ pub enum DriveFault {
     OtherSanitize {
         /// Command dword 10 in the log.
         found: u32,
-        /// Dword 10 of the command.
+        /// Dword 10 of the requested command.
         requested: u32,
     },
-    /// A step does not complete.
+    /// A step did not complete in time.
     #[error("{step} has not completed after {hours} hours, so the drive is hung")]
     Hangs {
         /// The step.

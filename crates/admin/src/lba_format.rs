@@ -27,7 +27,7 @@ pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
 /// Formats the namespace and verifies the new format.
 ///
 /// # Errors
-/// Returns an error if the device does not support the format, or if the change fails.
+/// Returns an error if the device does not support the format or if the change fails.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), AdminError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;
@@ -44,7 +44,7 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), 
     Err(DriveFault::LbaFormatKept { requested: format, kept: after.format }.into())
 }
 
-/// Explains why a format is unavailable, and lists the available formats.
+/// Explains why a format is unavailable and lists the available formats.
 fn problem(drive: &Nvme, format: u8) -> Option<LbaFormatError> {
     if !drive.controller.can_format {
         return Some(LbaFormatError::NoFormatCommand);

@@ -1,8 +1,8 @@
 //! Administrative commands for NVMe, ATA and SCSI drives: requests, decoded responses, and the information derived from
 //! them.
 //!
-//! A device is anything that accepts commands ([`Admin`]). Another crate implements it for real drives; tests
-//! use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
+//! A device is anything that accepts commands ([`Admin`]). Another crate implements this trait for real drives;
+//! tests use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
 //! ([`Capabilities`]). The modules build on these:
 //!
 //! | module | what it does |
@@ -14,9 +14,9 @@
 //! | [`power_state`] | the maximum power of an NVMe drive |
 //! | [`identify`] | the identity of an NVMe namespace |
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
-//! | `wire` | the pages of the specifications, decoded |
+//! | `wire` | the structures defined in the specifications, decoded |
 //!
-//! Nothing here opens a device, makes a system call or checks whether a device is in use: before each
+//! Nothing in this crate opens a device, makes a system call or checks whether a device is in use: before each
 //! destructive command, [`Admin::recheck`] verifies that the device is still the one that may be erased.
 #![forbid(unsafe_code)]
 

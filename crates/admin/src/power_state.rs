@@ -10,9 +10,8 @@ pub fn bound_microwatts(admin: &mut dyn Admin) -> Option<u64> {
     bound_watts(&states, current).map(|watts| (watts * 1e6).round() as u64)
 }
 
-/// An idle drive may be in a non-operational state, which it leaves to perform any I/O. It is unknown which
-/// state the drive enters in that case, so the upper bound is the power of the operational state with the
-/// highest power.
+/// An idle drive may be in a non-operational state, which it leaves to perform any I/O. Which state it then
+/// enters is unknown, so the upper bound is the power of the operational state with the highest power.
 fn bound_watts(states: &[PowerState], current: u8) -> Option<f64> {
     let current = states.get(usize::from(current))?;
     if current.operational {

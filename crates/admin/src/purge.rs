@@ -1,8 +1,8 @@
-//! Purge methods, and the choice among them.
+//! Purge methods and the choice among them.
 //!
-//! Each method is one file and one line in `PURGE_METHODS`, best first: for each interface, in the order that the PTS
-//! prefers. The choice is a pure function of the device's capabilities. If a method fails, the purge ends with an
-//! error; a weaker method is never substituted.
+//! Each method is one file and one line in `PURGE_METHODS`. The methods for each interface are listed best first, in
+//! the PTS's order of preference. The choice is a pure function of the device's capabilities. If a method fails, the
+//! purge ends with an error; a weaker method is never substituted.
 
 mod ata;
 mod ata_sanitize_block;
@@ -38,7 +38,7 @@ use crate::capability::{Capabilities, Protocol};
 use crate::command::Admin;
 use crate::error::{AdminError, PassedOver};
 
-/// All methods, best first. The order matters only among methods of the same interface.
+/// All methods, best first. The order matters only among methods for the same interface.
 const PURGE_METHODS: &[Method] = &[
     nvme_format_user::METHOD,
     nvme_sanitize_block::METHOD,
@@ -59,7 +59,7 @@ const PURGE_METHODS: &[Method] = &[
     overwrite::METHOD,
 ];
 
-/// Options of a purge.
+/// Options for a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
     /// Name of the method; `None` for the best method that is known to work.
@@ -67,7 +67,7 @@ pub struct PurgeOptions {
     /// Whether to write samples before the purge and read them afterwards. The PTS forbids reads between
     /// purge and test.
     pub verify: bool,
-    /// Identities of other namespaces that may be erased as well.
+    /// Identities of other namespaces that may also be erased.
     pub also_erase: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ pub struct PurgeMethod {
     pub why_not: Option<WhyNot>,
 }
 
-/// Returns every method of the drive's interface with its availability, best first.
+/// Returns every method for the drive's interface with its availability, best first.
 #[must_use]
 pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);
@@ -112,7 +112,7 @@ pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     PURGE_METHODS.iter().filter(of_its_interface).map(described).collect()
 }
 
-/// Returns the label of a method, and whether the PTS accepts it as a purge.
+/// Returns the label of a method and whether the PTS accepts it as a purge.
 #[must_use]
 pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
     PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
@@ -123,7 +123,7 @@ pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
 pub fn unknown(name: &str) -> AdminError {
     let names = || PURGE_METHODS.iter().map(|method| method.name);
     let lower = name.to_lowercase();
-    // Names of the methods in other programs.
+    // Names for the methods in other programs.
     let meant = match &*lower {
         "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
         "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
@@ -133,7 +133,7 @@ pub fn unknown(name: &str) -> AdminError {
     AdminError::UnknownMethod { name: name.to_owned(), meant }
 }
 
-/// The chosen method, and why better ones were skipped.
+/// The chosen method and why better ones were skipped.
 struct Choice {
     method: &'static Method,
     passed_over: Vec<PassedOver>,
@@ -194,10 +194,10 @@ pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminErro
     choose(can, options).map(drop)
 }
 
-/// Purges, waits until it completes, and returns the method with its evidence.
+/// Purges the device, waits for completion, and returns the method with its evidence.
 ///
 /// # Errors
-/// Returns an error if no method is available, or if the purge fails.
+/// Returns an error if no method is available or if the purge fails.
 pub fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,

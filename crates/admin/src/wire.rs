@@ -1,7 +1,7 @@
-//! Decodes responses of devices into facts. Performs no I/O and never panics, regardless of the input.
+//! Decodes device responses into facts. Performs no I/O and never panics, regardless of the input.
 //!
-//! Each size and offset is taken from the cited figure or table, and is checked at compile time. Values that
-//! are 0's based in the standards are converted only here.
+//! Each size and offset is taken from the cited figure or table and checked at compile time. Values that are
+//! 0's based in the standards are converted only in this module.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;
@@ -52,7 +52,7 @@ impl<const N: usize> Page<'_, N> {
         u64::from_be_bytes(self.bytes::<AT, 8>())
     }
 
-    /// Returns text of fixed length, padded with spaces; `None` if it has no printable characters.
+    /// Returns fixed-length text, padded with spaces; `None` if it has no printable characters.
     pub(crate) fn text<const AT: usize, const LENGTH: usize>(&self) -> Option<String> {
         text(&self.bytes::<AT, LENGTH>())
     }

@@ -5,7 +5,7 @@ use crate::command::{Admin, ata, nvme, scsi};
 use crate::error::{AdminError, DriveFault, Step};
 use crate::fault::Fault;
 
-/// Returns whether the cache is on; `None` if the drive has no cache, or if the cache cannot be switched.
+/// Returns whether the cache is on; `None` if the drive has no cache or its cache cannot be switched.
 ///
 /// # Errors
 /// Returns an error if the device does not respond.

@@ -12,10 +12,10 @@ use crate::error::CaptureError;
 use crate::instance::Instance;
 use crate::subject::{Kind, Subject};
 
-/// Events older than this have arrived from all CPUs when the buffers are read.
+/// By the time the buffers are read, events older than this have arrived from all CPUs.
 const SETTLED_NS: u64 = 2_000_000;
 
-/// Counters of lost events in the statistics of a buffer.
+/// Names of the lost-event counters in a buffer's statistics.
 const LOSSES: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
 
 /// Result of a capture.
@@ -23,7 +23,7 @@ const LOSSES: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
 pub struct Captured {
     /// Totals of the trace; `lost_events` counts events dropped because a buffer was full.
     pub summary: Summary,
-    /// Completions of I/Os that were issued before the capture, or whose issue was lost.
+    /// Completions of I/Os that were issued before the capture or whose issue event was lost.
     pub unmatched: u64,
 }
 
@@ -65,12 +65,12 @@ impl Buffers {
     }
 }
 
-/// Captures the I/Os of a device until `wait` stops the capture. `wait` is called with the number of I/Os so far
-/// before each read of the buffers, and pauses for a short time. Each CPU has a buffer of `buffer_kib`; at 64 bytes
-/// per event, 16 MiB are enough for 250,000 events.
+/// Captures a device's I/Os until `wait` stops the capture. Before each read of the buffers, `wait` is called with
+/// the number of I/Os so far; it pauses briefly. Each CPU has a buffer of `buffer_kib`; at 64 bytes per event, 16
+/// MiB are enough for 250,000 events.
 ///
 /// # Errors
-/// Returns an error if the tracer cannot be used, or the output cannot be written. The instance is always removed.
+/// Returns an error if the tracer cannot be used or the output cannot be written. The instance is always removed.
 pub fn capture<W: Write>(
     subject: &Subject,
     buffer_kib: u32,

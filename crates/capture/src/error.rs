@@ -13,7 +13,7 @@ pub enum CaptureError {
     /// The path is not a block device.
     #[error("it is not a block device")]
     NotABlockDevice,
-    /// The path is a partition; the events of the kernel refer to the whole disk.
+    /// The path is a partition; the kernel's events refer to the whole disk.
     #[error("it is a partition, and the kernel traces whole disks; capture {disk}")]
     Partition {
         /// The disk.
@@ -22,7 +22,7 @@ pub enum CaptureError {
     /// The process may not use tracefs.
     #[error("the kernel's tracer is only available to root")]
     NotPermitted,
-    /// The kernel has no tracefs, or no block events.
+    /// The kernel has no tracefs or no block events.
     #[error("this kernel cannot trace block devices: {what} is missing")]
     NoTracer {
         /// What is missing.

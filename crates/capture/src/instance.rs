@@ -41,7 +41,7 @@ impl Instance {
         }
     }
 
-    /// Reads a text file of the instance.
+    /// Reads a text file in the instance.
     pub fn read(&self, file: &str) -> Result<String, CaptureError> {
         let mut text = String::new();
         let opened = self.open(file, OFlags::RDONLY)?;
@@ -56,7 +56,7 @@ impl Instance {
         written.map_err(|source| CaptureError::Tracer { file: file.to_owned(), source })
     }
 
-    /// Opens a file of the instance.
+    /// Opens a file in the instance.
     pub fn open(&self, file: &str, flags: OFlags) -> Result<File, CaptureError> {
         let opened = rustix::fs::openat(&self.folder, file, flags | OFlags::CLOEXEC, Mode::empty());
         opened.map(File::from).map_err(|errno| failed(file, errno))
@@ -85,7 +85,7 @@ impl Instance {
 
     /// Stops recording.
     pub fn stop(&mut self) {
-        // Errors are ignored: removing the instance also stops the recording.
+        // Errors are ignored: removing the instance also stops recording.
         for event in self.events.drain(..).collect::<Vec<_>>() {
             let _ = self.write(&format!("events/block/{event}/enable"), "0");
         }

@@ -26,7 +26,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Finds the device at a path, without opening it.
+    /// Finds the device at a path without opening it.
     ///
     /// # Errors
     /// Returns an error if the path is not a whole block device.

@@ -1,4 +1,4 @@
-//! A target that may be written to, and the loads on it.
+//! A target that may be written to, and the loads that run on it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
 
-/// A target that may be written to: held exclusively, after the user confirmed its erasure.
+/// A target that may be written to: held exclusively after the user confirmed its erasure.
 pub struct Armed {
     pub(crate) facts: TargetFacts,
     /// For an array, the array's own device, not one of its members.
@@ -45,7 +45,7 @@ impl Armed {
         }
     }
 
-    /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
+    /// Runs a workload to completion, reporting progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
     /// rounded down to whole blocks. At the end of a workload with verification, the blocks that the workload
@@ -96,9 +96,9 @@ impl Armed {
         }
     }
 
-    /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
-    /// second. Each workload starts as soon as it is set up. If `read_back` is set for a workload with
-    /// verification, the blocks that the workload wrote are read back at its end.
+    /// Runs several workloads concurrently, reporting the progress of each to `on_tick` about once per second.
+    /// Each workload starts as soon as it is set up. If `read_back` is set for a workload with verification,
+    /// the blocks that the workload wrote are read back at its end.
     ///
     /// # Errors
     /// As for [`run`](Self::run); the first failure ends all workloads.
@@ -158,7 +158,7 @@ impl Armed {
         self.effort
     }
 
-    /// Restarts the recording of the requests to a simulated drive; does nothing on a real target.
+    /// Restarts recording the requests to a simulated drive; does nothing on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();

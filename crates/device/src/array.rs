@@ -57,7 +57,7 @@ const HIGHEST_NUMBER: u32 = 127;
 /// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
-/// An array from a description, whose members were inspected.
+/// An array read from a description; its members have been inspected.
 #[derive(Debug)]
 pub(crate) struct Array {
     spec: Spec,
@@ -65,7 +65,7 @@ pub(crate) struct Array {
     members: Members,
 }
 
-/// The members of an armed array, and the controller that creates the array.
+/// The members of an armed array and the controller that creates it.
 pub(crate) struct Assembly {
     spec: Spec,
     options: OpenOptions,
@@ -144,7 +144,7 @@ impl Array {
 }
 
 impl Assembly {
-    /// Creates the array over writable members, and opens it exclusively for writing.
+    /// Creates the array over writable members and opens it exclusively for writing.
     fn create(&mut self, ready: Ready, clock: Clock) -> Result<Inner, DriveError> {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
@@ -181,7 +181,7 @@ impl Assembly {
         })
     }
 
-    /// Opens the array that was just created, after verifying its identity.
+    /// Verifies the identity of the array that was just created, and opens it.
     fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
         let path = node.display().to_string();
         let block = Block::open(&path, Roots::default(), &self.options.libraries)?;
@@ -320,7 +320,7 @@ impl Drop for Assembly {
     }
 }
 
-/// Returns the error for using an array outside of a run.
+/// Returns the error for using an array outside a run.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::target(target, TargetError::ArrayOutsideRun)
 }

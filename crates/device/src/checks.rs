@@ -52,7 +52,7 @@ const CHECKS: &[Check] = &[
     thermal::CHECK,
 ];
 
-/// The findings of all checks, and the settings that could be changed.
+/// The findings of all checks and the settings that could be changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostLook {
     /// The result of every check.
@@ -61,7 +61,7 @@ pub struct HostLook {
     pub tunings: Vec<Tuning>,
 }
 
-/// Checks the host of a target.
+/// Checks a target's host.
 pub(crate) fn look(real: &Real) -> HostLook {
     match real {
         Real::Block(block) => {

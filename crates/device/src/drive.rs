@@ -84,7 +84,7 @@ impl Drive {
     }
 
     /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all
-    /// checks, and creates a file that does not exist.
+    /// checks and creates a file that does not exist.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) if the target is in use or contains a known format,
@@ -100,7 +100,7 @@ impl Drive {
         }
     }
 
-    /// Arms the target of a run. If it is an array, `erase` must contain the identity of each member. `notes`
+    /// Arms the target for a run. If it is an array, `erase` must contain the identity of each member. `notes`
     /// is the folder for the note that the next start uses to dismantle the array after a crash.
     ///
     /// # Errors
@@ -134,8 +134,8 @@ impl Drive {
         }
     }
 
-    /// Checks the host of the drive, which takes about a third of a second. The result is empty for a
-    /// simulated drive, which the host does not affect.
+    /// Checks the drive's host, which takes about a third of a second. The result is empty for a simulated
+    /// drive, which the host does not affect.
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Errors of targets, as data; callers act on their [`kind`](DriveError::kind).
+//! Errors concerning targets, as data; callers act on their [`kind`](DriveError::kind).
 //!
 //! Messages say what happened and why, but not what to type next, because that depends on the program.
 
@@ -41,7 +41,7 @@ pub enum DriveError {
     /// Data would be lost, and this was not confirmed.
     #[error(transparent)]
     Unconfirmed(#[from] Unconfirmed),
-    /// The target cannot be used, or cannot be used in the requested way.
+    /// The target cannot be used or cannot be used in the requested way.
     #[error("{target}: {problem}")]
     Target {
         /// Target as given on the command line.
@@ -60,7 +60,7 @@ pub enum DriveError {
     /// Several workloads together have more I/Os in flight than a simulated drive supports.
     #[error("{outstanding} outstanding I/Os on a simulated drive; at most {most} are supported")]
     TooManyInFlight {
-        /// I/Os in flight of all workloads combined.
+        /// I/Os in flight in all workloads combined.
         outstanding: u32,
         /// Supported number.
         most: u32,
@@ -71,7 +71,7 @@ pub enum DriveError {
     /// An array or the program that creates it failed or is in an unexpected state.
     #[error(transparent)]
     Array(Box<ArrayError>),
-    /// An array could not be created, and dismantling it failed as well.
+    /// An array could not be created, and dismantling it also failed.
     #[error("{error}; and dismantling it: {dismantling}")]
     NotDismantled {
         /// The first error.
@@ -87,12 +87,12 @@ pub enum DriveError {
         /// The record of the array.
         note: PathBuf,
     },
-    /// The purge of a member of an array failed.
+    /// Purging a member of an array failed.
     #[error("{path}: {error}")]
     Member {
         /// The member.
         path: String,
-        /// The error of the member's purge.
+        /// The error from the member's purge.
         error: Box<DriveError>,
     },
     /// A host setting could not be changed or restored.
@@ -119,19 +119,19 @@ pub enum DriveError {
     System {
         /// The file or interface.
         path: &'static str,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The users of the block devices of this host could not be determined.
+    /// The users of this host's block devices could not be determined.
     #[error("{}", reason(.0))]
     Usage(#[source] io::Error),
     /// A simulated drive failed.
     #[error(transparent)]
     Simulated(Box<SimulatedFailure>),
-    /// An administrative command failed, or is not possible.
+    /// An administrative command failed or is not possible.
     #[error(transparent)]
     Admin(AdminError),
-    /// A load failed, or is impossible.
+    /// A load failed or is impossible.
     #[error(transparent)]
     Load(#[from] EngineError),
 }
@@ -174,7 +174,7 @@ pub enum PurgeError {
     Hole {
         /// The file.
         file: String,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A simulated drive stores no data to search for.
@@ -235,7 +235,7 @@ impl DriveError {
         }
     }
 
-    /// Takes the measurements that a workload made before the device failed.
+    /// Takes the measurements made before the device failed.
     pub fn take_cut(&mut self) -> Option<Box<Cut>> {
         match self {
             Self::Simulated(failure) => failure.cut.take(),

@@ -1,4 +1,4 @@
-//! A single target that may be written to: held exclusively, after the user confirmed its erasure.
+//! A single target that may be written to: held exclusively after the user confirmed its erasure.
 
 use admin::purge::{self, PurgeOptions, Purging};
 use engine::{Clock, Flow, LoadOptions};
@@ -9,7 +9,7 @@ use crate::sim::Simulated;
 use crate::target::block::Block;
 use crate::target::{Held, Real};
 
-/// A single target that may be written.
+/// A single target that may be written to.
 pub(crate) struct Exclusive {
     pub(crate) facts: TargetFacts,
     pub(crate) inner: Inner,

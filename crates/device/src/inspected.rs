@@ -29,7 +29,7 @@ pub(crate) enum Single {
 }
 
 impl Inspected {
-    /// Inspects a target, on a host whose `/sys` and `/proc` are under `roots`.
+    /// Inspects a target on a host whose `/sys` and `/proc` are under `roots`.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         if let Some(model) = target.strip_prefix("sim:") {
             let (simulated, facts) = simulated(target, model, options)?;
@@ -56,7 +56,7 @@ impl Inspected {
         self.kind.refusals()
     }
 
-    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all checks,
+    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all checks
     /// and creates a file that does not exist.
     pub(crate) fn arm(self, erase: Option<&str>) -> Result<Exclusive, DriveError> {
         let Self { mut facts, kind } = self;
@@ -75,7 +75,8 @@ impl Inspected {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong identity is an error even if no identity is required, because the caller intends another target.
+        // A wrong identity is an error even if no identity is required, because the caller means another
+        // target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             let (target, identity) = (facts.path, facts.identity);
             return Err(Unconfirmed::Target { target, identity, given }.into());

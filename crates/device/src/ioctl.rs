@@ -179,7 +179,7 @@ struct SgIo {
 }
 const _: () = assert!(size_of::<SgIo>() == 88);
 
-/// Sends a SCSI command (`SG_IO`). Any response of the device is `Ok`, whatever its status.
+/// Sends a SCSI command (`SG_IO`). Any response from the device is `Ok`, whatever its status.
 pub(crate) fn scsi(
     fd: BorrowedFd<'_>,
     command: &[u8],
@@ -217,7 +217,7 @@ pub(crate) fn scsi(
         info: 0,
     };
     // SAFETY: the structure is the kernel's. Command, sense and data point to memory that outlives the call.
-    // The kernel writes to data only if the direction is -3, and in that case, it was borrowed mutably.
+    // The kernel writes to data only if the direction is -3, in which case it was borrowed mutably.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), 0x2285, &raw mut request) })?;
     if request.host_status == 3 {
         return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));

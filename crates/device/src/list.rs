@@ -1,4 +1,4 @@
-//! The block devices of this host, and whether each may be tested.
+//! The block devices of this host and whether each may be tested.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Listed {
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
-    /// Firmware revision, where known.
+    /// Firmware revision, if known.
     pub firmware: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,

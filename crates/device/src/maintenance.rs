@@ -70,7 +70,7 @@ impl Armed {
         }
     }
 
-    /// Waits until the members of a newly created array are in sync, and reports the operation and its completed
+    /// Waits until the members of a newly created array are in sync, reporting the operation and its completed
     /// fraction to `on_wait`. Returns how long this took, or `None` if the members were already in sync.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Armed {
         }
     }
 
-    /// Dismantles an array, so that its members are drives without array metadata again. Does nothing for other
+    /// Dismantles an array, turning its members back into drives without array metadata. Does nothing for other
     /// targets.
     ///
     /// # Errors
@@ -115,7 +115,8 @@ impl Armed {
         }
     }
 
-    /// Returns whether the drive's volatile write cache is on; `None` if the drive has no cache that can be set.
+    /// Returns whether the drive's volatile write cache is on; `None` if the drive has no cache that can be
+    /// switched.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the drive does not respond.
@@ -134,7 +135,7 @@ impl Armed {
     }
 
     /// Turns the drive's volatile write cache on or off and verifies the result; returns `false` if the drive
-    /// has no cache that can be set. A power cycle may revert the change.
+    /// has no cache that can be switched. A power cycle may revert the change.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the drive does not apply the setting.
@@ -176,7 +177,7 @@ impl Armed {
         Ok(())
     }
 
-    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sector size.
+    /// Formats an NVMe namespace with another LBA format, which erases it and changes its sector size.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] if the target

@@ -12,7 +12,7 @@ use sysfs::SysDevice;
 pub type PowerBound = Box<dyn FnMut() -> Option<u64> + Send>;
 
 impl Armed {
-    /// Returns the directory of the drive in sysfs, without symbolic links; `None` for files, arrays and simulated drives.
+    /// Returns the drive's sysfs directory, without symbolic links; `None` for files, arrays and simulated drives.
     #[must_use]
     pub fn sysfs_directory(&self) -> Option<PathBuf> {
         let (block, _, _) = self.inner.block().filter(|_| self.array.is_none())?;

@@ -17,7 +17,7 @@ impl Armed {
         sysfs::look(self.file()?, &Roots::default())
     }
 
-    /// Returns how much space the file occupies, and in how many extents; `None` if the target is not a file.
+    /// Returns how much space the file occupies and in how many extents; `None` if the target is not a file.
     #[must_use]
     pub fn on_file(&self) -> Option<OnFile> {
         /// Unit of `st_blocks`, on all file systems.

@@ -21,7 +21,7 @@ pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     open_single(target, options, Roots::default())
 }
 
-/// Opens a single drive or file, on a host whose `/sys` and `/proc` are under `roots`.
+/// Opens a single drive or file on a host whose `/sys` and `/proc` are under `roots`.
 pub(crate) fn open_single(target: &str, options: &OpenOptions, roots: Roots) -> Result<Drive, DriveError> {
     let Inspected { facts, kind } = Inspected::open(target, options, roots)?;
     Ok(Drive { facts, kind: Kind::Single(kind) })

@@ -19,7 +19,7 @@ pub enum SimFaults {
 pub struct OpenOptions {
     /// Size of a file; required if the file does not exist yet.
     pub size_bytes: Option<u64>,
-    /// Libraries of runs. The files in them are refused as targets, whichever path names them.
+    /// Libraries of runs. Files in them are refused as targets, under any path.
     pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,

@@ -1,4 +1,4 @@
-//! External programs: where they are searched for, and in which environment they run.
+//! External programs: where to look for them, and the environment in which they run.
 //!
 //! If the process has elevated privileges, the choice of program must not depend on the caller's environment,
 //! so only system folders are searched.
@@ -55,7 +55,7 @@ impl Caller {
         }
     }
 
-    /// Returns the folders to search, in the order in which they are searched.
+    /// Returns the folders to search, in search order.
     fn folders(&self) -> Vec<PathBuf> {
         let own = self.own.iter().filter(|own| !self.privileged || is_safe(own)).cloned();
         let typed = self.path.iter().filter(|_| !self.privileged).flat_map(std::env::split_paths);
@@ -70,7 +70,7 @@ fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }
 
-/// Returns a command for a program, in a fixed environment.
+/// Returns a command that runs a program in a fixed environment.
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if no folder contains the program.

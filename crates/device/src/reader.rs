@@ -12,8 +12,8 @@ use crate::error::target::TargetError;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
-/// A target that may be read. Rejects all workloads with writes before any I/O. In addition, the kernel would
-/// refuse writes to a real target; for NVMe commands, the engine's queue would refuse the writes.
+/// A target that may be read. Rejects all workloads with writes before any I/O. The kernel would also refuse
+/// writes to a real target, as would the engine's queue for NVMe commands.
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -106,7 +106,7 @@ impl Reader {
     /// Replays individual reads, like [`crate::Armed::replay`].
     ///
     /// # Errors
-    /// Returns the errors of [`crate::Armed::replay`]; a write is an error as well.
+    /// Returns the errors of [`crate::Armed::replay`]; a write is also an error.
     pub fn replay(
         &mut self,
         options: &ReplayOptions,

@@ -6,19 +6,19 @@ use std::fmt;
 use signatures::Signature;
 use stdx::units::amount_base2;
 
-/// A reason not to write to a target. The text states what was found, the likely cause, and the next step.
+/// A reason not to write to a target. The text says what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The target or a partition of it is mounted.
+    /// The target or one of its partitions is mounted.
     Mounted {
         /// Kernel name of the device or partition.
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the namespace of the mount; `None` if that is Plateau's own namespace.
+        /// A process in the mount's namespace; `None` if that is Plateau's own namespace.
         namespace_of: Option<u32>,
     },
-    /// The target or a partition of it is used as swap space.
+    /// The target or one of its partitions is used as swap space.
     Swap {
         /// Device, partition or file.
         device: String,
@@ -67,14 +67,14 @@ pub enum Refusal {
     },
     /// The target, or the storage that it is built on, is locked.
     FileLocked {
-        /// A kernel name, or the path of a file.
+        /// A kernel name or the path of a file.
         what: String,
     },
-    /// A user that cannot be named holds the file open: the kernel or an invisible process.
+    /// A user that cannot be identified holds the file open: the kernel or an invisible process.
     OpenElsewhere,
     /// The kernel exports the target to other hosts.
     Exported {
-        /// A kernel name, or the path of a file.
+        /// A kernel name or the path of a file.
         what: String,
         /// Location of the export's configuration under `/sys/kernel/config`.
         by: String,
@@ -95,7 +95,7 @@ pub enum Refusal {
     Busy,
     /// The target is write-protected.
     ReadOnly,
-    /// A device below the target is write-protected. The kernel may fail writes to the target, or pass the writes
+    /// A device below the target is write-protected. The kernel may fail writes to the target or pass the writes
     /// on regardless.
     ReadOnlyBelow {
         /// Kernel name of the write-protected device.
@@ -107,7 +107,7 @@ pub enum Refusal {
     NoSpace {
         /// Space that the file needs in addition to its current allocation.
         needed_bytes: u64,
-        /// Free space of the file system.
+        /// Free space in the file system.
         free_bytes: u64,
     },
     /// The target is a degraded array.
@@ -120,7 +120,7 @@ pub enum Refusal {
         /// The operation: `resync`, `recover`, `check`.
         action: String,
     },
-    /// The target is a drive on a RAID controller that is not free.
+    /// The target is a drive on a RAID controller and is not free.
     NotFree {
         /// State of the drive, as reported by the controller.
         state: String,
@@ -134,7 +134,7 @@ pub enum Refusal {
     },
     /// An unknown device or file is in use, and it may be this target.
     UnknownUser {
-        /// Description of the use, why it is unknown what is used, and what to do about it.
+        /// What is in use, why it cannot be identified, and what to do about it.
         what: String,
     },
     /// It cannot be determined whether the target is in use.

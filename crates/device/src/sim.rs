@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests refer to the full-size drive. On a drive scaled to 1/n, the durations of workloads and idle phases
-//! are divided by n here, and each interval in the time series lasts one scaled second. The start and the end
-//! of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive
-//! them from the capacity, which is already scaled.
+//! Requests refer to the full-size drive. On a drive scaled to 1/n, this module divides the durations of
+//! workloads and idle phases by n, and each interval in the time series lasts one scaled second. The start and
+//! the end of a segment are actual virtual times, so rates need no conversion. Amounts are not divided: callers
+//! derive them from the capacity, which is already scaled.
 
 mod about;
 mod concurrent;
@@ -32,7 +32,7 @@ use crate::error::simulated::SimulatedFailure;
 use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
-/// Minimum number of completions of a timed workload per outstanding I/O. The workload is extended if its
+/// Minimum number of completions per outstanding I/O in a timed workload. The workload is extended if its
 /// scaled time is too short for these completions.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
 /// Wall-clock time between two ticks, during which thousands of scaled seconds may pass.
@@ -51,7 +51,7 @@ pub(crate) struct Simulated {
     virtual_ticks: bool,
 }
 
-/// Returns a built-in model, or the model from a TOML file.
+/// Returns a built-in model or the model from a TOML file.
 ///
 /// # Errors
 /// Returns an error if no model has this name, or if the file cannot be read or is invalid.
@@ -70,8 +70,8 @@ impl std::fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// Creates a drive in its fresh state from the model `name` (or the TOML file at that path), and returns
-    /// it with its properties.
+    /// Creates a drive in its fresh state from the model `name` (or the TOML file at that path) and returns it
+    /// with its properties.
     pub(crate) fn new(
         target: &str,
         name: &str,
@@ -282,7 +282,7 @@ pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     }
 }
 
-/// Describes the first failed command, and counts all failed commands.
+/// Describes the first failed command and counts all failed commands.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
     let counts = [

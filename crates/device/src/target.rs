@@ -137,8 +137,8 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, false))
     }
 
-    /// Opens the target exclusively for writing, and checks the target again through the descriptor. If a
-    /// file contains data, opening it must be `confirmed`.
+    /// Opens the target exclusively for writing and checks the target again through the descriptor. If a file
+    /// contains data, opening it must be `confirmed`.
     pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),

@@ -5,7 +5,7 @@
 //! down from the target to everything that the target is built on, and from there up to everything else that
 //! uses the same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
-//! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does
+//! Limits: access by a server on another host or by a FUSE server is not visible. Processes that `/proc` does
 //! not list are found only if they have a claim or lease that the kernel checks.
 
 mod claims;
@@ -75,7 +75,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
-    // For a file, the kernel can detect users that are unknown here.
+    // For a file, the kernel itself can detect the unseen users.
     if let Thing::Device(_) = target {
         found.extend(facts.unseen_users(&below));
     }
@@ -85,7 +85,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     found.extend(upwards(facts, place, &below));
     for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
-        // It is unknown which lower devices a stacked device writes to, so all of them must be writable.
+        // Which lower devices a stacked device writes to is unknown, so all of them must be writable.
         let is_read_only = facts.nodes[node].is_read_only;
         found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);

@@ -15,8 +15,8 @@ fn on_zram(device: &Zram) -> device::Armed {
     armed(&device.path, &OpenOptions { engine: Engine::IoUring, ..OpenOptions::default() })
 }
 
-/// If the engine waited for more completions than there are I/Os, it would wait forever. The last I/Os of an
-/// amount are therefore the critical case.
+/// If the engine waited for more completions than there are I/Os, it would wait forever. The last I/Os of a
+/// fixed amount are therefore the critical case.
 #[test]
 fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {
     let Some(device) = Zram::new(SIZE) else { return };

@@ -91,7 +91,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
             let request =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&request, &mut |_| {
-                // Only the message of the first tick is received.
+                // Only the first tick's message is received.
                 let _ = runs.send(());
                 Flow::Continue
             });

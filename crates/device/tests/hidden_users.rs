@@ -1,4 +1,4 @@
-//! Users of a file that do not appear in any process: mounts in namespaces without processes or outside of any
+//! Users of a file that do not appear in any process: mounts in namespaces without processes or outside any
 //! namespace, and loop devices whose file system does not respond.
 //!
 //! While one of these users exists, nearly every device over a file is refused, including those of other
@@ -146,8 +146,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
         Ok(daemon) => daemon,
         Err(why) => return skip(&why),
     };
-    // An open file without a lease, so that every unknown user counts. The inspection of a target would take
-    // longer.
+    // An open file without a lease, so that every unknown user counts. Inspecting a target would take longer.
     let file = support::file_of(SIZE);
     let _open = file.open();
     assert_eq!(built_on_file(file.path()), []);
@@ -177,7 +176,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
 /// Far longer than the deadline on any machine.
 const NO_HANG: Duration = Duration::from_secs(60);
 
-/// Returns a process that waits for the server of a file.
+/// Returns a process that waits for a file's server.
 fn waiting_for(file: &Path) -> Child {
     let begun = Instant::now();
     while begun.elapsed() < NO_HANG {

@@ -1,7 +1,7 @@
 //! The engine's results are accurate: this test measures a device whose rate is known.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
-//! outstanding I/Os, each I/O takes this number divided by the rate (Little's law). This applies to the mean
+//! outstanding I/Os, each I/O takes that number divided by the rate (Little's law). This applies to the mean
 //! and to the slowest I/O.
 
 mod support;
@@ -53,7 +53,7 @@ fn plain_p99_ns(device: &str) -> f64 {
 }
 
 /// Returns the first segment whose 99th percentile is within limits, or the last segment if none is. Also
-/// returns the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load of a
+/// returns the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load on a
 /// busy machine changes from second to second.
 fn measured(
     target: &mut device::Armed,
@@ -87,7 +87,7 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         Err(reason) => return skip(&reason),
     };
     let mut target = armed(&device.device, &OpenOptions::default());
-    // The inspection of the device may have used up its burst allowance.
+    // Inspecting the device may have used up its burst allowance.
     std::thread::sleep(Duration::from_millis(200));
     for queue_depth in [1, 4] {
         let request = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };

@@ -106,7 +106,7 @@ fn timed_runs_keep_mix_time_and_depth() {
         // submission is not included.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
         // Check only an upper bound, because helper threads that wait for a CPU have no I/O in flight;
-        // failing_device.rs checks the lower bound on a device of 500 IOPS.
+        // failing_device.rs checks the lower bound on a device limited to 500 IOPS.
         assert!(depth < 16.5, "{depth} with {engine:?}");
         // A busy machine may deliver a second tick while the last I/Os complete.
         assert!(

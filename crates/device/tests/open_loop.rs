@@ -35,7 +35,7 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
             let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
             let mut target = armed(file.path().to_str().expect("a path"), &options);
             let regime = paced(2000, Process::Constant);
-            // Each scheduled arrival is submitted, so an amount takes as long as its schedule.
+            // Each scheduled arrival is submitted, so a fixed amount takes as long as its schedule.
             let until = Until::AmountBytes(1000 * 4096);
             let segment =
                 finish(&mut target, &Workload { queue_depth, threads, regime, until, ..workload(SIZE) });
@@ -49,7 +49,7 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
     }
 }
 
-/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one
+/// A 200 IOPS device under an offered load of 400 IOPS: after two seconds, the last I/O has waited for one
 /// second. A busy machine may slow the device down further at any moment, so the assertions must be valid at
 /// any speed.
 #[test]

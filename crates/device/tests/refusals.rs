@@ -33,7 +33,7 @@ fn is_signature(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Signature { .. })
 }
 
-/// Runs a preparation; skips the test if a program or a permission is missing.
+/// Runs a preparatory step; skips the test if a program or a permission is missing.
 fn prepared(program: &str, arguments: &[&str]) -> bool {
     command(program, arguments).map_err(|reason| skip(&reason)).is_ok()
 }

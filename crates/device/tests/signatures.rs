@@ -31,7 +31,7 @@ enum Leaves {
     Nothing,
     /// Copies remain after `wipefs -a`.
     Copies,
-    /// Copies remain after this number of bytes is zeroed at the start; `wipefs -a` would remove both.
+    /// Copies remain after this many bytes are zeroed at the start; `wipefs -a` would remove both.
     CopiesOfStart(usize),
 }
 use Leaves::{Copies, CopiesOfStart, Nothing};
@@ -186,7 +186,7 @@ fn signatures_are_refused_until_the_instructions_are_followed() {
     eprintln!("{tried} of {} were tried", CASES.len());
 }
 
-/// libblkid recognizes signatures that our own tables do not contain; these are refused as well.
+/// libblkid recognizes signatures that our own tables do not contain; these are also refused.
 #[test]
 fn signatures_known_only_to_libblkid_are_refused() {
     let Some(device) = Loop::new(20 * MIB, &[]) else { return };

@@ -152,7 +152,7 @@ const HOLDS: &[(&str, &str)] = &[
         "OFD lock",
         "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 100, 1, 0))",
     ),
-    // Avoid Python's module mmap, which keeps a descriptor.
+    // Avoid Python's mmap module, which keeps a descriptor.
     (
         "mapping without a descriptor",
         "f = os.open(sys.argv[1], os.O_RDWR)\nlibc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, f, ctypes.c_long(0))\nos.close(f)",
@@ -211,8 +211,8 @@ fn a_backing_file_or_another_node_in_use_by_another_process() {
     assert!(found.iter().any(locked), "{found:?}");
 }
 
-/// The mount table lists only one device of a mounted btrfs. The other device also has a kernel partition here, so
-/// an exclusive claim on it alone would not show which bytes are in use.
+/// The mount table lists only one device of a mounted btrfs. In this test, the other device also has a kernel
+/// partition, so an exclusive claim on it alone would not show which bytes are in use.
 #[test]
 fn a_further_device_of_a_mounted_btrfs() {
     let [Some(first), Some(second)] = [BTRFS_SIZE; 2].map(|size| Loop::new(size, &["-P"])) else { return };
@@ -293,7 +293,7 @@ fn files_of_a_run_under_other_names() {
         fs::hard_link(run.join(name), &link).expect("a link");
         assert_eq!(refused_with(text(&link), &options), [Refusal::OfRun], "{name}");
     }
-    // The files of a run are recognized by their first bytes, even if their library is unknown.
+    // A run's files are recognized by their first bytes, even if their library is unknown.
     for name in ["run.json", "journal"] {
         assert_eq!(refused(text(&dir.path().join(format!("{name}-link")))), [Refusal::OfRun], "{name}");
     }

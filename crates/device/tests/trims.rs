@@ -37,7 +37,7 @@ fn trims(access: Access, queue_depth: u16) -> Workload {
     }
 }
 
-/// Trims the middle of a target full of sevens, and compares the contents.
+/// Trims the middle of a target full of sevens and compares the contents.
 fn check(path: &str, contents: impl Fn() -> Vec<u8>) {
     for (access, queue_depth) in [(Access::Random, 8), (Access::Sequential, 1)] {
         std::fs::OpenOptions::new()
@@ -82,7 +82,7 @@ fn trims_punch_holes_into_files() {
 #[test]
 fn trims_discard_blocks_of_devices() {
     let Some(device) = Loop::new(BYTES, &[]) else { return };
-    // The image shows what the device did, without the page cache of the device.
+    // The image shows what the device did, without the device's page cache.
     check(&device.path, || std::fs::read(&device.image).expect("the image"));
 }
 

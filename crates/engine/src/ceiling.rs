@@ -70,8 +70,8 @@ pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, Engi
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
 
-/// Same as [`rehearse`], but with intervals other than one second. With short intervals, as many intervals as a
-/// day has take only seconds.
+/// Same as [`rehearse`], but with intervals other than one second. With short intervals, a day's worth of
+/// intervals takes only seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].

@@ -4,8 +4,8 @@
 //! Clock readings account for most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as
 //! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
 //! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
-//! `CLOCK_MONOTONIC_RAW` agree. If the counter is not available, results lose some nanoseconds of precision
-//! but remain correct.
+//! `CLOCK_MONOTONIC_RAW` agree. If the counter is not available, results lose a few nanoseconds of precision but
+//! remain correct.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -176,7 +176,7 @@ pub(crate) fn facts() -> ClockFacts {
     ClockFacts { source, cost_ns, resolution_ns }
 }
 
-/// Returns the rate of the counter, or the reason why it is not used. The rate is determined once per process.
+/// Returns the counter's rate, or the reason why it is not used. The rate is determined once per process.
 fn calibrated() -> &'static Result<u64, String> {
     static RATE: OnceLock<Result<u64, String>> = OnceLock::new();
     RATE.get_or_init(|| {
@@ -206,7 +206,7 @@ fn trusted() -> Result<(), String> {
     }
 }
 
-/// Runs one calibration, and returns nanoseconds per count.
+/// Runs one calibration and returns nanoseconds per count.
 fn ns_per_count() -> Result<f64, String> {
     let (begin_ns, begin) = bracket();
     std::thread::sleep(CALIBRATION);
@@ -233,7 +233,7 @@ fn counter() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// The counter is never used here: without the flags in `/proc/cpuinfo` it is not trusted.
+/// The counter is never used on other architectures: without the flags in `/proc/cpuinfo`, it is not trusted.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn counter() -> u64 {

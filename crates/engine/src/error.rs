@@ -12,7 +12,7 @@ use stdx::access::Access;
 use crate::disturbance::Disturbance;
 use crate::placement::error::PlacementError;
 
-/// A load failed, or is impossible.
+/// A load failed or is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The host lacks threads, memory or the requested engine.
@@ -52,7 +52,7 @@ pub enum EngineError {
     Wait {
         /// Name of the target.
         target: String,
-        /// Error of the queue.
+        /// Error from the queue.
         source: io::Error,
     },
     /// The host disturbed the measurement: it was suspended, it stopped the process, or its clock failed.
@@ -89,7 +89,7 @@ pub enum EngineError {
         /// The disturbance.
         disturbance: Disturbance,
     },
-    /// The queue depth exceeds the limits of the kernel.
+    /// The queue depth exceeds the kernel's limits.
     #[error(
         "workload {workload}: a queue depth of {} per thread is too large; use at most {most}, and more threads",
         .workload.queue_depth
@@ -105,7 +105,7 @@ pub enum EngineError {
     NoTrim {
         /// Name of the target.
         target: String,
-        /// Error of the kernel.
+        /// Error from the kernel.
         source: io::Error,
     },
     /// A workload writes to a range that another workload verifies.
@@ -154,7 +154,7 @@ impl FailedOperation {
 /// Why an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
-    /// Only this number of bytes was transferred.
+    /// Only this many bytes were transferred.
     Short(u64),
     /// This error number.
     Errno(i32),

@@ -1,9 +1,8 @@
 //! Runs one workload on a target: TC worker threads, each with its own queue. The calling thread watches
 //! them.
 //!
-//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. The time that this
-//! takes after a stop depends on the device. If the device never completes its I/Os, the kernel's driver
-//! times out.
+//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long this takes
+//! after a stop depends on the device. If the device never completes its I/Os, the kernel's driver times out.
 
 mod attempt;
 mod conclude;

@@ -20,7 +20,7 @@ pub struct LoadOptions {
 /// I/O engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Uses `pread` and `pwrite` at QD 1, and io_uring at larger depths. If io_uring cannot be set up, falls
+    /// Uses `pread` and `pwrite` at QD 1 and io_uring at larger depths. If io_uring cannot be set up, falls
     /// back to libaio and then to threads; the segment records the engine and the reason.
     #[default]
     Auto,

@@ -1,7 +1,7 @@
 //! CPU placement of load threads: near the device with one CPU each, or as requested.
 //!
-//! A thread that migrates loses its caches, and a thread on a different NUMA node than the device pays for
-//! this with every I/O. On the other hand, a pinned thread has to wait while others use its CPU, so threads
+//! A thread that migrates loses its caches, and a thread on a different NUMA node than the device pays a
+//! penalty on every I/O. On the other hand, a pinned thread has to wait while others use its CPU, so threads
 //! are pinned only if at least one CPU remains for everything else.
 
 mod divide;
@@ -189,9 +189,9 @@ impl Places {
     }
 }
 
-/// Divides CPUs among concurrent loads on several targets, given the NUMA node of each target if known. Each
-/// target gets its own cores, from the requested CPUs or from all CPUs. If there are enough, one core is left
-/// for everything else. Returns `None` if pinning is disabled or there are fewer cores than targets.
+/// Divides CPUs among concurrent loads on several targets, given each target's NUMA node, if known. Each target
+/// gets its own cores, from the requested CPUs or from all CPUs. If there are enough, one core is left for
+/// everything else. Returns `None` if pinning is disabled or there are fewer cores than targets.
 ///
 /// # Errors
 /// Returns an error if the requested CPUs are not usable.

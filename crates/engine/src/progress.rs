@@ -1,4 +1,4 @@
-//! Progress reports of a running load.
+//! Progress reports for a running load.
 
 pub use stdx::Flow;
 
@@ -7,13 +7,13 @@ pub use stdx::Flow;
 pub struct Tick {
     /// Time since the start of the workload.
     pub elapsed_ns: u64,
-    /// Time since the previous tick; dividing the following sums by it yields rates.
+    /// Time since the previous tick; divide the sums below by it to get rates.
     pub interval_ns: u64,
     /// Reads completed.
     pub read_ios: u64,
     /// Writes completed.
     pub write_ios: u64,
-    /// Syncs completed; they are not I/Os.
+    /// Completed syncs, which do not count as I/Os.
     pub syncs: u64,
     /// Bytes read and written.
     pub bytes: u64,

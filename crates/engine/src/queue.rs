@@ -50,11 +50,11 @@ pub(crate) enum Sync {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
-    /// Number of bytes transferred, or a negative error number. After a sync, any non-negative number means success.
+    /// Number of bytes transferred or a negative error number. After a sync, any non-negative number means success.
     pub(crate) result: i32,
-    /// Time before the system call that submitted the I/O; at QD 1 possibly the end of the previous I/O.
+    /// Time just before the system call that submitted the I/O; at QD 1, it may be the end of the previous I/O.
     pub(crate) started_ns: u64,
-    /// Time after the system call that returned the completion.
+    /// Time just after the system call that returned the completion.
     pub(crate) done_ns: u64,
 }
 
@@ -73,12 +73,12 @@ pub(crate) trait Queue {
     fn flush(&mut self) -> io::Result<()>;
     /// Submits the queued I/Os and waits for at least one completion.
     fn wait(&mut self) -> io::Result<()>;
-    /// Submits the queued I/Os and waits for at least one completion, but not beyond this time.
+    /// Submits the queued I/Os and waits for at least one completion, but no longer than until this time.
     fn wait_until(&mut self, until_ns: u64) -> io::Result<()>;
     /// Returns the next completion found by the last `wait`.
     fn reap(&mut self) -> Option<Completion>;
-    /// Submits the I/Os queued on slots that were just freed. May be left to the next [`wait`](Self::wait) if
-    /// that is imminent.
+    /// Submits the I/Os queued on slots that were just freed. May be deferred to the next [`wait`](Self::wait)
+    /// if that is imminent.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         self.flush()
@@ -98,7 +98,7 @@ pub(crate) trait Queue {
     }
 }
 
-/// Upper bound for the wake-up delay of a sleeping thread; this last part of a wait is spent polling.
+/// Upper bound on the wake-up delay of a sleeping thread; this last part of a wait is spent polling.
 pub(crate) const WAKE_UP_NS: u64 = 100_000;
 
 /// Returns how long to sleep before `until_ns`; `None` if that time is too near.
@@ -108,7 +108,7 @@ pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Dura
     (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
 }
 
-/// Sleeps for part of the time until `until_ns`, or spins once if that time is near.
+/// Sleeps for part of the time until `until_ns` or spins once if that time is near.
 #[inline]
 pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     match sleep_before(until_ns, now_ns) {

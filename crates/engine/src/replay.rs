@@ -36,14 +36,14 @@ pub use fitting::{Bounds, Fitting};
 pub use log::ReplayLog;
 pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
-/// Time between two calls of the progress function.
+/// Time between two calls to the progress function.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two attempts to pass on a batch; at any rate that a single thread reaches, a batch lasts
+/// Time between two attempts to pass on a batch; at any rate that a single thread can reach, a batch lasts
 /// longer than this.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Replays I/Os on a target. `on_progress` receives the number of completed I/Os several times per second. Returns
-/// None if `on_progress` stopped the replay.
+/// `None` if `on_progress` stopped the replay.
 ///
 /// # Errors
 /// Returns an error if the queue cannot be set up, an I/O fails, or the host disturbs the replay.

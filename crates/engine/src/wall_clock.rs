@@ -1,4 +1,4 @@
-//! How accurate the wall clock of this host is, according to the kernel.
+//! How accurate this host's wall clock is, according to the kernel.
 
 use std::io;
 
@@ -7,9 +7,10 @@ use std::io;
 pub struct WallClock {
     /// Whether a time service keeps the clock synchronized.
     pub is_synchronized: bool,
-    /// Largest possible error in ns, as stated by the time service; the kernel increases it until the next correction.
+    /// Largest possible error in ns, as reported by the time service; the kernel increases it until the next
+    /// correction.
     pub max_error_ns: u64,
-    /// Error in ns that the time service estimates.
+    /// Error in ns as estimated by the time service.
     pub estimated_error_ns: u64,
 }
 

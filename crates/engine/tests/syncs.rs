@@ -1,4 +1,4 @@
-//! Syncs and pauses work alike with all engines, and neither is counted as an I/O.
+//! Syncs and pauses work the same way with all engines, and neither is counted as an I/O.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{opened, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 const ENGINES: [Engine; 4] = [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads];
 
-/// Performs 4 KiB writes on a new file.
+/// Performs 4 KiB writes to a new file.
 fn written(engine: Engine, writes: u64, request: Workload) -> Segment {
     let file = support::file();
     let target = opened(&file, SIZE, engine);

@@ -8,7 +8,7 @@ pub fn line(check: &HostCheck) -> String {
     format!("{}: {}: {}{fix}", check.verdict.words(), check.name, check.found)
 }
 
-/// Returns how to fix the finding of a check.
+/// Returns how to fix a check's finding.
 fn fix(check: &HostCheck) -> Option<String> {
     let fix = check.fix.as_ref()?;
     Some(if check.tunable { format!("{fix}, or --tune") } else { fix.clone() })
@@ -31,7 +31,7 @@ pub fn text(checks: &[HostCheck]) -> String {
     out
 }
 
-/// Counts the checks by verdict, and lists those that are not ok.
+/// Counts the checks by verdict and lists those that are not ok.
 pub fn summary(checks: &[HostCheck]) -> String {
     let named = |verdict| {
         let names: Vec<&str> =
@@ -43,7 +43,7 @@ pub fn summary(checks: &[HostCheck]) -> String {
     std::iter::once(format!("{ok} ok")).chain(bad.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the latest host checks of a run.
+/// Returns the latest host checks from a run.
 pub fn of_run(entries: &[Entry]) -> Option<&[HostCheck]> {
     entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(&checks[..]),

@@ -22,7 +22,7 @@ pub struct Changed {
     note: Note,
 }
 
-/// Before a new run: sets the requested format, or restores the format changed by an earlier run.
+/// Sets the requested format before a new run, or restores the format changed by an earlier run.
 pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     let left = left_over(armed, state)?;
     let now = armed.lba_format();
@@ -59,7 +59,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     Ok(())
 }
 
-/// When a run starts or continues: returns the format to restore at its end, if any.
+/// Called when a run starts or continues; returns the format to restore at its end, if any.
 pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
     let Some(changed) = left_over(armed, state)? else { return Ok(None) };
     if let Some(is) = armed.lba_format() {

@@ -1,6 +1,6 @@
 //! Restore records: settings to restore after a run.
 //!
-//! A record is on disk before any setting is changed, and is removed after all of its settings have been restored.
+//! A record is on disk before any setting is changed and is removed after all of its settings have been restored.
 //! After a crash, the next start on the same drive can therefore restore them. Other processes ignore a record
 //! while the process that wrote it is alive.
 
@@ -34,7 +34,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Writes a record of the settings to restore on the drive with this identity; returns when it is on disk.
+    /// Writes a record of the settings to restore on the drive with this identity; returns once it is on disk.
     pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
         let folder = state.make().map_err(untrusted)?;
@@ -96,7 +96,8 @@ impl Note {
     }
 }
 
-/// Returns whether the name still refers to this file: before it was locked, it may have been removed or replaced.
+/// Returns whether the name still refers to this file: the file may have been removed or replaced before it was
+/// locked.
 fn is_current(folder: &dyn StateFolder, name: &str, file: &dyn Stored) -> bool {
     let identity = |file: &dyn Stored| file.found().ok().map(|found| found.identity);
     let now = folder.file(name).ok().flatten();
@@ -115,8 +116,7 @@ pub fn parse(bytes: &[u8]) -> Value {
 
 /// Returns the names of the records left by processes that no longer exist; none if the folder is missing.
 ///
-/// # Errors
-/// Returns why the records of this folder are not used.
+/// # Errors Returns why the records in this folder are not used.
 pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     let folder = match OwnedFolder::open(state).map_err(|error| with_causes(&error))? {
         Some(folder) => folder,
@@ -170,7 +170,7 @@ pub fn untrusted(error: Unowned) -> Failure {
     Failure::text(Exit::Run, text)
 }
 
-/// Returns a file name for the records of one drive. Different identities yield different names.
+/// Returns a file name for one drive's records. Different identities yield different names.
 fn name(kind: &str, identity: &str) -> String {
     let mut plain = String::new();
     for byte in identity.bytes() {

@@ -1,4 +1,4 @@
-//! Settings that `--tune` changes for a run, and that are restored at its end and after a crash.
+//! Settings that `--tune` changes for a run and that are restored at its end and after a crash.
 //!
 //! Device settings are lost when the device is detached, so settings recorded before the device was reattached
 //! are stale and are not restored. Host settings affect all runs on the host, so the last tuning run restores
@@ -24,7 +24,7 @@ use state::{Host, State};
 
 const KIND: &str = "tuning";
 
-/// A tuning run. As long as this value exists, no other run restores host settings.
+/// A tuning run. While this value exists, no other run restores host settings.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,
@@ -43,7 +43,7 @@ impl Tuner {
     /// Registers a tuning run; call this before inspecting the host.
     ///
     /// # Errors
-    /// Returns an error if others can write to the state directory, or if a system call fails.
+    /// Returns an error if others can write to the state directory or if a system call fails.
     pub fn begin(state: &(impl State + ?Sized)) -> Done<Self> {
         Self::begin_on(state, Arc::new(KnownSettings::of_this_host()))
     }
@@ -117,7 +117,7 @@ impl Tuned {
         self.of_host.iter().chain(of_device).map(|tuning| event(tuning, false))
     }
 
-    /// Restores all settings that no other run needs, and reports them; settings that cannot be restored are left
+    /// Restores all settings that no other run needs and reports them; settings that cannot be restored are left
     /// to the next start.
     pub fn restore(self) -> Vec<Event> {
         let mut events = Vec::new();
@@ -189,7 +189,7 @@ fn is_virtual(path: &Path) -> bool {
     path.to_string_lossy().contains("/devices/virtual/block/")
 }
 
-/// Returns the settings of a record, each with the reason if it must not be restored.
+/// Returns the settings in a record, each with the reason if it must not be restored.
 pub fn judged(content: &Value, host: &dyn Host) -> impl Iterator<Item = Result<Tuning, DriveError>> {
     read_all(content).map(|tuning| host.accept(tuning))
 }

@@ -97,7 +97,7 @@ pub fn bring(
 /// Inverts the state of the cache.
 ///
 /// # Errors
-/// Returns an error if the record cannot be written, or if the drive refuses.
+/// Returns an error if the record cannot be written or if the drive refuses.
 pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
     let identity = drive.identity();
     let content = json!({ "identity": identity, "was_on": was_on });
@@ -170,7 +170,7 @@ pub fn noted(content: &Value) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// A drive that applies a setting, but fails all commands.
+    /// A drive that applies a setting but fails all commands.
     struct Failing {
         is_on: bool,
         applies: bool,

@@ -1,4 +1,4 @@
-//! Weak magic numbers with additional conditions. Each comment states the probability of a false match on a
+//! Weak magic numbers with additional conditions. Each comment gives the probability of a false match on a
 //! drive full of random data.
 
 use stdx::units::KIB;
@@ -40,7 +40,7 @@ fn ext(view: &View<'_>) -> Option<Found> {
     ext_superblock(view, SUPERBLOCK).then(|| Found::primary(EXT, SUPERBLOCK + 56, 2))
 }
 
-/// Returns whether a superblock of ext2, ext3 or ext4 starts at `at`.
+/// Returns whether an ext2, ext3 or ext4 superblock starts at `at`.
 pub(super) fn ext_superblock(view: &View<'_>, at: u64) -> bool {
     view.le16(at + 56) == Some(0xef53)
         && view.le32(at + 24).is_some_and(|log_block| log_block <= 6)

@@ -104,7 +104,7 @@ const LUKS2_SECOND: &[At] = &[
 const OCFS2_BACKUPS: &[At] =
     &[Start(GIB), Start(4 * GIB), Start(16 * GIB), Start(64 * GIB), Start(256 * GIB), Start(1024 * GIB)];
 
-/// Offsets before the end at which the generations of Promise controllers store their metadata.
+/// Offsets before the end at which the various generations of Promise controllers store their metadata.
 const PROMISE: &[At] = &[
     End(16 * SECTOR),
     End(63 * SECTOR),
@@ -164,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
     row(UDF, &[Start(32_769)], b"BEA01"),
     row(UDF, &[Start(32_769)], b"NSR02"),
     row(UDF, &[Start(32_769)], b"NSR03"),
-    // The remaining descriptors of the sequence; wipefs erases only the first.
+    // The remaining descriptors in the sequence; wipefs erases only the first.
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR02"),
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR03"),
     row(SQUASHFS, &[Start(0)], b"hsqs"),

@@ -2,7 +2,7 @@
 //!
 //! The tables err on the side of refusing: unknown content is erased only after confirmation, and known content
 //! is never erased. A backup copy counts as much as a primary, because the data can be restored from it.
-//! Formats that only libblkid recognizes count as well.
+//! Formats that only libblkid recognizes also count.
 //!
 //! [`find`] reads a device and runs `blkid -p` on it; [`probe`] is the part that only reads. Neither writes.
 #![forbid(unsafe_code)]

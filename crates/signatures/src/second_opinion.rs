@@ -136,7 +136,7 @@ fn judge(output: &str, status: ExitStatus) -> Opinion {
     }
 }
 
-/// Returns the values of `TYPE=` and `PTTYPE=`, restricted to the characters of such names.
+/// Returns the values of `TYPE=` and `PTTYPE=`, keeping only characters that occur in such names.
 fn content(output: &str) -> Vec<String> {
     let values = output.lines().filter_map(|line| line.split_once('='));
     let types = values.filter(|(key, _)| matches!(*key, "TYPE" | "PTTYPE")).map(|(_, value)| {

@@ -22,7 +22,7 @@ fn probed(file: &File) -> Vec<Found> {
     probe(file, file.metadata().expect("metadata").len()).expect("a probe")
 }
 
-/// Name, whether it is a copy, and offset of each signature found.
+/// For each signature found: its name, whether it is a copy, and its offset.
 fn seen(file: &File) -> Vec<(&'static str, bool, u64)> {
     probed(file).into_iter().map(|one| (one.format.name, one.is_copy, one.at_bytes)).collect()
 }
@@ -253,7 +253,7 @@ fn each_weak_magic_counts_only_if_its_condition_holds() {
     }
 }
 
-/// Writes an ext4 superblock of a group.
+/// Writes a group's ext4 superblock.
 fn put_ext(file: &File, at: u64, log_block: u32, group: u16) {
     put(file, at + 24, &le32(&[log_block]));
     put(file, at + 56, b"\x53\xef");

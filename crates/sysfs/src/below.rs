@@ -9,7 +9,7 @@ use crate::host::Roots;
 use crate::number::DeviceNumber;
 
 const SECTOR_BYTES: u64 = 512;
-/// Maximum depth of a device stack. Devices below that are not described.
+/// Maximum depth of a device stack. Devices below this depth are not described.
 const DEEPEST: usize = 8;
 
 /// Returns the text of an attribute, without the newline; `None` if it is missing or empty.

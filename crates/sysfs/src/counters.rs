@@ -38,7 +38,7 @@ impl Counters {
     }
 }
 
-/// Parses `stat` of a block device (Documentation/block/stat.rst). Kernels before 5.5 do not count flushes.
+/// Parses a block device's `stat` (Documentation/block/stat.rst). Kernels before 5.5 do not count flushes.
 fn parsed(text: &str) -> Option<BelowLoad> {
     let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);

@@ -49,7 +49,7 @@ impl SysDevice {
         Ok(Self { kname, number, dir })
     }
 
-    /// Returns an attribute without surrounding blanks; `None` if absent or empty.
+    /// Returns an attribute without surrounding whitespace; `None` if absent or empty.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<String> {
         let text = fs::read(self.dir.join(name)).ok()?;
@@ -58,7 +58,7 @@ impl SysDevice {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns the bytes of an attribute.
+    /// Returns an attribute's bytes.
     #[must_use]
     pub fn attribute_bytes(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.dir.join(name)).ok()
@@ -177,7 +177,7 @@ impl Roots {
         parse_number(text.trim())
     }
 
-    /// Returns all block devices that have a node: excludes partitions and the hidden paths of multipath NVMe
+    /// Returns all block devices that have a node, excluding partitions and the hidden paths of multipath NVMe
     /// devices.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What the kernel reports in `/sys` and `/proc` about block devices and file systems: devices, their stacks and links,
 //! mounts, the file system of a file, and the I/O of the devices below it.
 //!
-//! Nothing here writes, opens a device or makes an ioctl.
+//! Nothing in this crate writes, opens a device or issues an ioctl.
 
 #![forbid(unsafe_code)]
 

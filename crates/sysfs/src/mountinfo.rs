@@ -47,7 +47,7 @@ pub fn parse(line: &str) -> Option<Mount> {
     Some(Mount { id, number, root, at, options, file_system, source, offset_bytes })
 }
 
-/// Unescapes a path: the kernel writes blanks and backslashes as `\040` and the like.
+/// Unescapes a path: the kernel writes spaces and backslashes as `\040` and the like.
 #[must_use]
 pub fn unescape(text: &str) -> PathBuf {
     use std::os::unix::ffi::OsStringExt as _;

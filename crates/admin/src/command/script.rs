@@ -1,4 +1,4 @@
-//! A mock of [`Admin`] that expects a script of commands and returns the responses in it.
+//! A mock [`Admin`] that expects a scripted sequence of commands and returns the scripted responses.
 //!
 //! Unexpected commands and unused steps fail the test.
 
@@ -35,7 +35,7 @@ struct Step {
     erases: bool,
 }
 
-/// A mock device with a memory.
+/// A mock device with memory.
 pub(crate) struct Script {
     steps: VecDeque<Step>,
     pub(crate) memory: Vec<u8>,
@@ -87,7 +87,7 @@ impl Script {
         self
     }
 
-    /// Makes the last step erase the memory of the mock.
+    /// Makes the last step erase the mock's memory.
     pub(crate) fn erasing(mut self) -> Self {
         self.steps.back_mut().expect("a step").erases = true;
         self
@@ -154,7 +154,7 @@ impl Admin for Script {
     fn scsi(&mut self, command: &[u8], data: Data<'_>, _: Duration) -> Result<ScsiAnswer, Fault> {
         match self.next(&Sent::Scsi(command.to_vec()), data)? {
             Answer::Scsi(status, sense) => Ok(ScsiAnswer { status, sense }),
-            // A SCSI adapter returns the registers of the ATA drive.
+            // A SCSI adapter returns the ATA drive's registers.
             _ if command[0] == 0x85 => Ok(ScsiAnswer { status: 2, sense: registers(0x50, 0, 0, 0) }),
             _ => Ok(ScsiAnswer::default()),
         }

@@ -43,7 +43,7 @@ pub(crate) fn send(
     }
 }
 
-/// Sends REQUEST SENSE, which reports the progress of a command in the background.
+/// Sends REQUEST SENSE, which reports the progress of a background command.
 pub(crate) fn request_sense(admin: &mut dyn Admin) -> Option<Sense> {
     let answer = page(admin, &[0x03, 0, 0, 0, LENGTH, 0]);
     answer.ok().and_then(|bytes| Sense::decode(&bytes))
@@ -84,7 +84,8 @@ pub(crate) fn capacity(admin: &mut dyn Admin) -> Result<Capacity, Fault> {
     Ok(Capacity::decode(&bytes))
 }
 
-/// Sends MODE SENSE (10): current values of the caching page; `None` if the device has no such page.
+/// Sends MODE SENSE (10) and returns the current values of the caching page; `None` if the device has no such
+/// page.
 pub(crate) fn caching(admin: &mut dyn Admin) -> Result<Option<CachingPage>, Fault> {
     let answer = page(admin, &[0x5a, 0, 0x08, 0, 0, 0, 0, 0, LENGTH, 0])?;
     Ok(CachingPage::decode(&answer))
@@ -121,8 +122,8 @@ pub(crate) fn percentage_used(admin: &mut dyn Admin) -> Option<u8> {
     log(admin, 0x11).and_then(|bytes| endurance_used(&bytes))
 }
 
-/// Returns the number of uncorrected errors from the error counters of writes and reads; `None` if the device
-/// has neither counter.
+/// Returns the number of uncorrected errors from the write and read error counters; `None` if the device has
+/// neither counter.
 pub(crate) fn uncorrected_errors(admin: &mut dyn Admin) -> Option<u64> {
     let counts = [0x02, 0x03].map(|code| log(admin, code).and_then(|bytes| total_uncorrected(&bytes, code)));
     counts.into_iter().flatten().reduce(u64::saturating_add)

@@ -1,4 +1,4 @@
-//! Common parts of the ATA methods: the security feature set and SANITIZE DEVICE (ACS-3, sections 4.20, 4.18 and 7.36
+//! Code shared by the ATA methods: the security feature set and SANITIZE DEVICE (ACS-3, sections 4.20, 4.18 and 7.36
 //! to 7.43).
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ const SECURITY_ERASE_PREPARE: u8 = 0xf3;
 const SECURITY_ERASE_UNIT: u8 = 0xf4;
 const SECURITY_DISABLE_PASSWORD: u8 = 0xf6;
 const SANITIZE: u8 = 0xb4;
-/// The user password during an erase. It is public, so that anyone can unlock a drive that remains locked
+/// The user password set during an erase. It is public, so that anyone can unlock a drive that remains locked
 /// after an interruption.
 const PASSWORD: &[u8; 7] = b"PLATEAU";
 /// Minimum timeout: the drive's own estimate may be far too low, and 255 means "more than 508 minutes".
@@ -73,7 +73,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
 /// Removes the password left by an interrupted purge. The data remains intact.
 ///
 /// # Errors
-/// Returns an error if the drive has another password.
+/// Returns an error if the drive has a different password.
 pub fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
     for command in [SECURITY_UNLOCK, SECURITY_DISABLE_PASSWORD] {
         let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };

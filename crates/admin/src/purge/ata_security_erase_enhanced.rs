@@ -1,4 +1,4 @@
-//! ATA SECURITY ERASE UNIT in enhanced mode: writes the vendor's pattern, including to reallocated sectors.
+//! ATA SECURITY ERASE UNIT in enhanced mode: writes a vendor-defined pattern, even to reallocated sectors.
 
 use super::ata;
 use super::method::{Method, hits_no_others};

@@ -1,4 +1,4 @@
-//! Discard of the whole device. This is not a PTS purge: its effect depends on the drive.
+//! Discards the whole device. This is not a PTS purge: its effect depends on the drive.
 
 use record::WhyNot;
 

@@ -1,4 +1,4 @@
-//! The definition of a purge method, and the state of a purge in progress.
+//! The definition of a purge method and the state of a purge in progress.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     pub(super) fn step(&mut self, text: &str) {
-        // Stop requests are ignored here: steps cannot be cancelled, only the waits after them.
+        // Stop requests are ignored: a step cannot be cancelled, only the wait after it.
         (self.on_progress)(Purging::Step(text));
     }
 

@@ -1,4 +1,4 @@
-//! Common parts of the NVMe methods: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections 5.14 and
+//! Code shared by the NVMe methods: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections 5.14 and
 //! 5.24).
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
-/// Timeout of Format NVM, which completes only when the format is done.
+/// Timeout for Format NVM, which completes only when the format is done.
 pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
@@ -68,7 +68,7 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<PurgeE
     let Job { admin, on_progress, .. } = job;
     let formatted = admin.nvme_long(&command, &mut |admin| {
         // Drives that report no progress may not respond until the format is done. Linux resets a controller that
-        // exceeds a timeout, which would abort the format. Queries for progress therefore use the timeout of the
+        // exceeds a timeout, which would abort the format. Progress queries therefore use the timeout for the
         // format.
         let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
         // Stop requests are ignored: a format cannot be cancelled.

@@ -1,4 +1,4 @@
-//! NVMe Sanitize with cryptographic erase; erases all namespaces of the subsystem.
+//! NVMe Sanitize with cryptographic erase; erases all namespaces in the subsystem.
 
 use super::method::Method;
 use super::nvme;

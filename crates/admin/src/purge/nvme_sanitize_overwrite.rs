@@ -1,4 +1,4 @@
-//! NVMe Sanitize with overwrite; erases all namespaces of the subsystem, and the PTS does not list it as a purge.
+//! NVMe Sanitize with overwrite, which the PTS does not list as a purge; erases all namespaces in the subsystem.
 
 use super::method::Method;
 use super::nvme;

@@ -1,4 +1,4 @@
-//! Common parts of the SCSI methods: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
+//! Code shared by the SCSI methods: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ fn identify_namespace(format: u8) -> Vec<u8> {
     bytes
 }
 
-/// A controller with the given values of OACS, FNA and SANICAP.
+/// A controller with the given OACS, FNA and SANICAP values.
 fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     let mut bytes = [0; IDENTIFY_BYTES];
     (bytes[256], bytes[524], bytes[328]) = (oacs, fna, sanicap);
@@ -50,7 +50,7 @@ fn with_other_namespace(mut can: Capabilities) -> Capabilities {
     can
 }
 
-/// Bits of word 128 of IDENTIFY DEVICE.
+/// Bits in word 128 of the IDENTIFY DEVICE data.
 const SECURE: u16 = 0b1;
 const ENABLED: u16 = 0b10;
 const LOCKED: u16 = 0b100;
@@ -92,7 +92,7 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// Returns the outcome of a purge and the progress reports. The whole script must be used.
+/// Returns the outcome of a purge and the progress reports. Every step of the script must be used.
 fn purge(
     script: &mut Script,
     can: &Capabilities,
@@ -109,7 +109,7 @@ fn purge(
     (purged, shares)
 }
 
-/// Returns the step that failed, and the reason.
+/// Returns the step that failed and the reason.
 fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> (Step, Fault) {
     match purge(script, can, options).0 {
         Err(AdminError::Command { step, fault }) => (step, fault),
@@ -371,7 +371,7 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
     ask_log(script, last)
 }
 
-/// Requests a stop at the first progress report, and returns the error.
+/// Requests a stop at the first progress report and returns the error.
 fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> AdminError {
     let error = perform(script, can, &by(name), &mut |purging| match purging {
         Purging::Step(_) | Purging::Expected(_) => Flow::Continue,

@@ -21,7 +21,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
     let block_bytes = u64::from(job.can.block_bytes).max(4096);
     let blocks = job.can.capacity_bytes / block_bytes;
     let count = SAMPLES.min(blocks);
-    // The samples of each purge are unique, so that they are not confused with samples of an earlier purge.
+    // Each purge uses unique samples, so that they are not confused with samples from an earlier purge.
     let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
     let mut written = Vec::new();
     for index in 0..count {

@@ -196,7 +196,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Decodes sense data: ATA Status Return descriptor (SAT-3, table 178), or the fixed format (table 177).
+    /// Decodes sense data: the ATA Status Return descriptor (SAT-3, table 178) or the fixed format (table 177).
     pub(crate) fn decode(sense: &[u8]) -> Option<Self> {
         match sense.first()? & 0x7f {
             0x72 | 0x73 => super::sense::descriptors(sense).find_map(Self::of_descriptor),
@@ -286,7 +286,7 @@ pub(crate) fn percentage_used(bytes: &[u8; BLOCK_BYTES]) -> Option<u8> {
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 7).map(|raw| raw as u8)
 }
 
-/// Returns the number of reallocated sectors, from Rotating Media, page 03h of the same log, which some SSDs have as well.
+/// Returns the number of reallocated sectors, from Rotating Media, page 03h of the same log, which some SSDs also have.
 pub(crate) fn reallocated_sectors(bytes: &[u8; BLOCK_BYTES]) -> Option<u64> {
     let page = Page(bytes);
     statistic(page.le64::<32>()).filter(|_| page.byte::<2>() == 3)

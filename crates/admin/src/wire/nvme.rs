@@ -18,7 +18,7 @@ pub(crate) struct Controller {
     pub(crate) serial: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// MDTS for pages of 4096 B, the smallest possible size; `None` if there is no limit.
+    /// MDTS for 4096 B pages, the smallest possible size; `None` if there is no limit.
     pub(crate) max_transfer_bytes: Option<u64>,
     pub(crate) version: (u16, u8, u8),
     /// OACS bit 1.

@@ -142,14 +142,14 @@ pub(crate) fn supports(bytes: &[u8; PAGE_BYTES]) -> Option<bool> {
     }
 }
 
-/// Returns the temperature in degrees Celsius from the log page 0Dh (SPC-4, table 405).
+/// Returns the temperature in degrees Celsius from log page 0Dh (SPC-4, table 405).
 pub(crate) fn temperature(bytes: &[u8; PAGE_BYTES]) -> Option<i16> {
     // The last byte of parameter 0000h is the current temperature; 255 means unknown.
     let current = bytes[0] & 0x3f == 0x0d && bytes[4..6] == [0, 0] && bytes[7] >= 2;
     (current && bytes[9] != 0xff).then(|| i16::from(bytes[9]))
 }
 
-/// Returns the value of a parameter of the log page `code` (SPC-4, 7.3.2).
+/// Returns the value of a parameter in log page `code` (SPC-4, 7.3.2).
 fn parameter(bytes: &[u8; PAGE_BYTES], code: u8, number: u16) -> Option<&[u8]> {
     if bytes[0] & 0x3f != code {
         return None;
@@ -166,12 +166,12 @@ fn parameter(bytes: &[u8; PAGE_BYTES], code: u8, number: u16) -> Option<&[u8]> {
     }
 }
 
-/// Returns the used endurance in percent from the log page 11h (SBC-4, table 190).
+/// Returns the used endurance in percent from log page 11h (SBC-4, table 190).
 pub(crate) fn endurance_used(bytes: &[u8; PAGE_BYTES]) -> Option<u8> {
     parameter(bytes, 0x11, 1)?.last().copied()
 }
 
-/// Returns the total of uncorrected errors from an error counter page (SPC-4, table 366).
+/// Returns the total number of uncorrected errors from an error counter page (SPC-4, table 366).
 pub(crate) fn total_uncorrected(bytes: &[u8; PAGE_BYTES], code: u8) -> Option<u64> {
     let value = parameter(bytes, code, 6)?;
     let add = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);

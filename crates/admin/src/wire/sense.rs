@@ -1,6 +1,6 @@
 //! Sense data: why a SCSI command failed (SPC-4, 4.5).
 
-/// The fields of sense data that we evaluate.
+/// The fields of sense data that Plateau uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sense {
     pub(crate) key: u8,
@@ -66,7 +66,7 @@ impl Sense {
     }
 }
 
-/// Decodes the progress in sense key specific data, which is in units of 1/65536, if the valid bit is set.
+/// Decodes the progress in sense key specific data, in units of 1/65536; `None` unless the valid bit is set.
 fn progress(specific: [u8; 3]) -> Option<f64> {
     let raw = u16::from_be_bytes([specific[1], specific[2]]);
     (specific[0] & 0x80 != 0).then(|| f64::from(raw) / 65_536.0)

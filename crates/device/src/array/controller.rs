@@ -11,19 +11,19 @@ use super::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::Defect;
 
-/// Creates arrays and dismantles them.
+/// Creates and dismantles arrays.
 pub(crate) trait ArrayController: Send {
     /// Returns the program's name and version; fails if the program is not available.
     fn version(&mut self) -> Result<String, DriveError>;
 
-    /// Creates the array and returns its node. Does not prompt on a terminal, and writes only metadata.
+    /// Creates the array and returns its node. Never prompts on a terminal and writes only metadata.
     fn create(&mut self, plan: &ArrayPlan) -> Result<PathBuf, DriveError>;
 
     /// Verifies that a block device is the array that was created.
     fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError>;
 
-    /// Starts the initial synchronisation of the members if it does not start automatically. Called when the
-    /// array is open and verified; after that, all data on the array is destroyed.
+    /// Starts the initial synchronisation of the members if it does not start automatically. Called once the
+    /// array is open and verified; all data on it is destroyed afterwards.
     fn begin(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
@@ -32,7 +32,7 @@ pub(crate) trait ArrayController: Send {
     /// Stops the array, whatever its current name; a missing array is not an error.
     fn stop(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
-    /// Removes the metadata of this array from a drive and verifies the removal; a drive without it is left
+    /// Removes this array's metadata from a drive and verifies the removal; a drive without it is left
     /// unchanged. Returns `false` if the drive cannot be found.
     fn free(&mut self, plan: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError>;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of a RAID controller.
+/// Settings for a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hardware {
     pub(crate) program: Program,
@@ -58,7 +58,7 @@ pub(crate) enum Purge {
 }
 
 impl Hardware {
-    /// Returns the minimal settings that are needed to find the drives again.
+    /// Returns the minimal settings needed to find the drives again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,

@@ -35,7 +35,7 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
-/// A note alone must not destroy data: the user must name all members.
+/// A note alone must not suffice to destroy data: the user must name all members.
 fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), Unconfirmed> {
     if noted.members.iter().all(|member| erase.contains(&member.identity)) {
         return Ok(());

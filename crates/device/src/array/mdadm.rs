@@ -40,7 +40,7 @@ impl<O: Outside> Mdadm<O> {
         ran.map_err(|source| ArrayError::Program { program: PROGRAM, source })
     }
 
-    /// Removes the superblock of this array from a member; a drive without it is left unchanged.
+    /// Removes this array's superblock from a member; a drive without it is left unchanged.
     fn clear(&mut self, plan: &ArrayPlan, member: &Path) -> Result<(), ArrayError> {
         let node = member.display().to_string();
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {

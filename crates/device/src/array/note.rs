@@ -1,4 +1,4 @@
-//! The note that is written before an array is created, so that the next start can dismantle the array.
+//! The note that is written before an array is created, so that the next start can dismantle it.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -40,7 +40,7 @@ pub(crate) struct NotedMember {
     pub(crate) capacity_bytes: u64,
 }
 
-/// A note written by this process. The lock on the note prevents other processes from acting on the note.
+/// A note written by this process. The lock on the note prevents other processes from acting on it.
 #[derive(Debug)]
 pub(super) struct Note {
     folder: OwnedFolder,
@@ -82,8 +82,8 @@ const END: &str = ".json";
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Note {
-    /// Writes the note and syncs it to disk. Only the owner may have write access to the folder, because notes are
-    /// acted upon.
+    /// Writes the note and syncs it to disk. Only the owner may have write access to the folder, because Plateau
+    /// acts on the notes in it.
     pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, ArrayError> {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |source: std::io::Error| ArrayError::Note { path: folder.join(&name), source };

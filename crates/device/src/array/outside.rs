@@ -26,7 +26,7 @@ impl Ran {
 pub(crate) trait Outside: Send {
     /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
-    /// Returns a trimmed attribute of a block device; `None` if it is missing.
+    /// Returns a block device's attribute, trimmed; `None` if it is missing.
     fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
     /// Writes an attribute of a block device.
     fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;
@@ -47,7 +47,7 @@ impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
         let output = crate::program::command(program)?
             .args(arguments)
-            // Ctrl-C must not reach the program, because an interruption would leave an unknown state.
+            // Ctrl-C must not reach the program: an interruption would leave the array in an unknown state.
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;

@@ -18,6 +18,6 @@ pub(crate) struct ArrayPlan {
     pub(crate) members: Vec<PathBuf>,
     /// Space used on each member; `None` for level 0.
     pub(crate) component_kib: Option<u64>,
-    /// Settings of a RAID controller.
+    /// Settings for a RAID controller.
     pub(crate) hardware: Option<Hardware>,
 }

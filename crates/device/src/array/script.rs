@@ -1,5 +1,5 @@
-//! A mock environment that expects a script of commands and returns the responses in it. Unexpected commands and
-//! unused steps fail the test.
+//! A mock environment that expects a scripted sequence of commands and returns the scripted responses.
+//! Unexpected commands and unused steps fail the test.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

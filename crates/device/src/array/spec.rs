@@ -4,7 +4,7 @@ use stdx::units::{KIB, MIB};
 
 use super::hardware::Hardware;
 
-/// Offset of the data on a member, after superblock and bitmap.
+/// Offset of the data on a member, after the superblock and bitmap.
 pub(crate) const DATA_OFFSET_BYTES: u64 = 4 * MIB;
 /// An array as specified in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(crate) struct Spec {
     pub(crate) bitmap: bool,
     /// Paths of the members, or addresses on a RAID controller.
     pub(crate) members: Vec<String>,
-    /// Settings of a RAID controller; `None` for software RAID.
+    /// Settings for a RAID controller; `None` for software RAID.
     pub(crate) hardware: Option<Hardware>,
 }
 
 impl Spec {
-    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known only when
-    /// the array exists, because the kernel or the controller rounds it.
+    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known only once the
+    /// array exists, because the kernel or the controller rounds it.
     pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
         let component = self.component_bytes(members);
         let count = members.len() as u64;

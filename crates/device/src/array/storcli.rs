@@ -1,7 +1,7 @@
 //! RAID controllers managed by `storcli` or `perccli`: Broadcom MegaRAID and Dell PERC.
 //!
 //! Only unused drives that are listed by serial number become members. A volume is deleted only if it has the
-//! name that was recorded before its creation and contains only recorded drives, and never with `force`.
+//! name recorded before its creation and contains only recorded drives; `force` is never used.
 
 mod answer;
 mod erase;
@@ -77,7 +77,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if plan.level == 0 {
             return Ok(());
         }
-        // Otherwise, the controller would start the initialisation some minutes later, in the background
+        // Otherwise, the controller would start the initialisation a few minutes later, in the background
         // during the test, or not at all if there are few members.
         let volume = self.volume(plan)?.ok_or_else(|| failed(VolumeError::Gone(plan.name.clone())))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);

@@ -14,7 +14,7 @@ pub(super) struct Check {
     pub(super) look: fn(&Scene<'_>) -> Finding,
 }
 
-/// Input of a check.
+/// Input to a check.
 pub(super) struct Scene<'a> {
     pub(super) roots: &'a Roots,
     /// Block device of the target; `None` for a file.
@@ -53,7 +53,7 @@ impl Finding {
         Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
     }
 
-    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with this verdict.
+    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with that verdict.
     pub(super) fn worst_of(findings: Vec<Self>) -> Option<Self> {
         let verdict = findings.iter().map(|finding| finding.verdict).max()?;
         let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();
@@ -99,14 +99,14 @@ impl Scene<'_> {
         below.ancestors().take_while(|dir| dir.starts_with(&self.roots.sys)).map(Into::into).collect()
     }
 
-    /// Returns the nearest folder above the device that has this entry.
+    /// Returns the nearest folder above the device that contains this entry.
     pub(super) fn nearest_with(&self, name: &str) -> Option<PathBuf> {
         self.above().into_iter().find(|dir| dir.join(name).exists())
     }
 }
 
-/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are located below their
-/// subsystem, which links to the controllers.
+/// Returns a namespace's controller. Namespaces of multipath NVMe drives are located below their subsystem,
+/// which links to the controllers.
 pub(super) fn controller_of(parent: &Path) -> PathBuf {
     let of_subsystem =
         parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));
@@ -133,12 +133,12 @@ pub(super) struct QueueSetting {
     pub(super) meaning: fn(&str) -> String,
     /// Returns whether the kernel offers the recommended value.
     pub(super) offered: fn(&str) -> bool,
-    /// The effect of other values on results.
+    /// How other values affect results.
     pub(super) harm: &'static str,
 }
 
 impl QueueSetting {
-    /// Checks the queue of the device, or of each path of a multipath device.
+    /// Checks the queue of the device or of each path of a multipath device.
     pub(super) fn look(&self, scene: &Scene<'_>) -> Finding {
         let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
         let paths = device.nvme_paths();

@@ -26,8 +26,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&irqs, near.as_ref(), &scene.online())
 }
 
-/// Evaluates the CPUs that handle each interrupt, given the CPUs of the drive's NUMA node and the online
-/// CPUs.
+/// Checks which CPUs handle each interrupt, given the CPUs of the drive's NUMA node and the online CPUs.
 fn judge(irqs: &[Vec<u32>], near: Option<&(u32, Vec<u32>)>, online: &[u32]) -> Finding {
     if irqs.is_empty() {
         return Finding::not_here("the kernel does not report which CPUs handle the drive's interrupts");

@@ -9,7 +9,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(group.and_then(|dir| read(dir.join("iommu_group/type"))).as_deref())
 }
 
-/// Evaluates the type of the drive's IOMMU domain.
+/// Returns the finding for the type of the drive's IOMMU domain.
 fn judge(domain: Option<&str>) -> Finding {
     let fix = "boot with iommu=pt if the host's share of the response times is large";
     match domain {

@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&states)
 }
 
-/// Evaluates the vulnerabilities, given the name and the mitigation of each as reported by the kernel.
+/// Returns the finding for the vulnerabilities, given each one's name and mitigation as reported by the kernel.
 fn judge(states: &[(String, String)]) -> Finding {
     if states.is_empty() {
         return Finding::not_here("the kernel reports none");

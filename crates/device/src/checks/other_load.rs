@@ -1,4 +1,4 @@
-//! Other load: other programs' I/Os on the drive, and their CPU usage.
+//! Other load: other programs' I/Os on the drive and their CPU usage.
 
 use super::check::{Check, Finding, Scene};
 
@@ -28,7 +28,7 @@ fn counters(scene: &Scene<'_>) -> Counters {
     Counters { ios: stat.as_deref().and_then(ios), ticks: scene.proc("stat").as_deref().and_then(ticks) }
 }
 
-/// Completed reads, writes and discards, and I/Os in flight, from `stat` of a block device.
+/// Completed reads, writes and discards, and I/Os in flight, from a block device's `stat` file.
 fn ios(text: &str) -> Option<(u64, u64)> {
     let fields: Vec<u64> = text.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let discards = fields.get(11).copied().unwrap_or(0);

@@ -32,7 +32,7 @@ impl Tuning {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets the value, and verifies that the kernel reports the new value.
+    /// Sets the value and verifies that the kernel reports the new value.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] if the kernel does not accept the value.
@@ -60,7 +60,7 @@ impl Tuning {
 /// A setting that Plateau may change.
 struct Known {
     attribute: &'static str,
-    /// Returns whether a folder relative to `/sys/devices` is a valid location of the setting.
+    /// Returns whether a folder relative to `/sys/devices` is a valid location for the setting.
     is_place: fn(&Path) -> bool,
     is_value: fn(&str) -> bool,
 }
@@ -75,7 +75,7 @@ const KNOWN: &[Known] = &[
 ];
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 
-/// Returns whether the path is the queue of a block device.
+/// Returns whether the path is a block device's queue.
 fn is_queue(folder: &Path) -> bool {
     folder.file_name() == Some(OsStr::new("queue"))
 }
@@ -105,13 +105,13 @@ pub struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Returns the settings of this host.
+    /// Returns this host's settings.
     #[must_use]
     pub fn of_this_host() -> Self {
         Self { sys: "/sys".into(), is_kernels: true }
     }
 
-    /// Returns the settings in a folder with the layout of `/sys`, for tests.
+    /// Returns the settings in a mock `/sys`.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self { sys: folder.into(), is_kernels: false }
@@ -144,7 +144,7 @@ impl KnownSettings {
         }
     }
 
-    /// Resolves the path, and verifies the resulting file instead of trusting its name.
+    /// Resolves the path and verifies the resulting file instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, NotRestored> {
         let failed = |errno: rustix::io::Errno| NotRestored::System(errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;

@@ -9,7 +9,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(intel.as_deref(), scene.sys("devices/system/cpu/cpufreq/boost").as_deref())
 }
 
-/// Evaluates `no_turbo` of Intel's driver, or `boost` of other drivers.
+/// Returns the finding for `no_turbo` from Intel's driver, or `boost` from other drivers.
 fn judge(no_turbo: Option<&str>, boost: Option<&str>) -> Finding {
     let (on, switch) = match (no_turbo, boost) {
         (Some(off), _) => (off == "0", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),

@@ -1,4 +1,4 @@
-//! Errors of arrays and of the programs that create them.
+//! Errors concerning arrays and the programs that create them.
 
 use std::fmt;
 use std::io;
@@ -57,7 +57,7 @@ pub enum ArrayError {
         /// The last line that `mdadm` printed.
         printed: String,
     },
-    /// A command of a RAID controller failed.
+    /// A command to a RAID controller failed.
     #[error(transparent)]
     Command(Box<ControllerFailure>),
     /// The kernel provides no identifier for a new array.
@@ -86,7 +86,7 @@ pub enum ArrayError {
     /// The members of a software RAID are not purged by `mdadm`.
     #[error("members of a software RAID are purged as drives")]
     PurgedAsDrives,
-    /// The array has no known controller.
+    /// No RAID controller is specified.
     #[error("no RAID controller is specified")]
     NoController,
     /// A background operation of the array is in progress.
@@ -105,7 +105,7 @@ pub enum ArrayError {
         /// The defect.
         defect: Defect,
     },
-    /// The array consists of devices other than the planned devices.
+    /// The array consists of devices other than the planned ones.
     #[error("{node} consists of {} instead of {}", .found.join(", "), .planned.join(", "))]
     Composition {
         /// Device node of the array.
@@ -128,7 +128,7 @@ pub enum ArrayError {
     /// Members cannot be found.
     #[error("{} cannot be found and may still contain RAID metadata", .0.join(", "))]
     MembersLost(Vec<String>),
-    /// The path of a member refers to another drive.
+    /// The path of a member refers to a different drive.
     #[error(
         "{path} is no longer the member that was found: it was {} of {} B, but is now {} of {} B",
         .was.0, .was.1, .is.0, .is.1
@@ -149,10 +149,10 @@ pub enum ArrayError {
     DriveUnreported {
         /// Address of the drive.
         address: String,
-        /// The program of the controller.
+        /// The controller's program.
         program: &'static str,
     },
-    /// The slot contains another drive.
+    /// The slot contains a different drive.
     #[error(
         "{address} contains the drive {} instead of {serial}; nothing was touched",
         .found.as_deref().unwrap_or("without a serial number")
@@ -173,7 +173,7 @@ pub enum ArrayError {
         /// Serial number of the drive.
         serial: String,
     },
-    /// The erase of a drive failed.
+    /// Erasing a drive failed.
     #[error("the erase of {address} is '{status}'")]
     EraseFailed {
         /// Address of the drive.
@@ -190,12 +190,12 @@ pub enum ArrayError {
     /// Plateau stopped waiting for an erase.
     #[error("stopped waiting for the erase, which the controller continues on its own: {}", .members.join(", "))]
     EraseContinues {
-        /// The program of the controller.
+        /// The controller's program.
         program: &'static str,
         /// Addresses of the drives.
         members: Vec<String>,
     },
-    /// A volume of the controller is in an unexpected state.
+    /// A volume on the controller is in an unexpected state.
     #[error(transparent)]
     Volume(#[from] VolumeError),
 }
@@ -261,7 +261,7 @@ pub enum MdadmStep {
     Stop(String),
 }
 
-/// Operations of a RAID controller.
+/// Operations on a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ControllerStep {
     /// Describe itself.
@@ -311,16 +311,16 @@ pub enum ControllerStep {
     QueryErase(String),
 }
 
-/// A failed command of a RAID controller.
+/// A failed command to a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControllerFailure {
     /// The attempted operation.
     pub step: ControllerStep,
     /// The controller's report.
     pub reported: String,
-    /// The usual cause of such a report.
+    /// The usual cause of such a failure.
     pub cause: Option<&'static str>,
-    /// The program of the controller.
+    /// The controller's program.
     pub program: &'static str,
     /// Number of the controller.
     pub adapter: u32,

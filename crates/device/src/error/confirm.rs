@@ -1,11 +1,11 @@
-//! Errors for a loss of data that was not confirmed.
+//! Errors for data loss that was not confirmed.
 
 use std::path::PathBuf;
 
 /// Data would be lost, and not all of the identities that confirm this were specified.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unconfirmed {
-    /// Data of a single target.
+    /// Data on a single target.
     #[error("everything on {target} would be lost{}", given_text(.given))]
     Target {
         /// Target as given on the command line.

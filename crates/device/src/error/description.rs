@@ -1,6 +1,6 @@
 //! Errors in the description of an array.
 
-/// What is wrong with the description of an array.
+/// What is wrong with an array's description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
     /// Invalid TOML, or a key that is missing, unknown or of the wrong type; the message names it.

@@ -1,4 +1,4 @@
-//! Errors of simulated drives.
+//! Errors from simulated drives.
 
 use std::fmt;
 

@@ -12,7 +12,7 @@ use stdx::units::amount_base2;
 use super::description::DescriptionError;
 use super::kind::ErrorKind;
 
-/// What is wrong with a target, or with a request for it.
+/// What is wrong with a target or with a request for it.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// A system call failed.
@@ -36,7 +36,7 @@ pub enum TargetError {
     /// The path is a dangling symbolic link.
     #[error("it is a dangling symbolic link")]
     DanglingLink,
-    /// The type of the file is not supported as a target.
+    /// This type of file is not supported as a target.
     #[error("it is {0}")]
     WrongKind(WrongKind),
     /// Another file has replaced the target.
@@ -64,7 +64,7 @@ pub enum TargetError {
         /// Capacity of the smallest target.
         least_bytes: u64,
     },
-    /// The file has less than one block.
+    /// The file is smaller than one block.
     #[error("the file has {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
     NoBlock {
         /// Length of the file.
@@ -72,7 +72,7 @@ pub enum TargetError {
         /// Capacity of the smallest target.
         least_bytes: u64,
     },
-    /// The size given for a file is smaller than any target.
+    /// The size given for a file is below the minimum.
     #[error("a size of {bytes} B is too small; the smallest target has {}", amount_base2(*.least_bytes))]
     SizeTooSmall {
         /// The size.

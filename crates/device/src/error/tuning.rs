@@ -1,4 +1,4 @@
-//! Errors of host settings.
+//! Errors concerning host settings.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Errors of volumes of a RAID controller.
+//! Errors concerning volumes on a RAID controller.
 
-/// A volume of a RAID controller is in an unexpected state.
+/// A volume on a RAID controller is in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VolumeError {
     /// The volume no longer exists.
@@ -44,12 +44,12 @@ pub enum VolumeError {
         name: String,
         /// Name of the created volume.
         created: String,
-        /// The program of the controller.
+        /// The controller's program.
         program: &'static str,
         /// Number of the controller.
         adapter: u32,
     },
-    /// The volume consists of drives other than the planned drives.
+    /// The volume consists of drives other than the planned ones.
     #[error("{name} was created from {} instead of {}", .found.join(", "), .planned.join(", "))]
     Drives {
         /// Name of the volume.

@@ -242,7 +242,7 @@ impl Simulated {
         answers
     }
 
-    /// Same as `run_concurrently`, but does not restore the power after a power loss.
+    /// Same as `run_concurrently`, but does not restore power after a power loss.
     pub(super) fn run_queued(
         &mut self,
         workloads: &[Workload],

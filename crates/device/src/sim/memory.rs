@@ -1,5 +1,5 @@
-//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, the
-//! simulation spends most of its time on address translation.
+//! Memory for simulated drives. Their mapping tables are accessed at random. Without huge pages, the simulation
+//! spends most of its time on address translation.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Minimum size of memory for which huge pages are requested: less than one huge page would not benefit.
+/// Minimum memory size for which huge pages are requested: less than one huge page would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
 /// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support huge
@@ -24,7 +24,7 @@ pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     }
 }
 
-/// Prefetches the cache line at this address, if the CPU supports that.
+/// Prefetches the cache line at this address, if the CPU supports this.
 pub(super) fn fetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is a hint that reads nothing and never faults, whatever the address.
@@ -36,8 +36,8 @@ pub(super) fn fetch(place: *const u8) {
     let _no_hint = place;
 }
 
-/// Memory operations of simulated drives. On architectures other than x86-64 there is no prefetch
-/// instruction, so drives read ahead instead.
+/// Memory operations for simulated drives. On architectures other than x86-64 there is no prefetch instruction,
+/// so drives read ahead instead.
 pub(super) const MEMORY: Memory = Memory {
     advise: ask_for_huge_pages,
     fetch: if cfg!(target_arch = "x86_64") { Some(fetch) } else { None },

@@ -117,8 +117,8 @@ impl Simulated {
         self.method(options).map(drop)
     }
 
-    /// Purges the drive. If the method was requested by name, the result states how many map units were in
-    /// use before and after.
+    /// Purges the drive. If the method was requested by name, the result says how many map units were in use
+    /// before and after.
     pub(crate) fn purge(&mut self, options: &PurgeOptions) -> Result<Purged, DriveError> {
         let method = self.method(options)?;
         Ok(self.purge_by(method, options.method.is_some()))

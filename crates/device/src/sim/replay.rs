@@ -1,4 +1,4 @@
-//! Replays individual I/Os on a simulated drive, in its virtual time. The times of a trace are not scaled.
+//! Replays individual I/Os on a simulated drive, in its virtual time. Times in a trace are not scaled.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::error::DriveError;
 struct Playing {
     log: ReplayLog,
     free: Vec<usize>,
-    /// The I/O of each tag, and when it started.
+    /// For each tag, its I/O and when it started.
     starts: Vec<Option<(Due, u64)>>,
 }
 

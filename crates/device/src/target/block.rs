@@ -30,7 +30,7 @@ pub(crate) struct Block {
     /// The device node with symbolic links resolved, so that the path cannot silently refer to another device later.
     node: PathBuf,
     number: DeviceNumber,
-    /// Libraries whose files must not be on this device.
+    /// Libraries of runs; a device that holds their files is refused.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
@@ -237,7 +237,7 @@ impl Block {
         Ok(held)
     }
 
-    /// Opens the device read-only and not exclusively, because reading endangers no data.
+    /// Opens the device read-only and non-exclusively, because reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let held = open_to_load(&self.node)
             .map_err(|errno| DriveError::target(&self.facts.path, std::io::Error::from(errno)))?;
@@ -262,8 +262,8 @@ impl Block {
         moved.map_or(Ok(()), |source| Err(DriveError::Gone { target: target(), source }))
     }
 
-    /// Verifies that the device is still the same device and not in use; with `all_namespaces`, also that no
-    /// other namespace of its NVMe subsystem is in use.
+    /// Verifies that the device is still the same and not in use; with `all_namespaces`, also that no other
+    /// namespace of its NVMe subsystem is in use.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
         let users = usage::settled(|| {

@@ -1,4 +1,4 @@
-//! A regular file as a target, to try everything without a drive.
+//! A regular file as a target, for trying everything without a drive.
 
 use std::fs::{self, File};
 use std::io;
@@ -36,12 +36,12 @@ pub(crate) struct RegularFile {
     path: PathBuf,
     /// The existing file; `None` if it does not exist yet.
     found: Option<Identity>,
-    /// Libraries, whose files cannot be targets.
+    /// Libraries of runs, whose files cannot be targets.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
 
-/// Distinguishes a file from all others, even from a file that reuses its name and inode.
+/// Distinguishes a file from all others, even from one that reuses its name and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     thing: Thing,
@@ -53,8 +53,8 @@ struct Identity {
 pub struct FileState {
     /// Length of the file.
     pub length_bytes: u64,
-    /// Time of the last change to content or attributes, by the clock of the file system. Unlike the
-    /// modification time, it cannot be set back.
+    /// Time of the last change to content or attributes, by the file system's clock. Unlike the modification
+    /// time, it cannot be set back.
     pub modified: SystemTime,
     /// Signatures of file systems and other formats, which a run never writes.
     pub signatures: Vec<Refusal>,
@@ -158,8 +158,8 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: TargetError::Replaced.to_string() }),
-            // Without read permission, the file cannot be inspected; if the write permission is missing as
-            // well, that is already reported.
+            // Without read permission, the file cannot be inspected; if write permission is also missing, that
+            // has been reported.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }
@@ -226,7 +226,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(e))
     }
 
-    /// Returns whether the file contains data; a new file, or a file that consists of holes, does not.
+    /// Returns whether the file contains data; a new file or one that consists only of holes does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;
@@ -402,7 +402,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     match descriptor::open_elsewhere(file) {
         Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // If there is no lease, all users of files must be known.
+        // Without a lease, all users of files must be known.
         Elsewhere::No | Elsewhere::Unknown => {
             unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
         }

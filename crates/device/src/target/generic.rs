@@ -3,7 +3,7 @@
 //!
 //! It is opened for a block device that has been identified, checked and opened (exclusively if for writing),
 //! and that remains open as long as the generic device does. The kernel does not check the character device for
-//! other users, so all data protection happens on the block device.
+//! other users, so all data protection relies on the block device.
 
 use std::fs::{self, File};
 use std::io;
@@ -84,7 +84,7 @@ fn name_of(kname: &str) -> Option<String> {
     (number(controller) && number(namespace)).then(|| format!("ng{rest}"))
 }
 
-/// Verifies that both files are the same namespace, and returns the namespace with its size in blocks.
+/// Verifies that both files are the same namespace and returns the namespace with its size in blocks.
 fn same_namespace(
     generic: BorrowedFd<'_>,
     block: BorrowedFd<'_>,
@@ -115,7 +115,7 @@ fn same_namespace(
     Ok((Namespace { number, block_shift, writable }, identity.size_blocks))
 }
 
-/// Returns a page of the Identify command.
+/// Returns a page from the Identify command.
 fn page(fd: BorrowedFd<'_>, namespace: u32, structure: u32) -> io::Result<[u8; IDENTIFY_BYTES]> {
     let mut bytes = [0; IDENTIFY_BYTES];
     let command = NvmeCommand::of(IDENTIFY, namespace, structure, 0);

@@ -13,7 +13,7 @@ use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
-/// Minimum size of a target. A smaller device is not usable: it is an empty card reader, for example, or a loop
+/// Minimum size of a target. Anything smaller is not usable: an empty card reader, for example, or a loop
 /// device without a file.
 pub const SMALLEST_BYTES: u64 = 16 * MIB;
 

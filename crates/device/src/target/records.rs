@@ -18,7 +18,7 @@ pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     record::begins_as_file_of_run(&buffer[..read])
 }
 
-/// Returns whether the file is in one of the libraries, or in the directory of a run there.
+/// Returns whether the file is in one of the libraries, or in a run's directory in a library.
 pub(super) fn are_in(libraries: &[PathBuf], file: Thing) -> bool {
     libraries.iter().any(|library| is_in(library, file))
 }

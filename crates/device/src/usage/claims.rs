@@ -1,6 +1,6 @@
 //! Exclusive claims on the devices below a target. Loop devices make no claims, so the kernel would allow a second user
-//! of a device below a loop device. The device of a mounted XFS's external log, for example, is claimed, although no
-//! mount table lists it.
+//! of a device below a loop device. For example, the device that holds the external log of a mounted XFS is claimed,
+//! although no mount table lists it.
 
 use rustix::fs::OFlags;
 
@@ -72,7 +72,7 @@ mod tests {
         facts.layer(upper, lower, Span::ALL, kind);
     }
 
-    /// Returns the minor numbers of the devices that can be claimed, and whether a partition of each is claimed.
+    /// Returns the minor numbers of the devices that can be claimed and whether a partition of each is claimed.
     fn claimable(facts: &Facts, target: u32) -> Vec<(u32, bool)> {
         let found = facts.claimable_below(device(target)).into_iter();
         let mut found: Vec<_> =

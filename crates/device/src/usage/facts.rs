@@ -1,4 +1,4 @@
-//! The facts about the block devices of a host: how they are stacked, and who uses them.
+//! Facts about a host's block devices: how they are stacked, and who uses them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Loop,
     /// A file on an overlay, over the file that stores its content.
     Overlay,
-    /// Device mapper, md, bcache, zram: the byte ranges are not known here, so all bytes count.
+    /// Device mapper, md, bcache, zram: the byte ranges are unknown, so all bytes count.
     Stacked,
 }
 

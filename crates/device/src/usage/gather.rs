@@ -1,4 +1,4 @@
-//! Gathers the facts from `/sys`, `/proc` and the loop driver about block devices and their users.
+//! Gathers the facts about block devices and their users from `/sys`, `/proc` and the loop driver.
 
 use std::fs;
 use std::io;
@@ -80,7 +80,7 @@ fn layers(
     if device.is_partition() {
         let disk = device.disk_number()?;
         let sectors = |name: &str| device.attribute(name).and_then(|text| text.parse::<u64>().ok());
-        // A partition with an unknown location may be anywhere on the disk.
+        // A partition whose location is unknown may be anywhere on the disk.
         let span = sectors("start").zip(sectors("size")).map_or(Span::ALL, |(start, size)| {
             Span::of(start.saturating_mul(SECTOR_BYTES), size.saturating_mul(SECTOR_BYTES))
         });

@@ -1,6 +1,6 @@
 //! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. A query that the driver
+//! The driver queries the file system of the backing file and waits for its server. A query that the driver
 //! does not answer before a deadline is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use super::thing::{Thing, opened, thing_at};
 use crate::ioctl::{self, LoopStatus};
 use sysfs::{DeviceNumber, Roots, SysDevice};
 
-/// Number of pauses to wait for a loop device that is being detached but still listed with its backing file.
+/// Number of pauses while a loop device is being detached but still listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// Time that a query may take. If a file system has not answered by then, its server has probably stopped.

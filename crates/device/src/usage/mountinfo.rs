@@ -12,13 +12,12 @@ use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read};
 use sysfs::{DeviceNumber, Roots};
 
-/// Maximum number of pauses to wait for threads that inspect a namespace.
+/// Maximum number of pauses while waiting for threads that inspect a namespace.
 const PAUSES: u32 = 12;
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
-    /// A visible process in the namespace; `None` for our own namespace, and for a namespace without
-    /// processes.
+    /// A visible process in the namespace; `None` for our own namespace and for one without processes.
     pub(super) pid: Option<u32>,
     /// What keeps the namespace alive if it has no processes.
     pub(super) kept_by: Option<String>,
@@ -75,7 +74,7 @@ pub(super) fn namespaces(
         }
         found.visit_kept(roots);
     }
-    // A namespace may exist only because a thread is inspecting it, which takes moments.
+    // A namespace may exist only because a thread is inspecting it, which takes only moments.
     for _ in 0..PAUSES {
         let is_unknown = |task: &Path| View::of(task).is_some_and(|view| !found.views.contains(&view));
         visitors.retain(|(_, task)| is_unknown(task));
@@ -100,9 +99,9 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a namespace with its mounts that have not been seen before.
+    /// Adds a namespace with those of its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as the mounting process saw them, and may refer to something else under other root folders.
+        // Sources are paths as the mounting process saw them and may refer to something else under other root folders.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {
@@ -190,7 +189,7 @@ fn identity(line: &str) -> Option<Line> {
 mod tests {
     use super::*;
 
-    /// Adds a task with a view of the mount namespace `number` to a fictitious `/proc`.
+    /// Adds a task with a view of the mount namespace `number` to a mock `/proc`.
     fn task(folder: &Path, name: &str, number: u32, mounts: &str) {
         fs::create_dir_all(folder.join("ns")).expect("a folder");
         fs::create_dir_all(folder.join("task")).expect("a folder");

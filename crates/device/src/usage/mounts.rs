@@ -43,8 +43,8 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
 }
 
 /// Returns whether an EROFS without a device is in use although no mount table shows it, because its mount was
-/// detached while in use or was never attached. The kernel has a folder for each EROFS, named like `erofs-25` or
-/// after the device (fs/erofs/sysfs.c).
+/// detached while in use or was never attached. The kernel has a folder for each EROFS, named `erofs-25`, for
+/// example, or after the device (fs/erofs/sysfs.c).
 fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     let is_in_file = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -69,7 +69,7 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     if source == Source::Text {
         return;
     }
-    // Only the source shows the device of a btrfs, or of a file system that is stored in a file.
+    // Only the source shows the device of a btrfs or of a file system that is stored in a file.
     let within = namespace.within(&mount.source);
     let thing = Some(&within).filter(|_| mount.source.is_absolute()).and_then(|path| thing_at(path));
     if source == Source::Device && is_in_unknown_file(mount, thing, &within) {
@@ -110,7 +110,7 @@ fn opened(source: &Path) -> Option<OwnedFd> {
     rustix::fs::open(source, flags, Mode::empty()).ok()
 }
 
-/// Returns whether an EROFS without further devices begins there (fs/erofs/erofs_fs.h, `struct erofs_super_block`).
+/// Returns whether an EROFS without further devices begins at this offset (`struct erofs_super_block`).
 fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
     const AT: u64 = 1024;
@@ -120,7 +120,7 @@ fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     read == Some(block.len()) && block.starts_with(&MAGIC) && block[EXTRA_DEVICES..][..2] == [0, 0]
 }
 
-/// Falls back to the kernel name if the source is not a device node.
+/// Fallback for a source that is not a device node: finds the device by its kernel name.
 fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     let Ok(kname) = source.strip_prefix("/dev") else { return };
     let node = facts.nodes.iter().find(|node| Path::new(&node.name) == kname);
@@ -129,7 +129,7 @@ fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     }
 }
 
-/// Adds the active swap areas. An unlinked swap file has no path here; only the check on the target's open
+/// Adds the active swap areas. An unlinked swap file has no usable path; only the check on the target's open
 /// descriptor detects it.
 pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let text = match read(&roots.proc.join("swaps")) {
@@ -151,7 +151,7 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
 enum Source {
     /// The device or file that contains the file system.
     Device,
-    /// The path of that device or file, if it is a path at all, as with FUSE servers for images.
+    /// Possibly the path of that device or file, as with FUSE servers for images.
     DeviceIfAny,
     /// Arbitrary text.
     Text,

@@ -1,5 +1,5 @@
 //! Overlayfs: finds the file that stores the content of a file on an overlay. The stored file may be in use under
-//! its own name, or through the file on the overlay.
+//! its own name or through the file on the overlay.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -28,7 +28,7 @@ pub(crate) fn is_on_one(file: impl AsFd) -> bool {
 pub(super) enum Stored {
     /// In the file itself.
     Here,
-    /// In a file in the upper layer of an overlay.
+    /// In a file in an overlay's upper layer.
     Upper {
         path: PathBuf,
         thing: Thing,
@@ -80,7 +80,7 @@ impl<'a> Overlays<'a> {
         file.map_or(Stored::Unknown, |file| self.stored_below(path, &file))
     }
 
-    /// Same as [`stored`](Self::stored), for a link in `/proc` to a file of a process.
+    /// Same as [`stored`](Self::stored), for a link in `/proc` to a process's file.
     pub(super) fn stored_of_link(&self, link: &Path) -> Stored {
         let path = std::fs::read_link(link).ok();
         // A process that has just ended has no files.

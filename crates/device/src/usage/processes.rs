@@ -96,7 +96,7 @@ enum Opened {
     Hidden,
 }
 
-/// Files of processes that are relevant: block devices, and files that are already among the facts.
+/// Relevant files of processes: block devices, and files that are already among the facts.
 struct Relevant<'a> {
     files: BTreeSet<Thing>,
     overlays: &'a Overlays<'a>,
@@ -107,8 +107,8 @@ impl Relevant<'_> {
         matches!(thing, Thing::Device(_)) || self.files.contains(&thing)
     }
 
-    /// Returns the object of a link in the folder of a process if it is relevant, or if the file that stores its
-    /// content is.
+    /// Returns the object of a link in a process's folder if the object, or the file that stores its content, is
+    /// relevant.
     fn at(&self, link: &Path) -> Option<Opened> {
         self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
     }
@@ -145,7 +145,7 @@ impl Relevant<'_> {
 
 /// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`) or that outlive their leader.
 fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
-    // Threads cannot be compared by the IDs of another PID namespace.
+    // Threads cannot be compared by IDs from another PID namespace.
     let are_ours = own_pid(roots) == std::process::id();
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =

@@ -8,7 +8,7 @@ use super::overlay::{self, Overlays, Stored};
 use super::thing::Thing;
 use crate::refusal::Refusal;
 
-/// Maximum number of stacked overlays that are followed, equal to the kernel's limit (`FILESYSTEM_MAX_STACK_DEPTH`).
+/// Maximum number of stacked overlays that are followed: the kernel's own limit (`FILESYSTEM_MAX_STACK_DEPTH`).
 const DEEPEST: u32 = 2;
 
 /// Returns the node of the object at `path` in a visible mount namespace.

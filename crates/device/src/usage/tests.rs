@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     /// Compares the search with a simpler method that marks individual bytes: a user must be found if it
-    /// reaches a byte of a node that the target reaches as well.
+    /// reaches a byte of a node that the target also reaches.
     #[test]
     fn a_user_of_the_same_bytes_is_never_missed(drawn in layers(), target in 0usize..12, used in 0usize..12) {
         let mut facts = Facts::default();

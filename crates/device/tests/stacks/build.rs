@@ -1,4 +1,4 @@
-//! Builds a plan from files in a private tmpfs, and dismantles it even after a failure.
+//! Builds a plan from files in a private tmpfs and dismantles it even after a failure.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,8 +21,8 @@ const PAGE: u64 = 4096;
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
-/// File systems to copy, because creating a file system takes longer than all other steps. `None` means that
-/// the program is not available.
+/// File systems to copy, because creating a file system takes longer than all the other steps. `None` means
+/// that the program is not available.
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,

@@ -63,7 +63,7 @@ impl Counts {
         add(&mut self.outcomes, kind);
     }
 
-    /// Writes JSON to a file, or prints a summary.
+    /// Writes JSON to a file or prints a summary.
     pub fn report(&self, file: Option<&Path>) -> io::Result<()> {
         if let Some(file) = file {
             return fs::write(file, serde_json::to_vec(self)?);

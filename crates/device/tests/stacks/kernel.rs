@@ -86,7 +86,7 @@ pub fn attach_loop(
     let configured = configure_loop(&path, backing, offset, length, is_read_only);
     if let Err(error) = configured {
         remove_loop(number);
-        // Another process requested any free device and got this device.
+        // Another process requested any free device and got this one.
         return if error.raw_os_error() == Some(libc::EBUSY) { Ok(None) } else { Err(error) };
     }
     Ok(Some(path))
@@ -157,7 +157,7 @@ fn remove_loop(number: u32) {
         // SAFETY: LOOP_CTL_REMOVE takes an int and does not access the memory of this process.
         check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE as _, number) })
     };
-    // Another process may have requested any free device and got this device.
+    // Another process may have requested any free device and got this one.
     drop(patiently(remove));
 }
 

@@ -8,7 +8,7 @@ use super::holder::Hold;
 pub const MIB: u64 = 1 << 20;
 /// Slightly more than the minimum size of a target.
 pub const LEAST: u64 = 20 * MIB;
-/// Exclusive limit on the number of nodes that are added to the initial files of a stack.
+/// Exclusive limit on the number of nodes added to a stack's initial files.
 const MOST_NODES: u64 = 9;
 
 /// The type of a node.
@@ -124,7 +124,7 @@ pub struct Use {
 pub enum Name {
     Plain,
     Symlink,
-    /// A hard link to a file, or a second device node.
+    /// A hard link to a file or a second device node.
     Second,
     Bind,
     Dotted,
@@ -369,8 +369,8 @@ impl StackPlan {
         self.ways(a).iter().any(|one| other.iter().any(|other| one.meets(other)))
     }
 
-    /// Returns why the target must be refused; `None` if it must be accepted. `made` and `used` state which
-    /// nodes and uses exist.
+    /// Returns why the target must be refused; `None` if it must be accepted. `made` and `used` say which nodes
+    /// and uses exist.
     pub fn verdict(&self, made: &[bool], used: &[bool]) -> Option<Reason> {
         let target = self.target;
         let below = self.below(target);

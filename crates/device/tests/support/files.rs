@@ -1,4 +1,4 @@
-//! Temporary files, fingerprints of contents, and a small workload; used by the tests of `engine`, too.
+//! Temporary files, fingerprints of contents, and a small workload; also used by the `engine` tests.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -36,15 +36,15 @@ pub fn file() -> TempFile {
     TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
-/// Same as [`file`], with a size but only holes.
+/// Same as [`file`], but with the given size, and only holes.
 pub fn file_of(bytes: u64) -> TempFile {
     let file = file();
     file.open().set_len(bytes).expect("a length");
     file
 }
 
-/// Returns a fingerprint of the entire content of a file or device. It is a CRC computed by a CPU
-/// instruction, because a hash of the standard library takes a hundred times as long in a debug build.
+/// Returns a fingerprint of the entire content of a file or device. It is a CRC computed by a CPU instruction,
+/// because a standard library hash takes a hundred times as long in a debug build.
 pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     let mut file = std::fs::File::open(path).expect("a readable file");
     let (mut sum, mut buffer) = (0, vec![0; 1 << 20]);

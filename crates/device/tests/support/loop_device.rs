@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// number.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
-/// Time for which a detached device may remain in use, for example by the ring of a killed process. Only a bug
-/// takes longer.
+/// Time for which a detached device may remain in use, for example by the ring of a killed process. Anything
+/// longer indicates a bug.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A loop device over an image; detached on drop if it still has that image.
@@ -68,7 +68,7 @@ impl Loop {
         self.path.trim_start_matches("/dev/")
     }
 
-    /// Replaces the image of the device. An error is a reason to skip: a program that does not reserve numbers
+    /// Replaces the device's image. An error is a reason to skip: a program that does not reserve numbers
     /// attached the device in the meantime.
     pub fn exchange(&mut self, image: &Path) -> Result<(), String> {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
@@ -141,7 +141,7 @@ impl Number {
         self.attribute("dev").is_some()
     }
 
-    /// Returns the attached image. The kernel appends a mark to the name of a deleted file.
+    /// Returns the attached image. The kernel appends a marker to the name of a deleted file.
     fn backing_file(&self) -> Option<String> {
         self.attribute("loop/backing_file").map(|name| name.trim_end_matches(" (deleted)").to_owned())
     }

@@ -22,7 +22,7 @@ pub fn skip(reason: &str) {
     skips::skip!("{reason}");
 }
 
-/// Runs a program. Returns the output of the program, or its error message.
+/// Runs a program. Returns the output of the program or its error message.
 pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)

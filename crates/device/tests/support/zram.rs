@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// Time for which a device may remain in use. Only a bug takes longer.
+/// Time for which a device may remain in use. Anything longer indicates a bug.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A compressed RAM disk with 4096 B sectors; removed on drop.

@@ -166,7 +166,7 @@ fn attempt<Q: Queue, C: Content>(
     })
 }
 
-/// Waits until every worker is ready, and merges their remarks.
+/// Waits until every worker is ready and merges their remarks.
 fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Vec<PathRemark>> {
     let mut remarks: Vec<PathRemark> = Vec::new();
     for _ in 0..workers {

@@ -1,4 +1,4 @@
-//! Turns the result of a workload into a segment, or into an error that describes the first failure.
+//! Turns the result of a workload into a segment or into an error that describes the first failure.
 
 use record::errno::name;
 use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Synced, Until, Workload};
@@ -99,7 +99,7 @@ fn synced(workload: &Workload, notes: &[Recording], endings: &[Ending]) -> Optio
     any.then(|| Synced { syncs: latency.count(), latency, end_fsync_ns })
 }
 
-/// Describes the first failed I/O, and counts all failed I/Os.
+/// Describes the first failed I/O and counts all failed I/Os.
 fn failed(
     target: &Target<'_>,
     (workload, start_ns): (&Workload, u64),

@@ -57,7 +57,7 @@ impl Drop for StopAll<'_> {
     }
 }
 
-/// Runs several workloads concurrently until all of them have ended, and reports the progress of each to
+/// Runs several workloads concurrently until all of them have ended, reporting the progress of each to
 /// `on_tick` about once per second. If `read_back` is set, the blocks written by a workload with verification
 /// are read back at its end.
 ///

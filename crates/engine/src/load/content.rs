@@ -15,7 +15,7 @@ use crate::queue::{Queue, Slot};
 /// This bit is set in a block's entry while an I/O to the block is in flight.
 const BUSY: u32 = 1 << 31;
 
-/// Buffer contents of one worker.
+/// One worker's buffer contents.
 pub(crate) trait Content: Send {
     /// Creates the contents for a thread of a workload.
     fn new(workload: &Workload, thread: u16) -> Self;

@@ -1,9 +1,9 @@
 //! Write data that a drive can neither compress nor deduplicate.
 //!
-//! Each write gets new output of interleaved xoshiro256+ generators, one per lane of a vector register, so
-//! that generating data costs about as much as copying it. The lowest bits of this generator are its weakest,
-//! but they are as incompressible as the others. The data depends only on the seed and the thread, not on the CPU:
-//! the code is compiled for several instruction sets, and the best one is selected at run time.
+//! Each write gets new output from interleaved xoshiro256+ generators, one per lane of a vector register, so that
+//! generating data costs about as much as copying it. The lowest bits of this generator are its weakest, but they
+//! are as incompressible as the others. The data depends only on the seed and the thread, not on the CPU: the code
+//! is compiled for several instruction sets, and the best one is selected at run time.
 //!
 //! Reducible data is made from the same output: part of each sector is zero, and some writes repeat the
 //! previous data by restoring the state of the generator that produced it.
@@ -24,7 +24,7 @@ type State = [[u64; LANES]; 4];
 /// Granularity of compressible data. As in fio, each chunk starts with random data.
 const COMPRESSED_CHUNK_BYTES: usize = 512;
 
-/// Write data of one worker.
+/// One worker's write data.
 pub(crate) struct Fill {
     pattern: DataPattern,
     state: State,

@@ -47,7 +47,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Keeps the queue at its depth. Between completion and resubmission of a slot, all other completions of
+    /// Keeps the queue at its depth. Between completion and resubmission of a slot, all other completions in
     /// the batch are processed, so each submission has its own time stamp.
     fn run_deep(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);

@@ -1,4 +1,4 @@
-//! The loop of an open load: I/Os start when they are due, whether or not earlier I/Os have completed.
+//! The loop for open-loop workloads: I/Os start when they are due, whether or not earlier I/Os have completed.
 //!
 //! When the queue is full, arrivals wait. This wait is part of the response time, which starts when the I/O
 //! was due, not when it was submitted. No arrival is omitted (no coordinated omission). A sync starts

@@ -2,7 +2,7 @@
 
 use record::ThinkTime;
 
-/// The pauses of one thread.
+/// One thread's pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pauses {
     thinktime: ThinkTime,

@@ -6,7 +6,7 @@ use stdx::access::Access;
 
 use crate::queue::Sync;
 
-/// The syncs of one thread.
+/// One thread's syncs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PeriodicSyncs {
     fsync_writes: u64,

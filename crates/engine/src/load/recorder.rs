@@ -12,12 +12,12 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes
-/// only address space.
+/// Number of intervals to reserve memory for if the length of a run is unknown. Unused memory takes up only
+/// address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
 /// Records one direction. To keep the number of updates per I/O low, the histogram's count, sum and maximum are derived
-/// from the intervals when these end, and I/Os with the same start and end are recorded as a group.
+/// from the intervals when they end, and I/Os with the same start and end are recorded as a group.
 struct Lane {
     /// Number of I/Os with the same start, end and length that are not recorded yet.
     alike: u64,
@@ -39,7 +39,7 @@ struct Lane {
     interval_max_ns: u64,
 }
 
-/// Sums of a lane over one closed interval.
+/// A lane's sums over one closed interval.
 struct Closed {
     ios: u64,
     bytes: u64,
@@ -136,7 +136,7 @@ impl Lane {
     }
 }
 
-/// Recorder of one worker.
+/// One worker's recorder.
 pub struct Recorder {
     /// Indexed by `Access::read`: writes, then reads.
     lanes: [Lane; 2],
@@ -154,7 +154,7 @@ pub struct Recorder {
     display: SyncSender<Message>,
 }
 
-/// Results of one worker.
+/// One worker's results.
 pub struct Recording {
     pub(crate) read: Histogram,
     pub(crate) write: Histogram,
@@ -251,7 +251,7 @@ impl Recorder {
             closed = Interval::default();
         }
         // A clock jump invalidates the run. Until the jump is detected, intervals are skipped instead of filling
-        // the memory.
+        // memory.
         let late_intervals = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += late_intervals.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -310,8 +310,8 @@ impl Recorder {
     }
 }
 
-/// Returns an empty vector with room for this number of intervals, whose pages are already mapped: filling it
-/// causes no page faults, and memory use does not grow during the run.
+/// Returns an empty vector with room for this many intervals, whose pages are already mapped: filling it causes
+/// no page faults, and memory use does not grow during the run.
 fn touched(intervals: usize) -> Vec<Interval> {
     let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
     std::hint::black_box(&mut room).clear();
@@ -328,8 +328,7 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The last I/O of a run that is limited by an amount may complete exactly at the end of the last
-            // interval.
+            // In a run limited by an amount, the last I/O may complete exactly at the end of the last interval.
             rows[i.min(last)].add(interval);
         }
     }

@@ -40,7 +40,7 @@ pub fn check_trims(target: &Target<'_>) -> Result<(), EngineError> {
     Trim::of(file).map(|_| ()).map_err(unsupported)
 }
 
-/// Runs a workload until it ends, and reports progress to `on_tick` about once per second. Verification results
+/// Runs a workload until it ends, reporting progress to `on_tick` about once per second. Verification results
 /// are discarded.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Arrival times of the I/Os of an open loop.
+//! Arrival times of the I/Os in an open loop.
 
 use record::{Arrivals, Process};
 use stdx::Rng;
@@ -7,13 +7,13 @@ use stdx::units::SECOND_NS;
 /// Separates these random streams from the streams for offsets and data.
 const ARRIVAL_STREAM: u64 = 2 << 32;
 
-/// The unbounded sequence of due times of one thread.
+/// One thread's unbounded sequence of due times.
 pub struct Schedule {
     process: Process,
-    /// Arrivals per second over all threads. Every `threads`-th arrival belongs to this thread.
+    /// Arrivals per second across all threads. Every `threads`-th arrival belongs to this thread.
     per_second: u64,
     threads: u64,
-    /// Number of this thread's next arrival, counted over all threads.
+    /// Number of this thread's next arrival, counted across all threads.
     next: u64,
     start_ns: u64,
     due_ns: u64,
@@ -47,7 +47,7 @@ impl Schedule {
         self.due_ns
     }
 
-    /// Returns the time when the next I/O is due, and advances to the I/O after it.
+    /// Returns the time when the next I/O is due and advances to the I/O after it.
     #[inline]
     pub fn take(&mut self) -> u64 {
         let due_ns = self.due_ns;

@@ -3,7 +3,7 @@
 //!
 //! The first 40 bytes of each block: a magic number, the offset of the write, the run, the sequence number of
 //! the write to this offset, the length, and a CRC32C of the whole block except the checksum itself. The rest
-//! of the block is the normal data of the workload.
+//! of the block contains the workload's normal data.
 
 use super::verify_report::Wrong;
 
@@ -16,7 +16,7 @@ const SUM_AT: usize = 36;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) offset_bytes: u64,
-    /// Distinguishes the blocks of different runs.
+    /// Distinguishes blocks from different runs.
     pub(crate) run: u64,
     /// Sequence number of the write to this offset, starting at 1.
     pub(crate) write: u32,

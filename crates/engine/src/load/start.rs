@@ -47,7 +47,7 @@ pub(super) struct Control {
     pub(super) gate: Gate,
     pub(super) stop: AtomicBool,
     pub(super) seating: Seating,
-    /// Number of the workload's first thread, counted over all concurrent workloads.
+    /// Number of the workload's first thread, counted across all concurrent workloads.
     pub(super) first_seat: u16,
 }
 

@@ -1,5 +1,5 @@
-//! The loop of a closed load with syncs or pauses. As in fio, operations are issued one at a time until the queue is full,
-//! and a pause may follow any of them. Other loads have loops without these decisions.
+//! The loop for closed-loop workloads with syncs or pauses. As in fio, operations are issued one at a time until the
+//! queue is full, and a pause may follow any of them. Other loads have loops without these decisions.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::queue::{Queue, REFILL_BATCH, Slot};
 /// Longest sleep during a pause, short enough for a stop request to take effect soon.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// The slots of a thread, and its progress.
+/// A thread's slots and its progress.
 struct Steps {
     requests: Vec<Request>,
     free: Vec<Slot>,
@@ -71,7 +71,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             return Ok(false);
         }
         steps.unsubmitted += 1;
-        // Large I/Os are submitted at once: filling the next large buffer would delay this I/O.
+        // Submit large I/Os at once, because filling the next large buffer would delay them.
         let is_large = steps.requests[usize::from(slot)].block_bytes() >= LARGE_BYTES;
         if steps.unsubmitted == REFILL_BATCH || is_large {
             steps.unsubmitted = 0;

@@ -12,7 +12,7 @@ use crate::disturbance::Disturbance;
 
 /// Longest sleep of the watcher, short enough to cover short workloads.
 pub(super) const PULSE: Duration = Duration::from_millis(100);
-/// Tolerance for stops: a guest on a busy host loses its CPU for some hundredths of a second at a time.
+/// Tolerance for stops: a guest on a busy host loses its CPU for a few hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
 /// Tolerance for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy
 /// ones.
@@ -29,7 +29,7 @@ struct Sleep {
     queued: Option<Duration>,
 }
 
-/// Checks the sleeps of one thread.
+/// Checks one thread's sleeps.
 #[derive(Debug)]
 pub(super) struct Stillness {
     /// `/proc/thread-self/schedstat`, if it exists.

@@ -8,10 +8,10 @@ use crate::clock::Clock;
 use crate::options::LoadOptions;
 use crate::queue::passthrough::Namespace;
 
-/// Length of an interval of the time series, and time between two ticks.
+/// Length of an interval of the time series and time between two ticks.
 pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
 
-/// A character device that accepts the commands of an NVMe namespace.
+/// A character device that accepts commands for an NVMe namespace.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDevice<'a> {
     /// The open device.
@@ -49,7 +49,7 @@ impl<'a> Target<'a> {
         Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
     }
 
-    /// Returns the placeholder target of a load without a target.
+    /// Returns the placeholder target for a load without a target.
     pub(crate) fn nowhere(name: &'a str, clock: Clock, options: &'a LoadOptions, interval_ns: u64) -> Self {
         Self {
             name,

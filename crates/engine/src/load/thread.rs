@@ -20,7 +20,7 @@ use super::write_buffers::{self, WriteBuffers};
 use crate::effort;
 use crate::queue::{Queue, Shape};
 
-/// Result of one worker.
+/// One worker's result.
 pub(super) struct Ended {
     pub(super) notes: Recording,
     pub(super) failure: Option<Failure>,
@@ -75,7 +75,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     if let Some(worker) = &mut worker {
         worker.fill_write_buffers();
     }
-    // If the watcher has exited, the gate reports it as well.
+    // If the watcher has exited, the gate reports this as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
     let mut worker = worker.take()?;
@@ -99,7 +99,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, ending, checks })
 }
 
-/// What followed the last I/O of a worker.
+/// What a worker did after its last I/O.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ending {
     /// End of the last pause; 0 if there was none.

@@ -1,6 +1,6 @@
 //! Workloads that verify their data: the findings become part of the segment. A failed I/O ends the workload and
-//! also becomes part of the segment, because wrong data and failed I/Os are both results of such a workload. The
-//! loss of the drive remains an error.
+//! also becomes part of the segment, because wrong data and failed I/Os are both results of such a workload.
+//! Losing the drive remains an error.
 
 use record::{
     Direction, ErrorCount, FailedIo, IoEngine, Segment, Series, Verified, Workload, WrongData, WrongPlace,
@@ -20,7 +20,7 @@ use crate::progress::{Flow, Tick};
 /// Error numbers that indicate that the drive is gone.
 const GONE: [i32; 3] = [libc::ENODEV, libc::ENXIO, libc::ESHUTDOWN];
 
-/// Verifies a workload on a real target, and reads back everything that it wrote.
+/// Verifies a workload on a real target and reads back everything that it wrote.
 ///
 /// # Errors
 /// Returns the errors of [`run`](super::run::run), except for failed I/Os.

@@ -112,7 +112,7 @@ impl fmt::Display for WrongPlace {
 }
 
 impl fmt::Display for VerifyReport {
-    /// Writes a summary line, and one line per listed block.
+    /// Writes a summary line and one line per listed block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} blocks checked, {} wrong", self.checked, self.wrong())?;
         for (name, count) in self.counts().filter(|(_, count)| *count > 0) {

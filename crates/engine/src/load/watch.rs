@@ -91,7 +91,7 @@ pub(super) fn watch(
                 }
                 sums = Interval::default();
                 last_tick_ns = now_ns;
-                // Stays on the one-second grid, and skips ticks that a slow caller missed.
+                // Stays on the one-second grid and skips ticks that a slow caller missed.
                 let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
                 next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
             }

@@ -1,4 +1,4 @@
-//! The state of one worker, and the steps of its loops: issuing an I/O, counting a completed I/O, and handling
+//! The state of one worker and the steps of its loops: issuing an I/O, counting a completed I/O, and handling
 //! an I/O that was not transferred completely.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::queue::{Completion, Queue, Slot, Sync};
 /// Maximum number of resubmissions over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
-/// The first failed operation, and the number of all failed operations.
+/// The first failed operation and the number of all failed operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     /// The I/O; without a length if a sync failed.
@@ -113,7 +113,7 @@ impl Repeats {
 pub(crate) enum After {
     /// The I/O was resubmitted.
     Again,
-    /// The I/O had been resubmitted, and is now complete and counted.
+    /// The I/O had been resubmitted and is now complete and counted.
     Done,
     Failed,
 }
@@ -136,7 +136,7 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Limits the stream to this number of bytes; `u64::MAX` if only the deadline ends the run.
+    /// Limits the stream to this many bytes; `u64::MAX` if only the deadline ends the run.
     pub(crate) fn of(stream: Stream, amount_bytes: u64) -> Self {
         let left_bytes = i64::try_from(amount_bytes).unwrap_or(i64::MAX);
         Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
@@ -271,7 +271,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         self.queue.push_sync(slot, sync);
     }
 
-    /// Issues an fsync after the last I/O, and waits for it. Returns its start and end; `None` if it failed.
+    /// Issues an fsync after the last I/O and waits for it. Returns its start and end; `None` if it failed.
     pub(crate) fn end_fsync(&mut self) -> std::io::Result<Option<(u64, u64)>> {
         self.queue.push_sync(0, Sync::Fsync);
         loop {

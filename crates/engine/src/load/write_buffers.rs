@@ -1,4 +1,4 @@
-//! Spare buffers of a queue of large writes, filled before they are needed.
+//! Spare buffers for a queue of large writes, filled before they are needed.
 //!
 //! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU. During that time, the slot of a
 //! completed I/O would stay free and the queue depth would drop, so the queue has a few more slots than its depth.

@@ -1,4 +1,4 @@
-//! A CPU and its position in the host.
+//! A CPU and its place in the host's topology.
 
 /// A CPU that this process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
 const FDSYNC: u16 = 3;
 
-/// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
+/// `struct iocb` from `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct Request {
@@ -34,7 +34,7 @@ struct Request {
     event_fd: u32,
 }
 
-/// `struct io_event` of the same header.
+/// `struct io_event` from the same header.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct Event {
@@ -44,7 +44,7 @@ struct Event {
     result2: i64,
 }
 
-/// The queue of one worker.
+/// One worker's queue.
 pub(crate) struct Aio {
     context: libc::c_ulong,
     buffers: ManuallyDrop<Buffers>,
@@ -107,8 +107,8 @@ impl Aio {
             self.started_ns[usize::from(slot)] = now_ns;
             self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
         }
-        // SAFETY: the kernel reads this number of pointers to requests. Their file and buffers stay valid
-        // until they complete: the target outlives the queue, and drop waits for every I/O.
+        // SAFETY: the kernel reads this many pointers to requests. Their file and buffers stay valid until they
+        // complete: the target outlives the queue, and drop waits for every I/O.
         let answer = unsafe {
             libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
         };

@@ -1,5 +1,5 @@
-//! Writes that complete when their data is durable. They are a separate operation, so that other writes do not have to
-//! consider flags.
+//! Writes that complete when their data is durable. They are a separate operation, so that other writes need not
+//! handle flags.
 
 use std::io;
 

@@ -6,7 +6,7 @@ use rustix::io_uring::IoringSetupFlags as Setup;
 pub(crate) trait Submission: Copy {
     /// Setup flags of a ring with entries of this size.
     const FLAGS: Setup;
-    /// Returns the part that is common to SQEs of all sizes.
+    /// Returns the fields that SQEs of all sizes have in common.
     fn head(&self) -> &Head;
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Head {
     pub(crate) flags: u8,
     pub(crate) ioprio: u16,
     pub(crate) fd: i32,
-    /// `off`, or `cmd_op` of a command.
+    /// `off`, or `cmd_op` for a command.
     pub(crate) offset: u64,
     pub(crate) address: u64,
     pub(crate) length: u32,

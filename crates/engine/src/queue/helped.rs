@@ -2,7 +2,7 @@
 //! to an io-wq worker thread, and the number of workers is limited.
 //!
 //! I/Os beyond this limit wait inside the kernel, not at the target. One call may therefore wait for several
-//! completions while the target stays fully loaded. Waking up for each completion cost more than all other
+//! completions while the target stays fully loaded. Waking up for each completion cost more than all the other
 //! work per I/O.
 
 use std::io::IoSliceMut;
@@ -11,7 +11,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use rustix::event::epoll;
 use rustix::io::{Errno, ReadWriteFlags};
 
-/// An offset beyond the end of every target, and a multiple of every block size.
+/// An offset beyond the end of every target and a multiple of every block size.
 const NOWHERE: u64 = 1 << 62;
 /// If completions arrive more slowly than this, the engine waits for each of them individually, so that its
 /// time stamp is exact.

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-/// Mapped pages. Returns pointers instead of references: their holders must prevent conflicting accesses.
+/// Mapped pages. Returns pointers instead of references: their holders must prevent conflicting access.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     memory: NonNull<c_void>,

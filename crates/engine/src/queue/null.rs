@@ -9,7 +9,7 @@ use super::buffers::Buffers;
 use super::stamps::Stamps;
 use super::{Completion, Queue, Shape, Slot, Sync};
 
-/// The queue of one worker.
+/// One worker's queue.
 pub(crate) struct Null {
     depth: u16,
     stamps: Stamps,

@@ -29,10 +29,10 @@ const READ: u8 = 0x02;
 pub struct Namespace {
     /// Number of the namespace.
     pub number: u32,
-    /// Logarithm to base 2 of the logical block size in bytes.
+    /// Base-2 logarithm of the logical block size in bytes.
     pub block_shift: u32,
-    /// Whether writes are allowed. This is checked here, because the kernel allows root to write through a file
-    /// opened for reading.
+    /// Whether writes are allowed. Checked here, because the kernel allows root to write through a file opened
+    /// for reading.
     pub writable: bool,
 }
 

@@ -2,7 +2,7 @@
 //! their system calls.
 //!
 //! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls, which
-//! took 5 of the 75 ns per no-op. Names and layouts are those of `linux/io_uring.h`.
+//! took 5 of the 75 ns per no-op. Names and layouts follow `linux/io_uring.h`.
 
 use std::ffi::c_void;
 use std::io;
@@ -35,7 +35,7 @@ pub(crate) struct Ring<S: Submission> {
     polled_by_kernel: bool,
     /// Whether calls can wait with a timeout (Linux 5.11).
     timed: bool,
-    /// The first call that was refused since the last progress.
+    /// The first call refused since progress was last made.
     refused: Option<Refused>,
     /// Declared last, so that it is unmapped after everything that points into it.
     _memory: [Mapping; 2],
@@ -68,7 +68,7 @@ struct Completions {
     tail: NonNull<AtomicU32>,
     entries: NonNull<Done>,
     mask: u32,
-    /// Logarithm to base 2 of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
+    /// Base-2 logarithm of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
     places_shift: u32,
     /// Number of CQEs consumed, and the CQ tail as last read.
     next: u32,
@@ -100,7 +100,7 @@ const SUBMITTING_GRANTS: &[Setup] = &[
 const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
-    /// Creates a ring with at least this number of entries. Must be called by the thread that uses the ring.
+    /// Creates a ring with at least this many entries. Must be called by the thread that uses the ring.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
         Self::of(file, &params, polling)
@@ -404,7 +404,7 @@ impl<S: Submission> Ring<S> {
     }
 
     /// # Safety
-    /// `argument` must point to the structure that the operation `what` expects, `count` times.
+    /// `argument` must point to `count` of the structures that the operation `what` expects.
     unsafe fn register(&self, what: Register, argument: *const c_void, count: u32) -> io::Result<()> {
         // SAFETY: the caller guarantees this.
         unsafe { io_uring_register(&self.file, what, argument, count) }?;

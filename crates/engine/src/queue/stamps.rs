@@ -1,14 +1,14 @@
 //! Time stamps for the start and end of I/Os, the same for all engines.
 //!
-//! Reading the clock costs more than all other work of the loop per I/O. At QD 1, where the next I/O follows
-//! immediately, the end of one I/O is therefore used as the start of the next.
+//! Reading the clock costs more than all the other work that the loop does per I/O. At QD 1, where the next I/O
+//! follows immediately, the end of one I/O is therefore used as the start of the next.
 
 use crate::clock::Clock;
 
 /// Whether a step between two I/Os took time that must not count towards the second response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Took {
-    /// Takes at most the time of a clock reading.
+    /// Takes no longer than a clock reading.
     NoTime,
     Time,
 }
@@ -20,7 +20,7 @@ impl Took {
     }
 }
 
-/// Source of the time stamps of a queue.
+/// Source of a queue's time stamps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stamps {
     clock: Clock,

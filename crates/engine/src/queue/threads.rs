@@ -31,10 +31,10 @@ enum Call {
     Sync(Sync),
 }
 
-/// The queue of one worker.
+/// One worker's queue.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
-    /// The time stamps of the worker; each helper has its own.
+    /// The worker's time stamps; each helper has its own.
     stamps: Stamps,
     helpers: Vec<JoinHandle<Effort>>,
     busy: Vec<bool>,

@@ -5,9 +5,9 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 use rustix::fs::{FallocateFlags, FileType};
 
-/// `BLKDISCARD` of linux/fs.h, `_IO(0x12, 119)`.
+/// `BLKDISCARD` from linux/fs.h, `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
-/// An offset that is not on a sector, so the kernel refuses the discard.
+/// An offset that is not at a sector boundary, so the kernel refuses the discard.
 const UNALIGNED: u64 = 1;
 
 /// How a target is trimmed.

@@ -1,4 +1,4 @@
-//! I/O through io_uring, with a registered file, ring and buffers if the kernel permits.
+//! I/O through io_uring, with a registered file, ring and buffers if the kernel permits it.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -41,7 +41,7 @@ struct InFlight {
 }
 
 impl<E: Operation> Uring<E> {
-    /// Sets up a ring. The remarks state what the kernel did not permit.
+    /// Sets up a ring. The remarks say what the kernel did not permit.
     ///
     /// Must be called by the thread that uses the ring (`IORING_SETUP_SINGLE_ISSUER`).
     pub(crate) fn new(shape: Shape, target: E::Target) -> io::Result<(Self, Vec<PathRemark>)> {

@@ -41,7 +41,7 @@ impl Feed {
         }
     }
 
-    /// Returns the next I/O; None if none is ready.
+    /// Returns the next I/O; `None` if none is ready.
     #[inline]
     pub fn peek(&mut self) -> Option<Due> {
         if self.next == self.batch.len() && !self.at_end {

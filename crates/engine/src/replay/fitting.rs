@@ -30,7 +30,7 @@ impl<'a, 'b> Fitting<'a, 'b> {
         Self { source, bounds, largest_bytes: options.largest_bytes, misfit: None }
     }
 
-    /// Adds the next I/Os; none after the first that does not fit.
+    /// Adds the next I/Os, but none after the first that does not fit.
     pub fn next(&mut self, batch: &mut Vec<Due>) {
         if self.misfit.is_some() {
             return;

@@ -22,7 +22,7 @@ const LEAD_NS: u64 = 1_000_000;
 /// Maximum number of times that an I/O is resubmitted if the kernel requests a retry.
 const MOST_REPEATS: u32 = 10_000;
 
-/// The first failed I/O, and the number of all failed I/Os.
+/// The first failed I/O and the number of all failed I/Os.
 pub struct Failed {
     pub access: Access,
     /// 0 for a short transfer.
@@ -48,7 +48,7 @@ pub struct Player<'a, Q> {
     fill: Fill,
     log: ReplayLog,
     free: Vec<Slot>,
-    /// The I/O of each slot, and when it started.
+    /// For each slot, its I/O and when it started.
     in_flight: Vec<(Access, u64)>,
     /// Whether the next I/O was due while no slot was free.
     is_held_back: bool,
@@ -113,7 +113,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
         }
     }
 
-    /// Starts the I/Os that are due, and returns the time of the next check.
+    /// Starts the I/Os that are due and returns the time of the next check.
     fn submit(&mut self, start_ns: u64) -> u64 {
         loop {
             let Some(due) = self.feed.peek() else {

@@ -22,7 +22,7 @@ pub enum Pace {
     Closed,
 }
 
-/// Options of a replay.
+/// Options for a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// When I/Os start.
@@ -52,7 +52,7 @@ pub struct Replayed {
     pub most_outstanding: u16,
     /// Time from the start of the replay to its last completion.
     pub length_ns: u64,
-    /// The path of the I/Os into the kernel; None on a simulated drive.
+    /// The path of the I/Os into the kernel; `None` on a simulated drive.
     pub io_path: Option<IoPath>,
 }
 

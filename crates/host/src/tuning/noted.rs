@@ -1,4 +1,4 @@
-//! Changed settings in a restore record, and the code that restores them.
+//! Changed settings in a restore record and the code that restores them.
 
 use device::Tuning;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(super) fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) ->
     read_all(content).filter(lives).map(|tuning| host.accept(tuning)).filter_map(accepted).collect()
 }
 
-/// Returns the valid settings of a record.
+/// Returns the valid settings in a record.
 pub(super) fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
     content["tunings"].as_array().into_iter().flatten().filter_map(read)
 }

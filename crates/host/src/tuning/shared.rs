@@ -1,7 +1,7 @@
 //! Host settings that several runs tune concurrently: the first run that needs a setting changes it, and the last
 //! run restores all of them.
 //!
-//! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run, and one
+//! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run and one
 //! file with the original settings. Each run keeps its file locked. The kernel releases the locks of a process that
 //! ends, so a file left by a crash does not count as a live run. All operations take one additional lock.
 
@@ -112,7 +112,7 @@ impl Shared {
     }
 }
 
-/// After a crash of the last live run: restores the settings. Requires the lock. A setting that cannot be
+/// Restores the settings after the last live run has crashed. Requires the lock. A setting that cannot be
 /// restored is retried at the next start.
 fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
@@ -127,7 +127,7 @@ fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done
     Ok(())
 }
 
-/// Counts the live runs, and removes the files of dead runs.
+/// Counts the live runs and removes the files of dead runs.
 fn living(folder: &dyn StateFolder) -> usize {
     let names = folder.names().unwrap_or_default();
     let runs: Vec<&str> =

@@ -10,7 +10,7 @@ const LEVELS: &[(u8, usize)] = &[(0, 1), (1, 2), (5, 3), (6, 4), (10, 4)];
 const STRIPS_KIB: &[u32] = &[8, 16, 32, 64, 128, 256, 512, 1024];
 const DEFAULT_STRIP_KIB: u32 = 256;
 
-/// The format of the file.
+/// The file format.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {

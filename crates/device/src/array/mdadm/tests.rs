@@ -17,7 +17,7 @@ fn plan(level: u8, members: &[&str]) -> ArrayPlan {
     }
 }
 
-/// Runs an action with a mock mdadm, and asserts that all steps of the script were used.
+/// Runs an action with a mock mdadm and asserts that all steps of the script were used.
 fn with<T>(script: Script, act: impl FnOnce(&mut Mdadm<Script>) -> T) -> T {
     let mut mdadm = Mdadm { outside: script };
     let result = act(&mut mdadm);

@@ -1,9 +1,9 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
 //! field of the wrong type is treated as absent, and no input causes a panic.
 //!
-//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`. The keys of
-//! the latter contain the address of the object described (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device
-//! attributes`).
+//! This is the output format of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`. The
+//! keys in `Response Data` contain the address of the object described (`/c0/v1`, `PDs for VD 1`, `Drive
+//! /c0/e252/s0 Device attributes`).
 
 use serde_json::{Map, Value};
 
@@ -51,7 +51,7 @@ pub(crate) struct ControllerDrive {
     pub(crate) model: Option<String>,
     pub(crate) serial: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// Capacity as used by the controller.
+    /// Capacity that the controller uses (the coerced size).
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) physical_block_bytes: u32,
@@ -63,7 +63,7 @@ pub(crate) struct ControllerDrive {
     pub(crate) crypto_erase: Option<bool>,
 }
 
-/// A volume of a controller.
+/// A volume on a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Volume {
     pub(crate) number: u32,
@@ -166,7 +166,7 @@ impl Answer {
         })
     }
 
-    /// Returns all volumes of a controller, sorted by number.
+    /// Returns all volumes on a controller, sorted by number.
     pub(crate) fn volumes(&self, controller: u32) -> Vec<Volume> {
         let Some(data) = self.data.as_object() else { return Vec::new() };
         let head = format!("/c{controller}/v");

@@ -1,4 +1,4 @@
-//! Explains the failures and abbreviations of a controller.
+//! Explains a controller's error messages and abbreviations.
 
 use super::answer::Answer;
 

@@ -1,4 +1,4 @@
-//! The controller's program: commands for an array, and the interpretation of their responses.
+//! The controller's program: commands for an array and the interpretation of responses.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// Number of attempts to find the block device of a new volume; the device appears some seconds after the
+/// Number of attempts to find the block device of a new volume; the device appears a few seconds after the
 /// command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
@@ -127,7 +127,7 @@ impl<O: Outside> StorCli<O> {
         }
     }
 
-    /// Creates the volume, and verifies that all existing volumes are unchanged.
+    /// Creates the volume and verifies that all existing volumes are unchanged.
     pub(super) fn add(&mut self, plan: &ArrayPlan, hardware: &Hardware) -> Result<Volume, ArrayError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {
@@ -212,7 +212,7 @@ pub(crate) fn refusal_of(drive: &ControllerDrive) -> Option<Refusal> {
     Some(Refusal::NotFree { state: why })
 }
 
-/// Builds the command `add vd`, with its arguments in the order of the program's help.
+/// Builds the `add vd` command, with its arguments in the order of the program's help.
 pub(super) fn add_words(plan: &ArrayPlan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![

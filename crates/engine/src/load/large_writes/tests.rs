@@ -20,7 +20,7 @@ use crate::queue::{Completion, Slot, Sync};
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// Completes the oldest I/Os first: one, two or four per wait, and in one wait, more than the number of spare slots.
+/// Completes the oldest I/Os first: one, two or four per wait, and, in one wait, more than there are spare slots.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,
@@ -106,7 +106,7 @@ fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
     }
 }
 
-/// Returns the queue after a run, and the number of counted I/Os.
+/// Returns the queue after a run and the number of counted I/Os.
 fn run(workload: &Workload) -> (Slow, u64) {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
@@ -151,8 +151,8 @@ fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
         let (queue, counted) = run(&request(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
-        // A buffer is filled late only if more I/Os complete at once than there are spare slots, and then only
-        // the last buffer is.
+        // A buffer is filled late only if more I/Os complete at once than there are spare slots, and even then,
+        // only the last one is.
         assert!(queue.taken_late <= 12, "{} of {}, {read_percent} % reads", queue.taken_late, queue.taken);
         // All generated data is written, except at the end.
         assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.taken));

@@ -113,7 +113,7 @@ fn request(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Wo
     }
 }
 
-/// The start of a run, and all its completions.
+/// The start of a run and all its completions.
 struct TimedRun {
     way: &'static str,
     start_ns: u64,

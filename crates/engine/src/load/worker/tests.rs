@@ -27,7 +27,7 @@ struct Scripted {
     memory: Vec<u8>,
 }
 
-/// Time between two waits, and duration of an attempt.
+/// Time between two waits and duration of an attempt.
 const WAIT_NS: u64 = 1000;
 const ATTEMPT_NS: u64 = 100;
 
@@ -143,7 +143,7 @@ struct Ran {
     calls: String,
 }
 
-/// Runs this number of writes. Syncs and pauses apply to the loops that support them.
+/// Runs this many writes. Syncs and pauses apply to the loops that support them.
 fn run_with(
     depth: u16,
     answers: Vec<i32>,
@@ -239,7 +239,7 @@ fn a_pause_begins_when_nothing_is_in_flight() {
     let begin = std::time::Instant::now();
     let ran = run_with(4, vec![], By::Steps, 6, Syncs::NONE, Some(thinktime));
     assert_eq!(ran.calls, "ww.ww.ww.");
-    // As in fio, there is a pause after the last I/O as well.
+    // As in fio, there is also a pause after the last I/O.
     assert!(begin.elapsed() >= std::time::Duration::from_millis(15), "{:?}", begin.elapsed());
     let completed = ThinkTime { count_issued: false, ..thinktime };
     let ran = run_with(4, vec![], By::Steps, 8, Syncs::NONE, Some(completed));
@@ -301,7 +301,7 @@ fn every_failed_io_is_counted_by_its_kind_and_none_as_completed() {
         assert_eq!(failure.errno, libc::EIO);
         let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
         assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
-        // I/Os in flight at the first failure fail as well; the loop issues no more.
+        // I/Os in flight at the first failure also fail; the loop issues no more.
         assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
         assert!((40..44).contains(&counted), "{counted}");
     }

@@ -2,7 +2,7 @@ use super::super::entry::{BigEntry, Entry, Head};
 use super::*;
 
 const ENTRIES: u32 = 4;
-/// Longer than any call is delayed on any host.
+/// Longer than any delay of a call on any host.
 const LONG: Duration = Duration::from_secs(5);
 
 fn no_op(user_data: u64) -> Head {

@@ -1,4 +1,4 @@
-//! Tests the purge of members, with scripts.
+//! Tests purging members with scripts.
 
 use record::PurgeEvidence;
 

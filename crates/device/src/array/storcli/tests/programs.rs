@@ -1,4 +1,4 @@
-//! Tests which program is run, and how malformed responses are handled.
+//! Tests which program is run and how malformed responses are handled.
 
 use super::*;
 
