@@ -52,7 +52,7 @@ pub trait Audience {
     fn event(&mut self, event: &Event);
     /// Prints a line that is not rewritten later.
     fn print_line(&mut self, line: &str);
-    /// Stops rewriting the displayed lines, which remain.
+    /// Stops rewriting the displayed lines and leaves them on the screen.
     fn clear(&mut self);
 }
 

@@ -3,8 +3,8 @@
 //! run.
 //!
 //! Only this crate writes to the two streams: [`printer`] prints results and messages. A run reports to an
-//! [`Audience`], which [`progress::Progress`] implements to display it; other activities show a [`progress::View`]
-//! on a [`progress::Board`].
+//! [`Audience`], which [`progress::Progress`] implements to display the run; other activities show a
+//! [`progress::View`] on a [`progress::Board`].
 #![forbid(unsafe_code)]
 
 mod audience;

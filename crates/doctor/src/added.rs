@@ -1,4 +1,4 @@
-//! Problems of `library.journal`, which contains the annotations of runs.
+//! Problems with `library.journal`, which contains the annotations of runs.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -10,12 +10,12 @@ use stdx::text::with_causes;
 
 use crate::severity::Severity;
 
-/// Write permission bits of group and others.
+/// Write permission bits for the group and for others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
-/// Maximum number of runs that a message names.
+/// Maximum number of runs named in a message.
 const MOST_NAMED: usize = 5;
 
-/// A problem of `library.journal`.
+/// A problem with `library.journal`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddedProblem {
     /// It cannot be read.
@@ -33,7 +33,7 @@ pub enum AddedProblem {
          its writer has died"
     )]
     Torn {
-        /// Length of the part of the record that exists.
+        /// Length of the incomplete record.
         bytes: u64,
     },
     /// It belongs to another user.
@@ -116,8 +116,8 @@ impl AddedProblem {
     }
 }
 
-/// Examines the journal of a library at `path`. `known` are the ids of all runs and the names of all entries
-/// in the library, and `uid` is the effective user. A missing journal is not a problem.
+/// Examines a library's journal at `path`. `known` are the ids of all runs and the names of all entries in the
+/// library, and `uid` is the effective user. A missing journal is not a problem.
 pub(crate) fn problems(
     library: &Library,
     path: &Path,

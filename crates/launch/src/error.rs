@@ -42,7 +42,7 @@ pub enum LaunchError {
     Unclear {
         /// The run.
         run: String,
-        /// Why it is unknown.
+        /// Why this could not be determined.
         #[source]
         source: record::LibraryError,
     },

@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LOOK_LATER: Duration = Duration::from_secs(1);
 /// Number of polls in the first minute.
 const LOOKS: u32 = 3000;
-/// Size limit of a response.
+/// Maximum size of a response.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
 /// Limit on how much of a process's output is stored.
 const MOST_OUTPUT_BYTES: u64 = 8 << 10;
@@ -52,11 +52,11 @@ pub struct Launched {
 }
 
 impl Launcher {
-    /// Carries out a request. Returns when the run has begun, continues, or has received the signal to stop. `name`
-    /// distinguishes the files of this request from others.
+    /// Carries out a request. Returns once the run has begun, has continued, or has received the signal to stop.
+    /// `name` distinguishes this request's files from others.
     ///
     /// # Errors
-    /// If the request is not valid, or the process ended before the run began. In either case, nothing was started.
+    /// If the request is not valid, or the process ended before the run began. In either case, no run was started.
     pub fn perform(&self, request: &Request, name: &str) -> Result<Launched, LaunchError> {
         request.check()?;
         let plan = self.plan_file(name);
@@ -82,7 +82,7 @@ impl Launcher {
     /// plan cannot be run.
     ///
     /// # Errors
-    /// If the plan or the target is not valid, or the process cannot be started.
+    /// If the plan or target is not valid, or the process cannot be started.
     pub fn estimate(&self, plan: &Plan, target: &Target, name: &str) -> Result<Value, LaunchError> {
         plan.check()?;
         target.check()?;
@@ -145,7 +145,7 @@ impl Launcher {
         Ok(file)
     }
 
-    /// Starts a process and waits until it has begun a run, or continues `run`.
+    /// Starts a process and waits until it has begun a run or continued `run`.
     fn begin(&self, words: &[OsString], name: &str, run: Option<&str>) -> Result<Launched, LaunchError> {
         let before = run.map(|run| self.resumable(run)).transpose()?;
         let length = |journal: &Path| std::fs::metadata(journal).map_or(0, |found| found.len());
@@ -186,8 +186,8 @@ impl Launcher {
         }
     }
 
-    /// The newest run that was created since then with this command line. A short simulated run may begin and
-    /// end between two polls.
+    /// The newest run created since then with this command line. A short simulated run may begin and end
+    /// between two polls.
     fn created_since(&self, since: jiff::Timestamp, words: &[OsString]) -> Option<String> {
         let names = std::fs::read_dir(&self.library).ok()?.flatten().map(|entry| entry.path());
         let runs = names.filter_map(|dir| Run::open(&dir).ok()).filter(|run| {

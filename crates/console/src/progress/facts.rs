@@ -32,7 +32,8 @@ pub struct Facts {
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
     window: Option<Window>,
-    /// Number of completed cells in this round that the host may have limited, and number of all completed cells.
+    /// Number of completed cells in this round that the host may have limited, and the total number of completed
+    /// cells.
     limited: (u32, u32),
     temperature_celsius: Option<i16>,
     /// Duration of the latest cell, which is displayed until the next activity starts.
