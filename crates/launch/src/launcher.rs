@@ -197,8 +197,8 @@ impl Launcher {
         runs.max_by_key(|run| run.file.created).map(|run| run.file.id)
     }
 
-    /// Returns the journal of a run that no process is working on. In case of doubt, a process is assumed to
-    /// be working on it.
+    /// Returns the journal of a run that no process is working on. In case of doubt, a process is assumed to be
+    /// working on the run.
     fn resumable(&self, run: &str) -> Result<PathBuf, LaunchError> {
         let opened = self.open(run)?;
         match opened.is_in_progress() {

@@ -46,9 +46,9 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Check this before loading the journal: otherwise, a run that completes in between would be shown as
-        // interrupted. If this cannot be determined, for example without file locks, the run counts as not in
-        // progress.
+        // Check this before loading the journal; otherwise, a run that completed in the meantime would be shown
+        // as interrupted. If this cannot be determined, for example without file locks, the run counts as not
+        // in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -158,7 +158,7 @@ impl Summary {
         out + &self.figures()
     }
 
-    /// Formats the key figures, one line per test, and explains the host-limit mark if it is used.
+    /// Formats the key figures, one line per test, and explains the host-limited mark if it is used.
     fn figures(&self) -> String {
         let outcomes = &self.replayed.outcomes;
         let lines: Vec<String> = outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
@@ -213,7 +213,7 @@ impl Summary {
         estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
-    /// Returns the verdict over all tests.
+    /// Returns the verdict on all tests.
     pub fn verdict(&self) -> &'static str {
         self.standing().verdict()
     }
@@ -232,7 +232,7 @@ fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }
 
-/// Returns the options that confirm erasing the target; one for each member of an array.
+/// Returns the options that confirm erasing the target; one per member for an array.
 pub fn erase_options(target: &TargetFacts) -> String {
     match &target.array {
         None => erase([&target.identity]),
@@ -308,7 +308,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // The source of an imported run stated a verdict without the values.
+        // An imported run's source gave a verdict without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }
@@ -436,7 +436,7 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    // Figures of a test that is incomplete or not in steady state must not look like valid results.
+    // Figures from a test that is incomplete or not in steady state must not look like valid results.
     let doubt = match (&outcome.stop, outcome.converged) {
         _ if outcome.key_figures.is_empty() => None,
         (Some(_), _) => Some("not complete:"),

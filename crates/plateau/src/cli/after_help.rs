@@ -1,4 +1,4 @@
-//! The exit codes and the ways to name a run, as help prints them.
+//! The exit codes and the ways to name a run, as printed by `--help`.
 
 /// Printed after the help of every command.
 pub const TEXT: &str = "\

@@ -25,7 +25,7 @@ pub struct Labelling {
 }
 
 impl Labelling {
-    /// Returns the labels in the form that is stored with the run.
+    /// Returns the labels in the form stored with the run.
     pub fn labels(&self) -> Labels {
         let mut tags = self.tag.clone();
         tags.sort();
@@ -34,7 +34,7 @@ impl Labelling {
     }
 }
 
-/// The runs that a command is about.
+/// The runs that a command applies to.
 #[derive(Debug, Args, Default)]
 pub struct Filter {
     /// Only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
