@@ -96,7 +96,7 @@ fn exports_that_would_mislead_or_harm_are_refused() {
         (&["export", "--parquet", &inside], 2, "is in the library"),
         (&["export", "--parquet", &path("linked")], 2, "symbolic link"),
         (&["export", "--parquet", &path("t"), "--csv", &path("c")], 2, "use a second command"),
-        (&["export", "--parquet", &path("t"), "a", "--test", "lat"], 2, "exclude each other"),
+        (&["export", "--parquet", &path("t"), "a", "--test", "lat"], 2, "cannot be combined"),
         (&["export", "--parquet", &path("t"), "--test", "wsat"], 6, "none of the 2 runs"),
         (&["export", "--parquet", &path("t"), "--test", "wast"], 2, "did you mean"),
         (&["query", "SELECT 1", "--parquet", &path("q.csv")], 2, "ends in .csv"),

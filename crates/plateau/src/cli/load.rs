@@ -75,7 +75,7 @@ fn skew_limit(text: &str) -> Result<Duration, String> {
     fio::time_ns(text).map(Duration::from_nanos)
 }
 
-/// Text after the options in `plateau load --help` and in its man page.
+/// Text after the options in `plateau load --help` and the command's man page.
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
 sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs in the \

@@ -47,7 +47,7 @@ pub fn run(cli: &Cli, options: &PlanCommand) -> Done {
     estimate(cli, options, &ResumableSettings::default())
 }
 
-/// Estimates a run with these settings for the drive (purge, write cache, tuning).
+/// Estimates a run with these drive settings (purge, write cache, tuning).
 pub fn estimate(cli: &Cli, options: &PlanCommand, handling: &ResumableSettings) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let library = places::library(cli.library.as_deref())?;

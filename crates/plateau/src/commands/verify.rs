@@ -20,8 +20,8 @@ pub struct Checked {
     tests: Vec<Verified>,
 }
 
-/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not an
-/// error here.
+/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not
+/// treated as an error.
 pub fn check(run: &Run) -> Done<Checked> {
     // Loading verifies every link of the chain.
     let loaded = run.load()?;
@@ -81,7 +81,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order that no run writes, because a valid hash chain does not exclude this.
+/// Refuses records in an order that no run writes; a valid hash chain does not rule this out.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(

@@ -30,7 +30,7 @@ impl From<LibraryJournalError> for Stopped {
     }
 }
 
-/// Appends the changes that `decide` derives from the state of a run, and prints the resulting labels of the run.
+/// Appends the changes that `decide` derives from a run's state, and prints the run's resulting labels.
 pub fn annotate(cli: &Cli, requested: &str, decide: impl FnOnce(&Subject<'_>) -> Done<Vec<Change>>) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let run = own(&library, library.find(requested)?)?;

@@ -13,18 +13,18 @@ use store::{Access, InProgress, Index, ListedRun, Seen, StoreError, Updated};
 use crate::failure::Done;
 use crate::output::version;
 
-/// A run of the library.
+/// A run in the library.
 pub struct Known {
     pub run: ListedRun,
     pub dir: PathBuf,
     pub found: Found,
 }
 
-/// Where the state of a run comes from.
+/// Where a run's state comes from.
 pub enum Found {
     /// From the index.
     Indexed(Standing),
-    /// The journal of the run has to be read.
+    /// The run's journal has to be read.
     Unread(Box<Run>),
 }
 
@@ -115,7 +115,7 @@ pub fn stale(library: &Library) -> Result<usize, StoreError> {
     Ok(seen.values().filter(|seen| **seen == Seen::Stale).count())
 }
 
-/// Changes the index of a library.
+/// Changes a library's index.
 ///
 /// # Errors
 /// If the index cannot be opened or changed.

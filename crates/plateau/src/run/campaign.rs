@@ -31,7 +31,7 @@ struct Begun {
     metering: Option<Metering>,
     armed: Armed,
     journal: Journal,
-    /// Duration of the latest purge of the drive.
+    /// Duration of the drive's latest purge.
     usual_purge: Option<Duration>,
 }
 

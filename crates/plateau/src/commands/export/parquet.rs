@@ -62,7 +62,7 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
     Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
 }
 
-/// Returns the requested runs. Refuses to leave out a run that has no rows, because the result could be mistaken for
+/// Returns the requested runs. Returns an error if a run has no rows: leaving it out could make the result look
 /// complete.
 fn stored(
     index: &mut Index,
@@ -96,8 +96,7 @@ fn stored(
     Ok(runs)
 }
 
-/// Returns the files to write: the tables of the runs, and empty tables in place of the tables of an earlier
-/// export.
+/// Returns the files to write: the runs' tables, and empty tables to replace those of an earlier export.
 fn parts(index: &mut Index, dir: &Path, runs: &[StoredRun]) -> Done<Vec<Part>> {
     let mut parts = index.parts(runs)?;
     let paths: BTreeSet<String> = parts.iter().map(Part::path).collect();

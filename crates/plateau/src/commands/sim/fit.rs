@@ -91,7 +91,7 @@ fn scale(requested: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> 
     }
 }
 
-/// Checks that the fit would otherwise vary each key that is to be kept.
+/// Checks that each key to keep is one that the fit would otherwise vary.
 fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     let known = movable_keys(model);
     match keep.iter().find(|key| !known.contains(&key.as_str())) {
