@@ -1,5 +1,5 @@
-//! The test of sustained client writes on simulated drives finds the SLC cache of the model, and finds none if the
-//! model has none. On files and loop devices, the recovery after every idle time is measured.
+//! On simulated drives, the sustained client write test finds the model's SLC cache, and finds none if the model
+//! has none. On files and loop devices, the recovery after every idle time is measured.
 
 mod support;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::Bench;
 use support::loop_device::{attach, identity};
 
-/// Largest relative difference from the size in the model.
+/// Maximum relative difference from the size in the model.
 const TOLERANCE: f64 = 0.08;
 const SCALE: &str = "1/128";
 const DIVISOR: f64 = 128.0;
@@ -30,7 +30,7 @@ fn with_cache(bench: &Bench, name: &str, bytes: u64) -> String {
     format!("sim:{}", path.display())
 }
 
-/// Runs the test on a drive, and returns its result.
+/// Runs the test on a drive and returns its result.
 fn run(bench: &Bench, drive: &str, seed: &str) -> Value {
     let document = bench.json(&["run", "client-write", drive, "--scale", SCALE, "--seed", seed]);
     let id = document["run"].as_str().unwrap();

@@ -22,7 +22,7 @@ impl Searches {
     }
 
     /// Adds the progress of one of a target's streams; `owners` are the jobs that the streams belong to. Returns
-    /// whether the job is steady.
+    /// whether the stream's job is steady.
     pub fn add(&self, owners: &[usize], stream: usize, tick: &Tick) -> bool {
         let search = self.0.get(&owners[stream]);
         let stream = owners[..stream].iter().filter(|owner| **owner == owners[stream]).count();

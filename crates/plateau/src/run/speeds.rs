@@ -16,9 +16,9 @@ use crate::cli::Assumptions;
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
-/// Approximate capacity of the drive used for a probe, which takes a second or two.
+/// Approximate capacity of the drive used for a probe; the probe takes a second or two.
 const PROBE_BYTES: u64 = 1_000_000_000;
-/// Number of recent runs of a drive to use.
+/// Number of a drive's recent runs to use.
 const EARLIER_RUNS: usize = 5;
 
 /// Assumed speeds and their source.
@@ -149,7 +149,7 @@ fn rate(option: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns the limit set by the slowest of flash cells, channels, link and controller of a simulated drive,
+/// Returns the limit set by the slowest of a simulated drive's flash cells, channels, link and controller,
 /// regardless of caches and temperature.
 fn modelled(target: &TargetFacts) -> Option<f64> {
     let model = Model::named(&target.simulated.as_ref()?.model).ok()?;
@@ -184,7 +184,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
-    // Custom tests of a plan need no additional kinds of load.
+    // A plan's custom tests need no additional kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
     estimate::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);
