@@ -20,7 +20,7 @@ const SIMULATED: [&str; 7] =
 /// Environment of a terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
-/// A terminal on which a program runs. Dropping it kills the program.
+/// A terminal in which a program runs. Dropping it kills the program.
 struct Terminal {
     child: Child,
     bytes: mpsc::Receiver<Vec<u8>>,
@@ -47,7 +47,8 @@ impl Terminal {
         let mut reader = std::fs::File::from(master);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // After the last program has closed a terminal, reading from it fails instead of reaching an end.
+            // Once the last program has closed a terminal, reading from the terminal fails instead of reaching
+            // an end.
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     break;
@@ -131,7 +132,7 @@ impl Picture {
         assert!(line.chars().count() <= COLUMNS, "a line wraps: {line}");
     }
 
-    /// Executes a control sequence, and returns the text that follows it.
+    /// Executes a control sequence and returns the text that follows it.
     fn obey<'a>(&mut self, rest: &'a str) -> &'a str {
         if let Some(osc) = rest.strip_prefix(']') {
             return osc.split_once("\x1b\\").expect("an end").1;
