@@ -16,7 +16,7 @@ pub struct Baseline {
 pub(crate) struct Compared {
     pub key: String,
     pub name: String,
-    /// None if the baseline's value is zero.
+    /// `None` if the baseline's value is zero.
     pub difference: Option<Difference>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Value {
     /// As printed.
     pub name: String,
     pub unit: &'static str,
-    /// None if it was not measured or not reported.
+    /// `None` if it was not measured or not reported.
     pub value: Option<f64>,
     pub host_limited: bool,
 }

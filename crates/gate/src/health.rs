@@ -11,7 +11,7 @@ pub(crate) struct HealthValue {
     pub key: &'static str,
     pub name: &'static str,
     pub unit: &'static str,
-    /// None if the drive does not report it.
+    /// `None` if the drive does not report it.
     of: fn(&[&Health]) -> Option<f64>,
 }
 

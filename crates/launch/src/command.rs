@@ -13,7 +13,7 @@ pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// The arguments to carry out a request; None for `stop`, which is a signal.
+/// The arguments to carry out a request; `None` for `stop`, which is a signal.
 #[must_use]
 pub fn words(request: &Request, file: &Path) -> Option<Vec<OsString>> {
     let resume = |run: &str, identity: &Option<String>, more: &[&str]| {

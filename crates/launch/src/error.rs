@@ -14,7 +14,7 @@ pub enum LaunchError {
     /// The process ended before the run began or continued.
     #[error("{text}")]
     Ended {
-        /// Exit code; None if a signal ended it.
+        /// Exit code; `None` if a signal ended it.
         code: Option<i32>,
         /// Output of the process.
         text: String,

@@ -37,7 +37,7 @@ pub enum Answer {
     Error(String),
 }
 
-/// The UID of a user, given as a number or a name in `/etc/passwd`; None if there is no such user.
+/// The UID of a user, given as a number or a name in `/etc/passwd`; `None` if there is no such user.
 #[must_use]
 pub fn uid(user: &str) -> Option<u32> {
     if let Ok(number) = user.parse() {

@@ -14,7 +14,7 @@ use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 pub struct Annotations {
     /// The forge that shows the annotations.
     pub forge: Forge,
-    /// Where they are written; None for standard output, after the verdict.
+    /// Where they are written; `None` for standard output, after the verdict.
     pub file: Option<PathBuf>,
 }
 
