@@ -1,4 +1,4 @@
-//! Lines at the bottom of a terminal that are rewritten while other lines scroll above them. Computes the text
+//! Lines that are rewritten at the bottom of a terminal while other lines scroll above them. Computes the text
 //! that changes one state into the next, without side effects; `printer.rs` writes it.
 //!
 //! The cursor always stays below the last line, so that the terminal remains usable no matter how the process ends.

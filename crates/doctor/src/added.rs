@@ -18,13 +18,13 @@ const MOST_NAMED: usize = 5;
 /// A problem with `library.journal`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddedProblem {
-    /// It cannot be read.
+    /// The journal cannot be read.
     #[error("cannot be read: {why}; the tags, notes and names in it are not shown, and none can be added")]
     Unreadable {
         /// The error with its causes.
         why: String,
     },
-    /// It was written by a newer Plateau version.
+    /// The journal was written by a newer version of Plateau.
     #[error("was written by a newer version of Plateau; the tags, notes and names in it are not shown")]
     Newer,
     /// The last record is incomplete.
@@ -36,7 +36,7 @@ pub enum AddedProblem {
         /// Length of the incomplete record.
         bytes: u64,
     },
-    /// It belongs to another user.
+    /// The journal belongs to another user.
     #[error("belongs to user {uid}, who can change it; you may be unable to add tags, notes and names")]
     OtherOwner {
         /// The owner.
@@ -48,7 +48,7 @@ pub enum AddedProblem {
         /// Permissions of the file.
         mode: u32,
     },
-    /// It refers to runs that are not in the library.
+    /// The journal refers to runs that are not in the library.
     #[error("refers to {} not in the library: {}", are(runs.len()), some(runs))]
     NoSuchRuns {
         /// Ids of the runs.

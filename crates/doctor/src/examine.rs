@@ -13,9 +13,9 @@ use stdx::text::with_causes;
 use crate::added;
 use crate::problem::{Finding, Problem};
 
-/// Prefix of a run folder that is being created or removed.
+/// Prefix of a run folder being created or removed.
 const NASCENT: &str = ".new-";
-/// Name of a file that is being written: `.plateau-RANDOM.tmp`.
+/// Name of a file being written: `.plateau-RANDOM.tmp`.
 const UNFINISHED: (&str, &str) = (".plateau-", ".tmp");
 
 /// The result of an examination.

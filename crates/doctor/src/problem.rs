@@ -115,9 +115,7 @@ pub enum Problem {
     )]
     Rescued,
     /// Settings that an interrupted run changed and did not restore.
-    #[error(
-        "contains settings of a drive or of the host that an interrupted run changed and did not restore"
-    )]
+    #[error("contains drive or host settings that an interrupted run changed and did not restore")]
     StaleSettings,
     /// Other users can write to the restore records' folder.
     #[error("restore records are not used: {why}")]

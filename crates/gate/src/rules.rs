@@ -1,4 +1,4 @@
-//! A rules file: TOML with the lists `require` and `fail-if`. All errors are reported at once.
+//! A rules file: TOML with the `require` and `fail-if` lists. All errors are reported at once.
 
 use compare::{Limit, Threshold};
 use stdx::nearest;

@@ -26,7 +26,7 @@ pub enum LaunchError {
         run: String,
     },
     /// No process is working on the run.
-    #[error("no process of this host is working on run {run}")]
+    #[error("no process on this host is working on run {run}")]
     NotRunning {
         /// The run.
         run: String,

@@ -83,7 +83,7 @@ pub fn held_by(pid: u32, library: &Path) -> Option<String> {
         let path = fs::read_link(entry.path()).ok()?;
         let within = path.strip_prefix(&library).ok()?;
         let run = within.parent()?.to_str()?.to_owned();
-        // A run that is still being created has a temporary name.
+        // A run still being created has a temporary name.
         let is_run = within.file_name()? == "journal" && !run.contains('/') && !run.starts_with('.');
         is_run.then_some((run, path))
     });

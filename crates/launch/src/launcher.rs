@@ -56,7 +56,8 @@ impl Launcher {
     /// `name` distinguishes this request's files from others.
     ///
     /// # Errors
-    /// If the request is not valid, or the process ended before the run began. In either case, no run was started.
+    /// Returns an error if the request is not valid or the process ended before the run began. In either case, no
+    /// run was started.
     pub fn perform(&self, request: &Request, name: &str) -> Result<Launched, LaunchError> {
         request.check()?;
         let plan = self.plan_file(name);
@@ -81,8 +82,7 @@ impl Launcher {
     /// The estimate of a plan on a target, as printed by `plateau --json plan`, or a description of the problem if the
     /// plan cannot be run.
     ///
-    /// # Errors
-    /// If the plan or target is not valid, or the process cannot be started.
+    /// # Errors Returns an error if the plan or target is not valid, or if the process cannot be started.
     pub fn estimate(&self, plan: &Plan, target: &Target, name: &str) -> Result<Value, LaunchError> {
         plan.check()?;
         target.check()?;
@@ -95,7 +95,7 @@ impl Launcher {
     /// The document that `plateau --json WORDS` prints. If the command fails, the document describes the problem.
     ///
     /// # Errors
-    /// If the process cannot be started, does not respond in time, or prints no document.
+    /// Returns an error if the process cannot be started, does not respond in time, or prints no document.
     pub fn ask(&self, words: &[OsString]) -> Result<Value, LaunchError> {
         let failed = || at(&self.program);
         let mut command = self.command();
@@ -216,7 +216,7 @@ impl Launcher {
         let process = Pid::from_raw(pid).ok_or_else(not_running)?;
         let failed = |errno: rustix::io::Errno| at(format!("process {pid}"))(errno.into());
         let descriptor = pidfd_open(process, PidfdFlags::empty()).map_err(failed)?;
-        // The PID may have been reused before it was opened, but cannot be afterwards.
+        // The PID may have been reused before the process was opened, but cannot be reused afterwards.
         if holder(&journal) != Some(pid) {
             return Err(not_running());
         }

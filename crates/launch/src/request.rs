@@ -120,7 +120,7 @@ impl Request {
     /// Checks the limits of all values. The run itself checks their meaning.
     ///
     /// # Errors
-    /// If a value is missing, too long, or of the wrong kind.
+    /// Returns an error if a value is missing, too long, or of the wrong kind.
     pub fn check(&self) -> Result<(), Invalid> {
         match self {
             Self::Start(start) => start.check(),

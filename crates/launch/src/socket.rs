@@ -53,7 +53,7 @@ pub fn uid(user: &str) -> Option<u32> {
 /// The user at the other end of a socket.
 ///
 /// # Errors
-/// If the descriptor is not a Unix socket.
+/// Returns an error if the descriptor is not a Unix socket.
 pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
     let peer = rustix::net::sockopt::socket_peercred(socket)?;
     Ok(peer.uid.as_raw())
@@ -62,7 +62,7 @@ pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
 /// Serves the single request on a connection, if its sender is one of `allowed`. Returns what was launched.
 ///
 /// # Errors
-/// If the connection fails. A refused request is not an error but a response.
+/// Returns an error if the connection fails. A refused request is not an error but a response.
 pub fn serve_one(
     connection: &UnixStream,
     allowed: &[u32],
@@ -131,7 +131,7 @@ fn is_below_dev(path: &Path) -> bool {
 /// Sends a request to the launcher at `socket` and returns the run.
 ///
 /// # Errors
-/// If there is no launcher, or if it refused the request.
+/// Returns an error if there is no launcher, or if it refused the request.
 pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> {
     request.check()?;
     let exchange = || -> std::io::Result<Vec<u8>> {

@@ -222,7 +222,7 @@ impl Memory {
     /// Records that a notice was delivered through a channel.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written. In this process, the notice counts as delivered nevertheless.
+    /// Returns an error if the file cannot be written. In this process, the notice still counts as delivered.
     pub fn delivered(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
         self.mark(Line::Delivered { id: id.into(), channel: channel.into() })
     }
@@ -323,7 +323,7 @@ fn encode(lines: &[Line]) -> Result<Vec<u8>, std::io::Error> {
     Ok(bytes)
 }
 
-/// Reads the complete lines, and removes an incomplete last line.
+/// Reads the complete lines and removes an incomplete last line.
 fn read(file: &mut File, folder: &OwnedFolder) -> Result<(State, u64, usize), MemoryError> {
     let mut bytes = Vec::new();
     let limited = std::io::Read::by_ref(file).take(MOST_BYTES + 1).read_to_end(&mut bytes);

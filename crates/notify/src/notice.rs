@@ -16,7 +16,7 @@ pub enum Event {
     Finished,
     /// A run has failed.
     Failed,
-    /// A run was interrupted, and can be resumed without a decision.
+    /// A run was interrupted and can be resumed without a decision.
     Interrupted,
     /// A run that cannot continue until a person has decided how.
     NeedsPerson,
@@ -120,7 +120,7 @@ pub enum About {
     Failed(Failing),
     /// The run was interrupted.
     Interrupted {
-        /// The test that was interrupted.
+        /// The interrupted test.
         test: Option<String>,
         /// What the run recorded; `None` if its process ended without writing a record, for example because it
         /// was killed or the power failed.
@@ -128,7 +128,7 @@ pub enum About {
     },
     /// The run was interrupted, and a person must decide how it continues.
     NeedsPerson {
-        /// The test that was interrupted.
+        /// The interrupted test.
         test: String,
         /// Why.
         question: Question,

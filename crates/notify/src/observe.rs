@@ -83,7 +83,7 @@ impl Activity {
 }
 
 impl Observer {
-    /// Returns an observer of the library at `root`, which need not exist yet.
+    /// Returns an observer of the library at `root`, which need not yet exist.
     #[must_use]
     pub fn of(root: &Path) -> Self {
         Self { root: root.into(), journals: Journals::of(root), active: BTreeMap::new() }

@@ -1,4 +1,4 @@
-//! Checks the library periodically, and delivers notices. Each channel has its own thread and queue, so that a
+//! Checks the library periodically and delivers notices. Each channel has its own thread and queue, so that a
 //! channel that fails or hangs does not delay the others.
 
 mod apart;
@@ -36,7 +36,7 @@ pub struct Delivered {
     pub channel: String,
 }
 
-/// A notice that was not delivered.
+/// An undelivered notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
     /// The notice.

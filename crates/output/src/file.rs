@@ -14,7 +14,7 @@ use failure::{Done, Exit, Failure};
 /// Paths that denote standard output. The last three are links, which are not followed elsewhere.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Number of bytes to read in order to identify a file's type.
+/// Number of bytes to read to identify a file's type.
 const BEGINNING_BYTES: u64 = 4096;
 
 /// Returns whether an output is standard output.
@@ -141,7 +141,7 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
         check_name(&folder, name, path)?;
         open.push((folder, name, bytes));
     }
-    // This inspects all processes on the host, which may take longer than generating a report.
+    // The check inspects all processes on the host, which may take longer than generating a report.
     check_unused(files.iter().map(|(path, _)| *path))?;
     let files: Vec<_> = open.iter().map(|(folder, name, bytes)| (folder, *name, **bytes)).collect();
     Folder::replace_each(&files).map_err(Failure::from)

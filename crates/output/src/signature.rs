@@ -37,7 +37,7 @@ fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
     )
 }
 
-/// Signs `run` with the private key in the file `key`, and stores the signature beside the journal.
+/// Signs `run` with the private key in the `key` file and stores the signature next to the journal.
 pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
     let signing = private_key(&pem)

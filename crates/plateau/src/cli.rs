@@ -93,7 +93,7 @@ pub enum Command {
     Resume(Resume),
     /// List the runs in the library
     Runs(Runs),
-    /// List the drives of the runs in the library
+    /// List the drives tested by the runs in the library
     Drives,
     /// Show one figure of a drive or model over time: drift, control limits, firmware changes
     Trend(TrendOptions),
@@ -115,7 +115,7 @@ pub enum Command {
     Open(Open),
     /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
-    /// Publish runs as a web site of files that needs no server: lists, drives, reports, comparisons
+    /// Publish runs as a static web site that needs no server: lists, drives, reports, comparisons
     Publish(Publish),
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
@@ -127,11 +127,11 @@ pub enum Command {
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
     Watch(Watch),
-    /// Print metrics of the library for Prometheus once, or write them for node_exporter
+    /// Print the library's metrics for Prometheus once, or write them for node_exporter
     Metrics(Metrics),
-    /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook or by mail
+    /// Send notices when a run ends, fails, is stuck or needs a decision: to a program or webhook, or by mail
     Notify(Notify),
-    /// Export the data of runs to files for other programs
+    /// Export the data from runs to files for other programs
     Export(Export),
     /// Add tags to a run, or remove them
     Tag(Tag),
@@ -164,7 +164,7 @@ pub enum Command {
     Import(Import),
     /// List the example runs: published figures of real drives; --install adds them to the library
     Examples(Examples),
-    /// List the block devices of this host, and whether each can be tested
+    /// List the block devices on this host, and whether each can be tested
     List,
     /// Describe a target: what it is, how to confirm erasing it, and what prevents testing it
     Info(Info),

@@ -197,7 +197,7 @@ fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
         assert!(message.contains("standard output is in use"), "{message}");
         assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));
     }
-    // /dev/stdout is a pipe here; /dev/full must still be a device.
+    // In this test, /dev/stdout is a pipe; /dev/full must still be a device.
     let full = std::fs::metadata("/dev/full").expect("it is there");
     assert!(full.file_type().is_char_device());
 }

@@ -94,7 +94,7 @@ fn agree(tests: &str, profile: &str) {
         }
         let steps = planned(test, &["steps"], taken.rounds);
         // WSAT ends after a number of bytes, so its number of steps varies by a few minutes. The other tests
-        // listed here have two kinds of rounds.
+        // listed have two kinds of rounds.
         let exact = !["wsat", "cbw", "ecw", "dirth"].contains(&name);
         let allowed = if exact { 1e-6 } else { 0.1 * steps };
         assert!((taken.steps as f64 - steps).abs() <= allowed, "{name}: {} of {steps} steps", taken.steps);

@@ -104,7 +104,7 @@ struct Picture {
 }
 
 impl Picture {
-    /// Interprets everything written to the terminal; supports only the sequences used here.
+    /// Interprets everything written to the terminal; supports only the sequences that these tests use.
     fn of(text: &str) -> Self {
         let mut picture = Self { lines: vec![String::new()], ..Self::default() };
         let mut rest = text;

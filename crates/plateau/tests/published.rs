@@ -170,7 +170,7 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(files(&dir), BTreeSet::from(["index.html".to_owned()]));
     std::fs::remove_file(dir.join("index.html")).expect("removed");
 
-    // A folder that is a link to another folder.
+    // A link to another folder in place of a folder.
     let victim = bench.path("victim");
     std::fs::create_dir(&victim).expect("created");
     std::fs::write(victim.join(format!("{id}.html")), "mine").expect("written");

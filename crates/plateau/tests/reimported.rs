@@ -196,7 +196,7 @@ fn json_document(bench: &Bench, own: &Measured) {
     let all: Vec<&Value> = own.document["tests"].as_array().expect("tests").iter().flat_map(cells).collect();
     assert_eq!(readings.len(), all.len());
     readings.iter().zip(all).for_each(|(reading, cell)| check_reading(reading, cell, what));
-    // A run that was imported twice is still labelled as simulated, and records both imports.
+    // A run that was imported twice is still labelled as simulated and records both imports.
     let second = bench.path("second.json");
     std::fs::write(&second, serde_json::to_vec(&again).expect("JSON")).expect("written");
     let second = import(bench, &second);

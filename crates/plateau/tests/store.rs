@@ -256,7 +256,7 @@ fn queries_and_drives_answer_from_all_runs() {
     }
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
     let count = format!("{endless} SELECT COUNT(*) FROM n");
-    // The second query is a single step of the database that takes hours; the process must end nevertheless.
+    // The second query is a single step of the database that takes hours; the process must still end.
     let step = "SELECT instr(hex(zeroblob(30000000)), hex(zeroblob(15000000)) || '1')";
     for slow in [count.as_str(), step] {
         let errors = bench.fails(2, &["query", "--time-limit", "1", slow]);

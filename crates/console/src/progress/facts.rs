@@ -56,7 +56,7 @@ struct Part {
     /// The latest completed fraction, and the time when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
-    /// Bytes written by a load that is not in the journal yet.
+    /// Bytes written by a load that is not yet in the journal.
     written_bytes: Option<f64>,
     host_limited: bool,
 }
@@ -171,7 +171,7 @@ impl Facts {
         &self.seconds
     }
 
-    /// Returns the bytes that the current load has written and that are not in the journal yet.
+    /// Returns the bytes that the current load has written but that are not yet in the journal.
     pub fn load_written_bytes(&self) -> Option<u64> {
         self.part.as_ref()?.written_bytes.map(|bytes| bytes as u64)
     }
@@ -187,7 +187,7 @@ impl Facts {
         }
     }
 
-    /// Starts a step without ticks, and returns the line for the log.
+    /// Starts a step without ticks and returns the line for the log.
     pub fn step(&mut self, step: Step<'_>, now: Duration) -> String {
         self.count_finished();
         let part = match step {
@@ -254,7 +254,7 @@ impl Facts {
         self.seconds.push_back(second(tick));
     }
 
-    /// Applies an event that is on disk; returns the lines for the log.
+    /// Applies an event that is on disk and returns the lines for the log.
     pub fn event(&mut self, event: &Event, now: Duration) -> Vec<String> {
         match event {
             Event::TestStarted { test } => self.test_started(test, format!("test {test}")),

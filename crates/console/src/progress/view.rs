@@ -34,12 +34,12 @@ pub struct Rate {
     pub max_latency_ms: Option<f64>,
 }
 
-/// How far the last rounds are from steady state, for the variable that is farthest from it.
+/// How far the last rounds are from steady state, for the variable farthest from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Number of rounds in the window, up to five.
     pub rounds: u32,
-    /// The variable that is farthest from steady state; `None` before the first round.
+    /// The variable farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
     /// Range (largest minus smallest value) as a fraction of the mean; `None` until there are two rounds. It can only
     /// grow until there are five rounds.

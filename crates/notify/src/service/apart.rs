@@ -12,7 +12,7 @@ use super::error::ServiceError;
 /// Runs a function in a thread of its own and returns the result.
 ///
 /// # Errors
-/// Returns an error if the function panics, or if `stop` is set first; the thread is then abandoned, and ends with
+/// Returns an error if the function panics, or if `stop` is set first; the thread is then abandoned and ends with
 /// this process.
 pub fn unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,

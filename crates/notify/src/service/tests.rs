@@ -37,7 +37,7 @@ impl Place {
         Library::at(self.library()).create(run::run_file(id)).expect("a run").1
     }
 
-    /// A run that was interrupted.
+    /// An interrupted run.
     fn interrupted(&self, id: &str) {
         let mut journal = self.run(id);
         journal.append(Event::Interrupted { reason: "Ctrl-C".into() }).expect("written");

@@ -88,7 +88,7 @@ pub struct Runs {
     /// List at most this many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
-    /// Split the list into pages of N runs, and list page K; with --json, the document states how many more there are
+    /// Split the list into pages of N runs, and list page K; with --json, the document says how many more there are
     #[arg(long, value_name = "K", requires = "limit", value_parser = super::numbers::at_least_one)]
     pub page: Option<usize>,
     /// Show these columns in this order, separated by commas: run, created, tests, profile, target, verdict, path,

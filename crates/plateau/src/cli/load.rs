@@ -32,7 +32,7 @@ pub struct Load {
     /// target that a job file writes to
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Simulated drives: divide capacity and seconds by this, such as 1/16
+    /// Simulated drives: scale for capacity and durations, such as 1/16
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
     /// Seed for every offset, mix and buffer, and for a simulated drive

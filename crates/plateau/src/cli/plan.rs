@@ -28,7 +28,7 @@ pub struct PlanCommand {
     /// Simulated drives: estimate only, do not rehearse
     #[arg(long, conflicts_with = "rehearse")]
     pub no_rehearsal: bool,
-    /// Rated endurance of the drive in terabytes written (TBW); the plan states the share that a run uses
+    /// Rated endurance of the drive in terabytes written (TBW); the plan shows the share that a run uses
     #[arg(long, value_name = "TB")]
     pub tbw: Option<f64>,
 }

@@ -10,7 +10,7 @@ use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
 
-/// Names of commands in other programs, with the equivalent command here.
+/// Names of commands in other programs, with Plateau's equivalent commands.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
     (&["history", "result", "results"], "`plateau runs` lists runs"),
@@ -89,7 +89,7 @@ fn hint(error: &clap::Error) -> Option<String> {
 const MISSING: &[(&str, &str)] = &[
     (
         "<TARGET>",
-        "TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.",
+        "TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices on this host.",
     ),
     (
         "--figure",
@@ -126,7 +126,7 @@ fn of_command(typed: &str, is_near: bool) -> Option<String> {
     Some(format!("Did you mean `{near}`?"))
 }
 
-/// Options of other programs, with the equivalent option of `plateau run`.
+/// Options of other programs, with the equivalent options of `plateau run`.
 const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     (&["--threads", "--jobs"], "--tc N sets the number of threads"),
     (&["--depth", "--queue-depth"], "--qd N sets the queue depth"),
@@ -137,7 +137,7 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Options of `plateau run`, with the equivalent option of `plateau load`.
+/// Options of `plateau run`, with the equivalent options of `plateau load`.
 const LOAD_OPTIONS: &[(&[&str], &str)] = &[
     (&["--tc", "--jobs"], "--numjobs N sets the number of threads"),
     (&["--qd", "--depth", "--queue-depth"], "--iodepth N sets the queue depth"),

@@ -125,8 +125,8 @@ fn sentence(about: &str) -> String {
     first.chain(chars).filter(|letter| *letter != '`').collect()
 }
 
-/// Converts a value from Plateau's notation to fio's: fio writes KiB as k, and has no fractions of a second,
-/// so 0.5 becomes microseconds.
+/// Converts a value from Plateau's notation to fio's: fio writes KiB as k and has no fractions of a second, so
+/// 0.5 is converted to microseconds.
 fn in_fios_words(form: Form, text: &str) -> String {
     match (form, text.parse::<f64>()) {
         (Form::Size, _) => text.replace("iB", ""),

@@ -142,7 +142,7 @@ fn refuse_copy(run: &Run) -> Done {
     Err(Failure::text(Exit::Run, text).of_run(&run.file.id))
 }
 
-/// Opens the target of the run, and checks that it is still the same device.
+/// Opens the run's target and checks that it is still the same device.
 fn open_again(file: &RunFile) -> Done<Drive> {
     let sim = file.target.simulated.as_ref();
     let (engine, polling) =

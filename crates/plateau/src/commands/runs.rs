@@ -32,8 +32,8 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
 /// Returns the runs in the library that match the options.
 ///
 /// # Errors
-/// If the library cannot be read, if one of its runs cannot be read (so that it is unknown whether that run
-/// matches), or if no run matches.
+/// Returns an error if the library cannot be read, if one of its runs cannot be read (so that it is unknown
+/// whether that run matches), or if no run matches.
 pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
     let (runs, unreadable) = catalogue::runs(library)?;
     unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;

@@ -11,7 +11,7 @@ use super::plan::usage;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{places, printer};
 
-/// A start that is further ahead is probably a mistyped date.
+/// A start further ahead is probably a mistyped date.
 const FURTHEST: SignedDuration = SignedDuration::from_hours(24);
 /// Time between two readings of the wall clock, which may be set while the load waits for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -16,8 +16,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns a cluster that has not been started yet. If it cannot be started here, reports the reason and returns
-    /// `None`.
+    /// Returns a cluster that has not yet been started. If it cannot be started on this host, reports the reason and
+    /// returns `None`.
     pub fn prepare() -> Option<Self> {
         if !super::support::is_root() {
             skips::skip!("slurmd needs root");

@@ -137,7 +137,7 @@ pub struct Held(pub u32);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // It may have been killed in the meantime.
+        // The process may have been killed in the meantime.
         drop(Command::new("kill").args(["-CONT", &self.0.to_string()]).stderr(Stdio::null()).status());
     }
 }

@@ -17,7 +17,7 @@ use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 
-/// A file that was written.
+/// A written file.
 struct Written {
     table: &'static str,
     path: PathBuf,
