@@ -73,7 +73,7 @@ impl Manner {
     }
 }
 
-/// Sets the output style of this process; only the first call has an effect.
+/// Sets this process's output style; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
     // Later calls are ignored on purpose.
     let _ = MANNER.set(manner);
@@ -84,7 +84,7 @@ pub fn mute() {
     MUTED.store(true, Ordering::Relaxed);
 }
 
-/// Returns the output style of this process.
+/// Returns this process's output style.
 pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(DEFAULT)
 }
@@ -161,7 +161,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Printed {
     }
 }
 
-/// Prints the bytes of a file to standard output.
+/// Prints a file's bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Printed {
     let mut out = std::io::stdout().lock();
     outcome(out.write_all(bytes).and_then(|()| out.flush()))
@@ -235,7 +235,7 @@ pub fn print_line_of(run: Option<(&str, &str)>, line: &str) {
     write_err(&text);
 }
 
-/// Returns the text of a message, made safe to display.
+/// Returns a message's text, made safe to display.
 pub(crate) fn indented(line: &str) -> String {
     let text = in_lines(line.trim_end_matches('\n'));
     let indent = |(number, line): (usize, &str)| match (number, line) {

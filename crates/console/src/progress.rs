@@ -31,8 +31,8 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Whether cells run in real time. The cells of a simulated drive may follow each other faster than a
-    /// person can read.
+    /// Whether cells run in real time. Cells on a simulated drive may follow each other faster than a person
+    /// can read.
     is_real_time: bool,
     run: Option<String>,
     /// Prefix of the run's lines if there are several runs.

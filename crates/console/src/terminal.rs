@@ -41,7 +41,7 @@ impl Abilities {
     pub const OF_A_FILE: Self =
         Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
-    /// Returns the capabilities of a stream of this process.
+    /// Returns the capabilities of one of this process's streams.
     pub fn of_stream(stream: &impl IsTerminal) -> Self {
         Self::of(stream.is_terminal(), |name| std::env::var_os(name)?.into_string().ok())
     }
@@ -71,8 +71,8 @@ fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
 }
 
 fn shows_progress(set: &impl Fn(&str) -> Option<String>) -> bool {
-    // Multiplexers do not pass on OSC 9;4, but they do pass on the environment variables of the terminal in
-    // which they were started.
+    // Multiplexers do not pass on OSC 9;4, but they do pass on the environment variables of the terminal that
+    // they were started in.
     let multiplexed = set("TERM").is_some_and(|term| term.starts_with("screen") || term.starts_with("tmux"));
     if multiplexed || set("TMUX").is_some() || set("STY").is_some() {
         return false;
@@ -183,7 +183,7 @@ const UNITS: &[&str] = &[
     "min", "h", "d", "W", "\u{b0}C", "C",
 ];
 
-/// Splits text at spaces, which remain at the ends of the pieces, but not between a number and its unit.
+/// Splits text at spaces, except between a number and its unit; the spaces remain at the ends of the pieces.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces: Vec<&str> = Vec::new();
     let mut end = 0;

@@ -42,7 +42,7 @@ pub enum AddedProblem {
         /// The owner.
         uid: u32,
     },
-    /// The permissions of the file allow other users to change it.
+    /// The file's permissions allow other users to change it.
     #[error("others can change the tags, notes and names in it (mode {mode:04o})")]
     OthersCanWrite {
         /// Permissions of the file.
@@ -140,7 +140,7 @@ pub(crate) fn problems(
         Err(LibraryJournalError::Newer { .. }) => problems.push(AddedProblem::Newer),
         Err(error) => problems.push(AddedProblem::Unreadable { why: with_causes(&error) }),
     }
-    // The permissions of a link are meaningless, and links are not followed.
+    // A link's permissions are meaningless, and links are not followed.
     if found.is_file() {
         if found.uid() != uid {
             problems.push(AddedProblem::OtherOwner { uid: found.uid() });

@@ -38,11 +38,11 @@ pub struct Caller<'a> {
     pub uid: u32,
     /// Name of the file in a run's directory that the run was imported from.
     pub imported_file: &'a str,
-    /// Size limit of that file.
+    /// Maximum size of that file.
     pub most_imported_bytes: u64,
 }
 
-/// Examines every entry of a library. A library that does not exist is empty.
+/// Examines every entry in a library. A library that does not exist is empty.
 ///
 /// # Errors
 /// Returns an error if the library cannot be listed.

@@ -110,7 +110,7 @@ impl Exit {
 /// An error with its exit code and, if a run was started, the run that it belongs to.
 #[derive(Debug)]
 pub struct Failure {
-    /// Exit code of the program.
+    /// The program's exit code.
     pub exit: Exit,
     /// The run that the error belongs to.
     pub run: Option<String>,

@@ -16,7 +16,7 @@ pub struct Facts {
     pub(crate) values: Vec<Value>,
     /// Whether each condition without a number holds.
     pub(crate) words: Vec<(&'static str, Check)>,
-    /// The first components of all possible figure keys, including those that the run does not have.
+    /// The first components of all possible figure keys, including those that the run lacks.
     pub(crate) families: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Value {
 }
 
 impl Facts {
-    /// Extracts the facts of a run with these records.
+    /// Extracts the facts from a run with these records.
     #[must_use]
     pub fn of(candidate: &Candidate, entries: &[Entry]) -> Self {
         let document = candidate.document();

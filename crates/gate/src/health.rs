@@ -93,7 +93,7 @@ fn growth(all: &[&Health], of: fn(&Health) -> Option<u64>) -> Option<f64> {
     last.checked_sub(first).map(|grown| grown as f64)
 }
 
-/// The values of a run.
+/// A run's values.
 pub(crate) fn values(entries: &[Entry]) -> impl Iterator<Item = (&'static HealthValue, Option<f64>)> {
     let readings: Vec<&Health> = entries
         .iter()

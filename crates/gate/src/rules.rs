@@ -40,7 +40,7 @@ pub(crate) struct Rule {
     pub condition: Condition,
 }
 
-/// The condition of a rule.
+/// A rule's condition.
 #[derive(Debug)]
 pub(crate) enum Condition {
     /// One of [`words::WORDS`] must hold.

@@ -76,7 +76,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    // Only the value of an option may need quotes, not its name.
+    // Only an option's value may need quotes, not its name.
     match word.split_once('=').filter(|(name, _)| name.starts_with("--") && name.chars().all(is_plain)) {
         Some((name, value)) => format!("{name}={}", stdx::text::in_quotes(value)),
         None => stdx::text::in_quotes(word),

@@ -163,7 +163,7 @@ impl Launcher {
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
             let begun = match (run, &before) {
-                // The journal of a resumed run grows when it continues.
+                // A resumed run's journal grows when the run continues.
                 (Some(run), Some(journal)) => (length(journal) > was).then(|| run.to_owned()),
                 _ => held_by(child.id(), &self.library),
             };
@@ -241,7 +241,7 @@ fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     }
 }
 
-/// The output of a process.
+/// A process's output.
 fn printed(mut log: File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;

@@ -56,7 +56,7 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Plan {
-    /// Tests of a profile.
+    /// Tests in a profile.
     Tests {
         /// Names of the tests.
         tests: Vec<String>,
@@ -117,7 +117,7 @@ pub enum Invalid {
 }
 
 impl Request {
-    /// Checks the limits of all values. The run itself checks their meaning.
+    /// Checks the limits of all values; the run itself checks their meaning.
     ///
     /// # Errors
     /// Returns an error if a value is missing, too long, or of the wrong kind.

@@ -27,7 +27,7 @@ const MOST_ANSWER_BYTES: u64 = 64 << 10;
 /// Size limit of the user list.
 const MOST_PASSWD_BYTES: u64 = 4 << 20;
 
-/// The response of a launcher.
+/// A launcher's response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {

@@ -17,7 +17,7 @@ use crate::config::{Entry, Mail, Means, Source};
 use crate::notice::{Event, Notice};
 use crate::{mail, render};
 
-/// The search path for programs that a program starts.
+/// The search path for programs started by a channel's program.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Why a notice was not delivered.
@@ -83,7 +83,7 @@ impl Channel {
         self.entry.events.contains(&event) || event == Event::Test
     }
 
-    /// Checks that the files and programs of the channel can be used.
+    /// Checks that the channel's files and programs can be used.
     ///
     /// # Errors
     /// Returns the error that a delivery would return.
@@ -211,8 +211,7 @@ fn run_program(
     }
 }
 
-/// Returns the address of a webhook. An address read from a file was not checked together with the
-/// configuration.
+/// Returns a webhook's address. An address read from a file was not checked together with the configuration.
 fn address(url: &Source, has_token: bool, has_proxy: bool) -> Result<String, DeliveryError> {
     match url {
         Source::Value(url) => Ok(url.clone()),

@@ -139,7 +139,7 @@ pub enum About {
     Stuck {
         /// Seconds since the last sign of activity.
         quiet_seconds: u64,
-        /// The current phase of the run, if known.
+        /// The run's current phase, if known.
         phase: Option<String>,
     },
     /// A sample.
@@ -174,9 +174,9 @@ pub struct Subject {
     pub profile: String,
     /// The target as typed on the command line; empty if unknown.
     pub target: String,
-    /// Serial number or identity of the drive; empty if unknown.
+    /// The drive's serial number or identity; empty if unknown.
     pub drive: String,
-    /// Model of the drive, if known.
+    /// The drive's model, if known.
     pub model: Option<String>,
     /// Whether the drive is simulated.
     pub simulated: bool,

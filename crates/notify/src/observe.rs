@@ -52,7 +52,7 @@ pub struct Past {
 pub struct Observer {
     root: PathBuf,
     journals: Journals,
-    /// The latest activity of each run in progress, and its time.
+    /// Each run in progress, with its latest activity and the time of that activity.
     active: BTreeMap<String, (Activity, Timestamp)>,
 }
 
@@ -60,7 +60,7 @@ pub struct Observer {
 #[derive(Debug, Clone, PartialEq)]
 struct Activity {
     journal_bytes: u64,
-    /// End of the last second with I/Os, if a load is running.
+    /// End of the last second that had I/Os, if a load is running.
     load: Option<f64>,
     /// In phases without a load, the time at which the run reported its state, which is then the only sign of
     /// progress.

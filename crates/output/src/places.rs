@@ -92,8 +92,8 @@ pub fn config() -> Done<PathBuf> {
     if is_root() { Ok("/etc/plateau".into()) } else { user_folder("XDG_CONFIG_HOME", ".config", "--config") }
 }
 
-/// Returns the folders to which the records of a journal are copied if it was removed or changed and its library
-/// is not writable.
+/// Returns the folders that a journal's records are copied to if the journal was removed or changed and its
+/// library is not writable.
 pub fn refuges() -> Vec<PathBuf> {
     state().into_iter().chain(std::iter::once(std::env::temp_dir())).collect()
 }

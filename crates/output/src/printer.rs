@@ -15,7 +15,7 @@ pub fn print(text: &str) -> Done {
     Ok(console::printer::print(text)?)
 }
 
-/// Prints the bytes of a file to standard output.
+/// Prints a file's bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Done {
     Ok(console::printer::print_bytes(bytes)?)
 }

@@ -70,7 +70,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// Returns the activity of a run in progress, and its start; `None` for other runs.
+    /// Returns the current activity of a run in progress, and when it started; `None` for other runs.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -143,7 +143,7 @@ impl Summary {
             line("note", &format!("{torn} and was ignored"));
         }
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
-        // Several tests, or jobs of an imported run, may have tables with the same heading.
+        // Several tests, or jobs in an imported run, may have tables with the same heading.
         let mut tables_by_heading: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, table) in &all {
             *tables_by_heading.entry(&table.heading).or_default() += 1;
@@ -208,7 +208,7 @@ impl Summary {
         verdicts.into_iter().any(|acceptance| !acceptance.is_pass())
     }
 
-    /// Returns the actual and estimated costs of the tests.
+    /// Returns the tests' actual and estimated costs.
     fn spent(&self) -> Vec<TestCost> {
         estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
@@ -219,7 +219,7 @@ impl Summary {
     }
 }
 
-/// Returns the operator's labels of a run, one per line.
+/// Returns the operator's labels for a run, one per line.
 fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
     let name = labels.name.clone().map(|name| ("name", name));
     let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
@@ -273,7 +273,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns the title of a test with its profile, thread count and queue depth.
+/// Returns a test's title, with its profile, thread count and queue depth.
 fn title(outcome: &Outcome, profile: &str) -> String {
     let header = &outcome.header;
     match (header.threads, header.queue_depth) {
@@ -329,7 +329,7 @@ fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
     named_tables(outcome).map(|(_, table)| table)
 }
 
-/// Returns the tables of a test, each with its test and page.
+/// Returns a test's tables, each with its test and page.
 fn named_tables(outcome: &Outcome) -> impl Iterator<Item = (String, &Table)> {
     let exhibits = outcome.pages.iter().flat_map(|page| page.exhibits.iter().map(move |each| (page, each)));
     exhibits.filter_map(|(page, exhibit)| match exhibit {

@@ -1,5 +1,4 @@
-//! Determines the git commit of the sources. Part of the build script, in a separate file so that a test can include
-//! it.
+//! Determines the sources' git commit. Part of the build script, in a separate file so that a test can include it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +7,7 @@ use std::process::Command;
 pub const VARIABLE: &str = "PLATEAU_COMMIT";
 /// Suffix for sources that differ from the commit.
 const DIRTY: &str = "-dirty";
-/// Inputs of the build, relative to the package's folder.
+/// The build's inputs, relative to the package's folder.
 const SOURCES: [&str; 3] = ["..", "../../Cargo.toml", "../../Cargo.lock"];
 
 /// Returns the commit of the package in `folder`, marked if the build's inputs were changed; `None` if `folder` is

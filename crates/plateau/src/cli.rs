@@ -105,13 +105,13 @@ pub enum Command {
     Doctor,
     /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
     Status,
-    /// Show the results of a run
+    /// Show a run's results
     Show(Show),
-    /// Check that the journal of a run is intact, and re-evaluate the run with this version
+    /// Check that a run's journal is intact, and re-evaluate the run with this version
     Verify(Verify),
-    /// Write the report of a run, or export its data
+    /// Write a run's report, or export its data
     Report(Report),
-    /// Show the report of a run in the browser
+    /// Show a run's report in the browser
     Open(Open),
     /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
@@ -178,9 +178,9 @@ pub enum Command {
     /// Run a load on a target, with fio's options or a fio job file; reads need no confirmation
     #[command(after_long_help = load::AFTER_HELP)]
     Load(Box<Load>),
-    /// Record the I/Os of a block device as a trace, while it is in use
+    /// Record the I/Os of a block device as a trace while the device is in use
     Capture(workload::Capture),
-    /// Replay the I/Os of a trace on a target, each at its original time
+    /// Replay the I/Os in a trace on a target, each at its original time
     Replay(workload::Replay),
     /// Import traces of real workloads, describe them, and turn them into plans
     #[command(subcommand)]
@@ -291,7 +291,7 @@ pub struct Report {
     pub sign: Option<PathBuf>,
 }
 
-/// Details of the publisher, printed in the report.
+/// Details about the publisher, printed in the report.
 #[derive(Debug, Args, Default)]
 pub struct Publisher {
     /// Test sponsor, printed in the header
@@ -335,7 +335,8 @@ pub struct Compare {
     /// Print every figure, not only the figures on the summary pages
     #[arg(long)]
     pub all: bool,
-    /// Add statistics over the runs of each model, firmware or drive: mean, spread, confidence interval, outliers
+    /// Add statistics over the runs for each model, firmware or drive: mean, spread, confidence interval,
+    /// outliers
     #[arg(long, value_name = "WHAT", value_parser = ["model", "firmware", "drive"])]
     pub group_by: Option<String>,
     /// Add a conclusion of your own before the figures in the HTML file and the PDF; repeatable
@@ -344,7 +345,7 @@ pub struct Compare {
     /// Add a note after the figures in the HTML file and the PDF; repeatable
     #[arg(long, value_name = "TEXT")]
     pub note: Vec<String>,
-    /// Draw this word across every page of the HTML file and the PDF, such as DRAFT
+    /// Draw this word across every page in the HTML file and the PDF, such as DRAFT
     #[arg(long, value_name = "WORD")]
     pub watermark: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! `plateau` runs the SNIA Solid State Storage Performance Test Specification.
 //!
-//! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only the
-//! result of a command; progress, warnings and errors go to standard error.
+//! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only a
+//! command's result; progress, warnings and errors go to standard error.
 //!
 //! The public parts of this library are [`main`], the program, and [`course`], a run independent of any command
 //! line. The hidden `untrusted` module is for fuzz targets.

@@ -12,7 +12,7 @@ use host::write_cache;
 /// All settings that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// Settings of the host or of a device; refused settings are omitted.
+    /// Host or device settings; refused settings are omitted.
     pub tunings: Vec<Tuning>,
     /// Whether the drive's write cache was on.
     pub write_cache_was_on: Option<bool>,

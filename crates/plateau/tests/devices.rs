@@ -198,7 +198,7 @@ fn unusable_targets_are_named() {
     assert!(bench.runs().is_empty());
 }
 
-/// A drive that is fast until the third round and slow afterwards.
+/// A drive that is fast until the third round and slow from then on.
 #[test]
 fn finds_the_plateau_after_a_write_cliff() {
     let bench = Bench::on_build_disk();

@@ -84,7 +84,7 @@ fn fios_examples_run() {
             }
         }
         if text.contains("allow_file_create=0") {
-            // The target is on the command line, as in the comment of the example.
+            // The target is on the command line, as in the example's comment.
             std::fs::write(folder.path().join("target"), vec![1; 16 << 20]).expect("a target");
             arguments.push("--filename=target".to_owned());
         }

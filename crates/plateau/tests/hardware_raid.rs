@@ -149,8 +149,8 @@ fn ctrl_c_does_not_interrupt_a_controller_command() {
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
     assert!(killed.success());
-    // If the signal had reached the script, the script would have ended by now and would not notice the removal
-    // of this file.
+    // If the signal had reached the script, the script would have ended by now and would not notice that this
+    // file was removed.
     fs::remove_file(bench.path("slow")).expect("a controller that completes its command");
     wait_for(&bench, &bench.path("added"));
     // Plateau may wait up to another half a minute for the volume's block device.

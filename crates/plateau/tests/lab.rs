@@ -36,7 +36,7 @@ impl<'a> Operator<'a> {
         self.server.post(path, &headers, &[&[("csrf", self.csrf.as_str())], form].concat())
     }
 
-    /// Submits a plan; returns the address of its page.
+    /// Submits a plan; returns its page's address.
     fn plan(&self, form: &[(&str, &str)]) -> String {
         let response = self.post("/start", form);
         assert_eq!(response.status, 303, "{}", response.body);

@@ -497,7 +497,7 @@ fn options_without_meaning_for_a_target_are_refused() {
     assert_eq!(json(&both)["jobs"][1]["target"]["simulated"]["scale_divisor"], 256);
 }
 
-/// Returns the text output and the JSON document of the same load.
+/// Returns the same load's text output and JSON document.
 fn both(arguments: &[&str]) -> (String, Value) {
     let run = |more: &[&str]| {
         let output = plateau(&[arguments, more].concat());

@@ -5,12 +5,12 @@ mod support;
 use serde_json::Value;
 use support::{Bench, finished, texts};
 
-/// The public key of a pair whose private key was discarded.
+/// The public key from a pair whose private key was discarded.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
 
-/// Checks the exit code and the message of a wrong command line.
+/// Checks the exit code and message for a wrong command line.
 fn is_answered(bench: &Bench, words: &[&str], code: i32, part: &str) {
     let error = bench.fails(code, words);
     assert!(error.contains(part), "{words:?}: {error}");

@@ -127,7 +127,7 @@ fn get(address: &str, path: &str) -> Option<Response> {
     Some(Response::of(&answer))
 }
 
-/// Returns the queries of the dashboard, for all hosts.
+/// Returns the dashboard's queries, for all hosts.
 fn queries() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(&text(&shipped("grafana-dashboard.json"))).expect("JSON");
     let panels = dashboard["panels"].as_array().expect("panels").iter();

@@ -296,7 +296,7 @@ fn a_failed_drive_and_a_damaged_run_are_failures() {
     let config = config(&bench, &format!("{QUICK}{}", hook.config("desk")));
     once(&bench, &config);
     bench.ok(&SHORT);
-    // Simulated drives end a run without a record of the failed workload, so it is written here.
+    // Simulated drives end a run without a record of the failed workload, so the test writes one.
     let run = Run::open(&bench.runs()[0]).expect("a run");
     let entries = run.load().expect("a journal").entries;
     let events = entries.into_iter().skip(1).map(|entry| entry.event);

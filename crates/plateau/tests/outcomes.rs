@@ -1,4 +1,4 @@
-//! Every test of every profile on a simulated drive, from purge to verdict, compared with golden files.
+//! Every test in every profile on a simulated drive, from purge to verdict, compared with golden files.
 //! `PLATEAU_BLESS=1` rewrites them.
 
 mod support;

@@ -1,4 +1,4 @@
-//! Progress of a run on a terminal, in a file, and for a program.
+//! A run's progress on a terminal, in a file, and for a program.
 
 mod support;
 
@@ -17,7 +17,7 @@ const ROWS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(100);
 const SIMULATED: [&str; 7] =
     ["run", "iops", "sim:sas-slc-2011", "--scale", "1/128", "--profile", "pts-e-1.0"];
-/// Environment of a terminal that displays progress in its tab.
+/// The environment in a terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
 /// A terminal in which a program runs. Dropping it kills the program.
@@ -235,7 +235,7 @@ fn no_colour_and_no_utf_8_where_they_are_disabled() {
     let sequences = text.split("\x1b[").skip(1);
     let mut ends = sequences.map(|rest| rest.chars().find(char::is_ascii_alphabetic));
     assert!(ends.all(|end| end != Some('m')), "{text:?}");
-    // With Unicode, the chart of a plan uses block elements.
+    // With Unicode, a plan's chart uses block elements.
     let args = ["plan", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     let (text, code) = Terminal::start(&bench, &args, &[("LC_ALL", "C")], true).finish();
     assert_eq!(code, Some(0), "{text}");

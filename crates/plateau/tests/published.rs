@@ -40,7 +40,7 @@ fn files(dir: &Path) -> BTreeSet<String> {
     found
 }
 
-/// The values of all `href` and `src` attributes of a page.
+/// The values of all `href` and `src` attributes on a page.
 fn links(page: &str) -> Vec<String> {
     let mut links = Vec::new();
     for attribute in [" href=\"", " src=\""] {

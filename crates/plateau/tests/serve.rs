@@ -20,7 +20,7 @@ fn filled(path: &str, run: &str) -> String {
     path.replace("{id}", run).replace("{format}", "json-file")
 }
 
-/// Returns the status of a page for a browser that requests the page without a query.
+/// Returns a page's status for a browser that requests the page without a query.
 fn expected_status(path: &str) -> u16 {
     match path {
         "/compare" => 422,

@@ -1,4 +1,4 @@
-//! `plateau verify`: a journal's contents, compared with the results of the current code.
+//! `plateau verify`: a journal's contents, compared with the current code's results.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Compares the requests that a simulated drive received in each test of each profile with the specification:
+//! Compares the requests that a simulated drive received in each test in each profile with the specification:
 //! order of the cells, mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from
 //! the specification, not from the tests, and the requests are recorded in the drive, at the end of the I/O
 //! path.

@@ -60,9 +60,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rows: Vec<Row>,
-    /// Time at which each row was last displayed; a terminal displays all rows at once.
+    /// Time at which each row was last displayed; on a terminal, all rows are displayed at once.
     shown: Vec<Option<Duration>>,
-    /// Time of the latest reported change of each row.
+    /// Time of the latest reported change to each row.
     reported: Vec<Option<Duration>>,
     is_over: bool,
 }
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Board {
 }
 
 impl Board {
-    /// Creates an empty board with the progress style of this process.
+    /// Creates an empty board with this process's progress style.
     pub fn of_process() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),

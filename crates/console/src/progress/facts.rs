@@ -38,7 +38,7 @@ pub struct Facts {
     temperature_celsius: Option<i16>,
     /// Duration of the latest cell, which is displayed until the next activity starts.
     finished: Option<Duration>,
-    /// Duration of the latest purge of this drive; `None` if unknown.
+    /// Duration of this drive's latest purge; `None` if unknown.
     usual_purge: Option<Duration>,
     /// The most recent ticks.
     seconds: VecDeque<LiveSecond>,
@@ -94,7 +94,7 @@ impl Part {
 }
 
 impl Facts {
-    /// Creates the facts of a run; `usual_purge` is the duration of the latest purge of its drive.
+    /// Creates the facts of a run; `usual_purge` is the duration of its drive's latest purge.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
         let bare = Self::without_tests(run.target.simulated.is_none());
         let settings = run.settings.as_ref();

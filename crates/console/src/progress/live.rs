@@ -21,8 +21,8 @@ pub struct LiveThread {
 }
 
 impl LiveThread {
-    /// Starts a thread that writes what `state` returns. Returns the content of the file at the given time since
-    /// the `None` if it cannot be started; the run does not depend on it.
+    /// Starts a thread that writes what `state` returns. Returns `None` if the thread cannot be started; the run does
+    /// not depend on it.
     pub fn begin(run: &Run, state: impl Fn() -> Live + Send + 'static) -> Option<Self> {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let (run, until) = (run.clone(), Arc::clone(&over));

@@ -23,7 +23,7 @@ pub struct Pace {
     measured_wall: Duration,
 }
 
-/// The amount of work of a test.
+/// The amount of work in a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Length {
     cells_per_round: u32,

@@ -19,7 +19,7 @@ pub enum Left {
     Overdue,
 }
 
-/// Rates of the last interval.
+/// Rates in the last interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// I/Os per second.
@@ -75,7 +75,7 @@ pub struct View {
     pub test_left: Option<(Duration, Duration)>,
     /// How far the test is from steady state, if it ends at steady state.
     pub window: Option<Window>,
-    /// Temperature of the drive, if known.
+    /// The drive's temperature, if known.
     pub temperature_celsius: Option<i16>,
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,

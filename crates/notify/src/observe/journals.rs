@@ -15,10 +15,10 @@ use crate::notice::short;
 /// Maximum number of runs in a library.
 const MOST_RUNS: usize = 1_000_000;
 
-/// The journal of a run.
+/// A run's journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
-    /// The directory of the run, or its archive.
+    /// The run's directory or archive.
     pub place: PathBuf,
     pub bytes: u64,
     pub modified: Timestamp,
@@ -27,7 +27,7 @@ pub struct Journal {
 /// Distinguishes two states of a file: device, inode number, length, and time of the last write.
 type Stamp = (u64, u64, u64, i64, i64);
 
-/// The journals of a library.
+/// A library's journals.
 #[derive(Debug)]
 pub struct Journals {
     library: Library,
@@ -63,7 +63,7 @@ impl Journals {
         self.archived.retain(|path, _| path.symlink_metadata().is_ok());
     }
 
-    /// Returns the journal of a run; `None` if there is none.
+    /// Returns a run's journal; `None` if there is none.
     ///
     /// # Errors
     /// Returns the problem if it is in an archive that cannot be read.

@@ -9,7 +9,7 @@ use stdx::text::panic_message;
 use super::common::STEP;
 use super::error::ServiceError;
 
-/// Runs a function in a thread of its own and returns the result.
+/// Runs a function in its own thread and returns the result.
 ///
 /// # Errors
 /// Returns an error if the function panics, or if `stop` is set first; the thread is then abandoned and ends with

@@ -1,4 +1,4 @@
-//! The queue of a channel, and the thread that delivers its notices.
+//! A channel's queue, and the thread that delivers the channel's notices.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

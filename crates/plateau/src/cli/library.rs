@@ -52,7 +52,7 @@ pub struct Only {
     /// Only runs on drives whose model contains this text
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
-    /// Only runs with this test, or with a test of this family
+    /// Only runs with this test, or with a test in this family
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     /// Only runs whose profile starts with this prefix, such as pts-e
@@ -97,7 +97,7 @@ pub struct Runs {
     pub columns: Option<store::RunColumns>,
 }
 
-/// Sort order of a list of runs.
+/// Sort order for a list of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Sort {
     /// The newest run first

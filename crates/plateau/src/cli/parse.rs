@@ -4,7 +4,7 @@ use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
 
-/// Parses the command line of this process.
+/// Parses this process's command line.
 ///
 /// # Errors
 /// Errors from clap, which include help and version output.

@@ -33,8 +33,8 @@ pub struct PlanCommand {
     pub tbw: Option<f64>,
 }
 
-/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated
-/// drive's model, or from typical values for the interface.
+/// Speeds to assume. By default, they come from earlier runs on the drive, from a probe of a simulated drive's
+/// model, or from typical values for the interface.
 #[derive(Debug, Clone, Args, Default, PartialEq)]
 pub struct Assumptions {
     /// Sequential writes, such as 500MB/s

@@ -5,7 +5,7 @@ use stdx::nearest;
 
 use crate::cli::models;
 
-/// Stands for all tests of the profile.
+/// Stands for all tests in the profile.
 pub const ALL: &str = "all";
 /// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];

@@ -146,7 +146,7 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Runs all streams of a stage concurrently and returns (job, part) pairs.
+/// Runs all streams in a stage concurrently and returns (job, part) pairs.
 fn run_stage(
     jobs: &[Job],
     stage: &[usize],

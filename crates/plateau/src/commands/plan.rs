@@ -78,7 +78,7 @@ fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     Ok(Planned { file, refusals, needs_erase, known, estimates, modified, endurance, rehearsal })
 }
 
-/// Returns the model of a simulated drive, for `--rehearse`.
+/// Returns a simulated drive's model, for `--rehearse`.
 fn own_model(target: &TargetFacts) -> Option<String> {
     target.simulated.as_ref()?;
     target.path.strip_prefix("sim:").map(str::to_owned)

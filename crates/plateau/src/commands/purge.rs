@@ -65,7 +65,8 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
 }
 
-/// Returns the unit of the elapsed time, and a remark that the simulated drive existed only during this command.
+/// Returns text that qualifies the elapsed time, and a remark that the simulated drive existed only during this
+/// command.
 fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     let time = match simulated.scale_divisor {
         1 => " of simulated time".to_owned(),

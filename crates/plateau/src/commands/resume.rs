@@ -53,7 +53,7 @@ pub fn proceed(
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    // The journal of a complete run must not be opened for writing.
+    // A complete run's journal must not be opened for writing.
     if lifecycle::is_complete(&stored.load()?) {
         return already_complete(cli, stored);
     }
@@ -118,7 +118,7 @@ fn already_complete(cli: &Cli, stored: Run) -> Done {
     lifecycle::finish(cli, stored)?.done()
 }
 
-/// Locks the journal of a run to continue it; returns `None` if the run is complete. Until the lock is held,
+/// Locks a run's journal to continue the run; returns `None` if the run is complete. Until the lock is held,
 /// another process may continue the run, so only content read under the lock counts.
 fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Done<Option<(Journal, Loaded)>> {
     let (journal, loaded) = stored.reopen()?;

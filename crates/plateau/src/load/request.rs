@@ -1,4 +1,4 @@
-//! Reads the jobs of a load from the command line or from a job file.
+//! Reads a load's jobs from the command line or a job file.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Read as _;

@@ -13,12 +13,12 @@ use crate::output::printer;
 pub struct Subject<'a> {
     pub library: &'a Library,
     pub id: &'a str,
-    /// The current labels of the run.
+    /// The run's current labels.
     pub labels: Labels,
     pub annotations: &'a Annotations,
 }
 
-/// The reason why nothing was added.
+/// Why nothing was added.
 enum Stopped {
     Journal(LibraryJournalError),
     Refused(Failure),

@@ -35,7 +35,7 @@ struct Begun {
     usual_purge: Option<Duration>,
 }
 
-/// The outcome of a run.
+/// A run's outcome.
 type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
@@ -182,7 +182,7 @@ fn begin(
     Ok(begun)
 }
 
-/// Letters `a` to `z`, then `za` and so on, which distinguish the runs of a campaign.
+/// Letters `a` to `z`, then `za` and so on, which distinguish the runs in a campaign.
 fn suffix(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     format!("{}{letter}", "z".repeat(index / 26))

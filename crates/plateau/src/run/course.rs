@@ -24,7 +24,7 @@ use prepare::rebuild;
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Exit code of the program.
+    /// The program's exit code.
     pub exit: u8,
     /// The error message.
     pub message: String,

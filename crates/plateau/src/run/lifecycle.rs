@@ -282,7 +282,7 @@ fn idle_power(
     Ok(())
 }
 
-/// Executes the remaining tests of a run.
+/// Executes a run's remaining tests.
 pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     let purge = purge_options(handling);
@@ -316,7 +316,7 @@ fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     failure.exit == Exit::Device && ending.peek().is_some() && ending.all(is_media)
 }
 
-/// Returns whether every test of a run is complete.
+/// Returns whether every test in a run is complete.
 pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
@@ -361,7 +361,7 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
 pub struct Accepted(bool);
 
 impl Accepted {
-    /// Determines the exit code of a command whose result has been printed.
+    /// Determines the exit code for a command whose result has been printed.
     pub fn done(self) -> Done {
         if self.0 { Ok(()) } else { Err(Failure::silent(Exit::Rejected)) }
     }

@@ -21,11 +21,11 @@ const CAPACITY_BYTES: u64 = 1_000_000_000;
 /// Capacity difference between the model and the target above which a note is printed.
 const OTHER_CAPACITY: f64 = 0.1;
 
-/// The results of a rehearsal, and its model.
+/// A rehearsal's results and its model.
 #[derive(Debug)]
 pub struct Rehearsal {
     pub model: String,
-    /// Model, version, scale and seed: the label of all simulated numbers.
+    /// Model, version, scale and seed: the label for all simulated numbers.
     pub label: String,
     pub scale_divisor: u32,
     /// The model's capacity at full size.
@@ -141,16 +141,16 @@ impl Rehearsal {
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,
-    /// Ratio of the target's capacity to that of the simulated drive.
+    /// Ratio of the target's capacity to the simulated drive's.
     fills: f64,
-    /// Divisor of the target's times.
+    /// Divisor for the target's times.
     divisor: f64,
     /// Number of I/Os on the simulated drive, and the equivalent number on the target.
     done_ios: f64,
     target_ios: f64,
     duration_ns: f64,
     written_bytes: f64,
-    /// Value of the first tracking variable of each round.
+    /// Value of the first tracking variable in each round.
     judged: Vec<(f64, f64)>,
     variable: Option<String>,
     /// Time in minutes at the end of each cell, and the cell's IOPS.

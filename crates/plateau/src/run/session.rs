@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Waits until the members of an array are synchronized, before anything is measured.
+    /// Before anything is measured, waits until an array's members are synchronized.
     fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         let mut is_shown = false;

@@ -89,7 +89,7 @@ fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool)
     )
 }
 
-/// Returns earlier measurements of a real drive, or probes the model of a simulated drive.
+/// Returns earlier measurements of a real drive, or probes a simulated drive's model.
 fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)>> {
     if file.target.simulated.is_some() {
         return probe(file).map(Some);
@@ -115,7 +115,7 @@ fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     (!ids.is_empty()).then(|| (observed, format!("as measured in {}", ids.join(", "))))
 }
 
-/// Returns the duration of the latest purge of the same drive with the same requested method.
+/// Returns the duration of the same drive's latest purge with the same requested method.
 pub fn usual_purge(file: &RunFile, library: &Library) -> Option<Duration> {
     let (runs, _) = library.list().ok()?;
     let alike = |run: &&Run| {
@@ -194,7 +194,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     ))
 }
 
-/// A simulated drive that records the results of a probe.
+/// A simulated drive that records a probe's results.
 struct Probing {
     armed: Armed,
     events: Vec<Event>,

@@ -213,7 +213,7 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().expect("bound").port())
 }
 
-/// Returns the bytes of a file, to detect changes.
+/// Returns a file's bytes, to detect changes.
 pub fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("readable")
 }

@@ -107,7 +107,7 @@ impl Bench {
         paths.filter(|path| path.is_dir() && !path.ends_with(".jobs")).collect()
     }
 
-    /// Returns the journal of the only run, once it exists.
+    /// Returns the only run's journal, once it exists.
     pub fn journal(&self) -> Option<Loaded> {
         match self.runs().as_slice() {
             [] => None,

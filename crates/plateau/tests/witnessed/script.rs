@@ -17,7 +17,7 @@ const COMPOSITE: &[(u32, u8)] = &[
     (32768, 3),
     (65536, 3),
 ];
-/// TC and QD values of the demand variation.
+/// TC and QD values in the demand variation.
 const DEMANDS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
 
 /// One step of a test.

@@ -1,4 +1,4 @@
-//! `plateau export --parquet DIR`: the tables of the index as Parquet files.
+//! `plateau export --parquet DIR`: the index's tables as Parquet files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, requested: &Export, dir: &Path) -> Done {
     report(cli, &dir, &runs, &written)
 }
 
-/// Returns the ids of the requested runs; `None` if all runs of the library are requested.
+/// Returns the ids of the requested runs; `None` if all runs in the library are requested.
 fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>>> {
     if !requested.runs.is_empty() {
         let runs = places::chosen(library, &requested.runs, false)?;

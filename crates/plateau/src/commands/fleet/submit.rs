@@ -21,7 +21,7 @@ use crate::run::request::RunRequest;
 use crate::run::speeds;
 use stdx::table::table;
 
-/// Minimum time limit of a job.
+/// Minimum time limit for a job.
 const LEAST_MINUTES: u64 = 10;
 
 pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {

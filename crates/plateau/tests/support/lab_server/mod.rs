@@ -79,7 +79,7 @@ impl Server {
         )
     }
 
-    /// The origin of the pages, as a header.
+    /// The pages' origin, as a header.
     pub fn origin(&self) -> String {
         format!("Origin: http://{}\r\n", self.address)
     }
