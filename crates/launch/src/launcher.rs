@@ -82,7 +82,8 @@ impl Launcher {
     /// The estimate of a plan on a target, as printed by `plateau --json plan`, or a description of the problem if the
     /// plan cannot be run.
     ///
-    /// # Errors Returns an error if the plan or target is not valid, or if the process cannot be started.
+    /// # Errors
+    /// Returns an error if the plan or target is not valid, or if the process cannot be started.
     pub fn estimate(&self, plan: &Plan, target: &Target, name: &str) -> Result<Value, LaunchError> {
         plan.check()?;
         target.check()?;
