@@ -1,5 +1,5 @@
-//! Passes the git commit to the program, except in debug builds, where each commit would cause another rebuild, and
-//! selects options of the linker for the other builds.
+//! Except in debug builds, passes the git commit to the program and selects linker options; in debug builds, each
+//! commit would cause a rebuild.
 
 use std::path::Path;
 

@@ -48,11 +48,11 @@ pub trait Audience {
     fn begin(&mut self, workload: &Workload, measured: bool);
     /// Reports progress of a load.
     fn tick(&mut self, tick: &Tick);
-    /// Reports an event that was written to the journal, or read back from it.
+    /// Reports an event that was written to the journal or read back from it.
     fn event(&mut self, event: &Event);
     /// Prints a line that is not rewritten later.
     fn print_line(&mut self, line: &str);
-    /// Stops rewriting the displayed lines, which remain.
+    /// Stops rewriting the displayed lines and leaves them on the screen.
     fn clear(&mut self);
 }
 

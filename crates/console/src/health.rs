@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Entry, Event, Health};
 use stdx::units::{CELSIUS, amount_base10};
 
-/// Formats the health of a drive on one line; `None` if the drive reports nothing.
+/// Formats a drive's health on one line; `None` if the drive reports nothing.
 #[must_use]
 pub fn line(health: &Health) -> Option<String> {
     let mut parts = Vec::new();

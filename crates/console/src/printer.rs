@@ -1,7 +1,7 @@
 //! Prints results to standard output, where a closed pipe is not an error, and everything else to standard error.
 //!
-//! All text is written here, and only this module writes escape sequences for the terminal; escape sequences
-//! in external text are escaped.
+//! All text passes through this module, and no other module writes escape sequences for the terminal; those in
+//! external text are escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ pub struct Manner {
     pub style: Style,
     /// Capabilities of standard error.
     pub err: Abilities,
-    /// Whether standard output supports characters other than ASCII.
+    /// Whether standard output supports non-ASCII characters.
     pub out_unicode: bool,
     /// Number of columns of standard output; `None` if it is not a terminal.
     pub out_columns: Option<usize>,
@@ -63,8 +63,7 @@ static MANNER: OnceLock<Manner> = OnceLock::new();
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Returns the output style of this process; `requested` is the requested style, or `None` to choose it
-    /// according to the terminal.
+    /// Returns this process's output style: `requested`, or if that is `None`, a style that suits the terminal.
     pub fn of_process(requested: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = requested.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
@@ -74,7 +73,7 @@ impl Manner {
     }
 }
 
-/// Sets the output style of this process; only the first call has an effect.
+/// Sets this process's output style; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
     // Later calls are ignored on purpose.
     let _ = MANNER.set(manner);
@@ -85,12 +84,12 @@ pub fn mute() {
     MUTED.store(true, Ordering::Relaxed);
 }
 
-/// Returns the output style of this process.
+/// Returns this process's output style.
 pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(DEFAULT)
 }
 
-/// Returns the size of the terminal that is connected to standard error.
+/// Returns the size of the terminal connected to standard error.
 pub(crate) fn size() -> Size {
     terminal::size(&std::io::stderr())
 }
@@ -104,7 +103,7 @@ pub(crate) fn room(size: Size) -> usize {
     size.columns.saturating_sub(1).max(1)
 }
 
-/// Rewrites the lines at the bottom of the terminal, and its task bar.
+/// Rewrites the lines at the bottom of the terminal and updates its task bar.
 pub(crate) fn show(lines: Vec<Line>, taskbar: Taskbar) {
     let mut screen = screen();
     let mut text = screen.redraw(&[], lines, size().columns);
@@ -162,7 +161,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Printed {
     }
 }
 
-/// Prints the bytes of a file to standard output.
+/// Prints a file's bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Printed {
     let mut out = std::io::stdout().lock();
     outcome(out.write_all(bytes).and_then(|()| out.flush()))
@@ -178,7 +177,7 @@ fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(in_json(&serde_json::to_string_pretty(document)?).into_owned())
 }
 
-/// Writes to standard error, ignoring errors: a closed terminal must not end a run that takes a day.
+/// Writes to standard error, ignoring errors: a closed terminal must not end a day-long run.
 fn write_err(text: &str) {
     if text.is_empty() || MUTED.load(Ordering::Relaxed) {
         return;
@@ -230,13 +229,13 @@ pub fn print_line_of(run: Option<(&str, &str)>, line: &str) {
     if !manner.err.rewrites {
         return write_err(&format!("{}\n", lines.join("\n")));
     }
-    // The lock is held during the write, so that two messages are not mixed.
+    // The lock is held during the write, so that messages are not interleaved.
     let mut screen = screen();
     let text = screen.print(&lines, size.columns);
     write_err(&text);
 }
 
-/// Returns the text of a message, made safe to display.
+/// Returns a message's text, made safe to display.
 pub(crate) fn indented(line: &str) -> String {
     let text = in_lines(line.trim_end_matches('\n'));
     let indent = |(number, line): (usize, &str)| match (number, line) {

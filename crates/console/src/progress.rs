@@ -1,5 +1,6 @@
 //! The progress of a running test. `facts.rs` collects the facts about a run, a `View` is a snapshot of these
-//! facts, and lines and records are made from views. All of this is pure; the board decides when to display it.
+//! facts, and lines and records are made from views. All of these are pure; the board decides when to display
+//! them.
 //!
 //! Reads the wall clock only to show users how long the run will take; no decision depends on it.
 
@@ -30,19 +31,19 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Whether cells run in real time. The cells of a simulated drive may follow each other faster than a
-    /// person can read.
+    /// Whether cells run in real time. Cells on a simulated drive may follow each other faster than a person
+    /// can read.
     is_real_time: bool,
     run: Option<String>,
     /// Prefix of the run's lines if there are several runs.
     name: String,
     /// The most recent line.
     last: String,
-    /// Writes the file `live` of the run.
+    /// Writes the run's `live` file.
     live: Option<LiveThread>,
 }
 
-/// The facts about a run in progress; the display and the file `live` read them from other threads.
+/// The facts about a run in progress; the threads that update the display and the `live` file read them.
 #[derive(Debug)]
 struct Shown(Mutex<Facts>);
 
@@ -121,7 +122,7 @@ impl Progress {
 impl Audience for Progress {
     fn step(&mut self, step: Step<'_>) {
         let line = self.facts.lock().step(step, self.board.now());
-        // Consecutive idle times are printed once: a test may idle hundreds of times between short bursts.
+        // Consecutive idle times are printed only once: a test may idle hundreds of times between short bursts.
         if !matches!(step, Step::Idle { .. }) || line != self.last {
             self.print_if_shown(&line);
         }

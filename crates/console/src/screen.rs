@@ -1,4 +1,4 @@
-//! Lines at the bottom of a terminal that are rewritten while other lines scroll above them. Computes the text
+//! Lines that are rewritten at the bottom of a terminal while other lines scroll above them. Computes the text
 //! that changes one state into the next, without side effects; `printer.rs` writes it.
 //!
 //! The cursor always stays below the last line, so that the terminal remains usable no matter how the process ends.
@@ -68,7 +68,7 @@ impl Screen {
         text
     }
 
-    /// Returns the text that prints `permanent` above the lines, which remain.
+    /// Returns the text that prints `permanent` above the lines, which stay in place.
     pub fn print(&mut self, permanent: &[String], width: usize) -> String {
         let lines = self.lines.clone();
         self.redraw(permanent, lines, width)
@@ -97,7 +97,7 @@ impl Screen {
         self.show_in_taskbar(Taskbar::Nothing)
     }
 
-    /// Moves the cursor to the first line. Lines that were drawn on a wider terminal are wrapped now.
+    /// Moves the cursor to the first line. Lines drawn before the terminal became narrower are now wrapped.
     fn back(&self, width: usize) -> String {
         let rows: usize = self.lines.iter().map(|line| line.columns.div_ceil(width.max(1)).max(1)).sum();
         if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r") }

@@ -6,7 +6,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::printer;
 
-/// Size limit of the line.
+/// Maximum length of the line.
 const MOST_BYTES: u64 = 4096;
 
 /// Reads a line from standard input. On a terminal, prints the question first and does not echo the input.

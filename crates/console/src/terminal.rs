@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 
 use stdx::text::on_one_line;
 
-/// Size that is assumed for a terminal that does not report its size.
+/// Size assumed for a terminal that does not report one.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
-/// First versions of terminals that support OSC 9;4; older versions of iTerm2 and Ghostty show it as a
+/// First version of each terminal to support OSC 9;4; older versions of iTerm2 and Ghostty show it as a
 /// notification.
 const ITERM: [u32; 3] = [3, 6, 6];
 const GHOSTTY: [u32; 3] = [1, 2, 0];
@@ -23,7 +23,7 @@ pub struct Abilities {
     /// Whether the stream is a terminal on which lines can be rewritten.
     pub rewrites: bool,
     pub colour: bool,
-    /// Whether the stream can display characters other than ASCII.
+    /// Whether the stream can display non-ASCII characters.
     pub unicode: bool,
     /// Whether the terminal displays the progress of a task in its tab or task bar (OSC 9;4).
     pub taskbar: bool,
@@ -41,7 +41,7 @@ impl Abilities {
     pub const OF_A_FILE: Self =
         Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
-    /// Returns the capabilities of a stream of this process.
+    /// Returns the capabilities of one of this process's streams.
     pub fn of_stream(stream: &impl IsTerminal) -> Self {
         Self::of(stream.is_terminal(), |name| std::env::var_os(name)?.into_string().ok())
     }
@@ -62,7 +62,8 @@ impl Abilities {
     }
 }
 
-/// Returns whether the locale uses UTF-8, by the rules of setlocale(3) for LC_CTYPE; it is C if no variable is set.
+/// Returns whether the locale uses UTF-8, by the rules of setlocale(3) for LC_CTYPE; the locale is C if no variable
+/// is set.
 fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
@@ -70,8 +71,8 @@ fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
 }
 
 fn shows_progress(set: &impl Fn(&str) -> Option<String>) -> bool {
-    // Multiplexers do not pass on OSC 9;4, but they do pass on the environment variables of the terminal in
-    // which they were started.
+    // Multiplexers do not pass on OSC 9;4, but they do pass on the environment variables of the terminal that
+    // they were started in.
     let multiplexed = set("TERM").is_some_and(|term| term.starts_with("screen") || term.starts_with("tmux"));
     if multiplexed || set("TMUX").is_some() || set("STY").is_some() {
         return false;
@@ -95,7 +96,7 @@ fn version(text: &str) -> [u32; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// Returns the size of the terminal that is connected to a stream; the default size for any other stream.
+/// Returns the size of the terminal connected to a stream, or the default size for any other stream.
 pub fn size(stream: &impl AsFd) -> Size {
     let known = rustix::termios::tcgetwinsize(stream).ok();
     let of = |known: rustix::termios::Winsize| Size {
@@ -125,14 +126,14 @@ pub fn clean(text: &str, unicode: bool) -> String {
     if unicode { text.into_owned() } else { in_ascii(&text) }
 }
 
-/// Converts text for a terminal without Unicode: replaces our own symbols by similar symbols, and other
-/// characters by escapes.
+/// Converts text for a terminal without Unicode: replaces our own symbols with similar ones, and other
+/// characters with escapes.
 pub fn in_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\0'..='\x7f' => out.push(c),
-            // Block elements, by eighths, so that charts keep their columns.
+            // Each block element becomes one character, so that charts keep their columns.
             '\u{2581}'..='\u{2588}' => out.push(b".:-=+*%#"[c as usize - 0x2581].into()),
             '\u{2026}' => out.push_str("..."),
             '\u{2013}' | '\u{2014}' => out.push('-'),
@@ -164,7 +165,7 @@ pub fn folded(text: &str, width: usize) -> String {
 }
 
 /// Returns the number of columns of the labels at the start of a line, including the spaces after them. Labels end
-/// with at least two spaces, and take up at most half of the width.
+/// with at least two spaces, and take up at most half the width.
 fn label_columns(line: &str, width: usize) -> usize {
     let text = line.trim_start();
     let indent = columns(&line[..line.len() - text.len()]);
@@ -182,7 +183,7 @@ const UNITS: &[&str] = &[
     "min", "h", "d", "W", "\u{b0}C", "C",
 ];
 
-/// Splits text at spaces, which remain at the ends of the pieces, but not between a number and its unit.
+/// Splits text at spaces, except between a number and its unit; the spaces remain at the ends of the pieces.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces: Vec<&str> = Vec::new();
     let mut end = 0;

@@ -8,7 +8,7 @@ const ROWS: usize = 5;
 const COLUMNS: usize = 60;
 /// Bars by height in eighths of a line.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Number of columns of a bar and the gap after it, if there is room.
+/// Number of columns for a bar and the gap after it, if there is room.
 const WIDE: usize = 4;
 
 /// Draws bars from zero, with the highest value printed on the left and the ends of the horizontal axis below.
@@ -44,7 +44,7 @@ pub fn bars(points: &[(f64, f64)], decimals: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the values, or means of adjacent values if there are more values than columns.
+/// Returns the values, or the means of adjacent values if there are more values than columns.
 fn columns(points: &[(f64, f64)]) -> Vec<f64> {
     let count = points.len().min(COLUMNS);
     let mean = |column: usize| {

@@ -1,4 +1,4 @@
-//! Problems of `library.journal`, which contains the annotations of runs.
+//! Problems with `library.journal`, which contains the annotations of runs.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -10,21 +10,21 @@ use stdx::text::with_causes;
 
 use crate::severity::Severity;
 
-/// Write permission bits of group and others.
+/// Write permission bits for the group and for others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
-/// Maximum number of runs that a message names.
+/// Maximum number of runs named in a message.
 const MOST_NAMED: usize = 5;
 
-/// A problem of `library.journal`.
+/// A problem with `library.journal`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddedProblem {
-    /// It cannot be read.
+    /// The journal cannot be read.
     #[error("cannot be read: {why}; the tags, notes and names in it are not shown, and none can be added")]
     Unreadable {
         /// The error with its causes.
         why: String,
     },
-    /// It was written by a newer Plateau version.
+    /// The journal was written by a newer version of Plateau.
     #[error("was written by a newer version of Plateau; the tags, notes and names in it are not shown")]
     Newer,
     /// The last record is incomplete.
@@ -33,22 +33,22 @@ pub enum AddedProblem {
          its writer has died"
     )]
     Torn {
-        /// Length of the part of the record that exists.
+        /// Length of the incomplete record.
         bytes: u64,
     },
-    /// It belongs to another user.
+    /// The journal belongs to another user.
     #[error("belongs to user {uid}, who can change it; you may be unable to add tags, notes and names")]
     OtherOwner {
         /// The owner.
         uid: u32,
     },
-    /// The permissions of the file allow other users to change it.
+    /// The file's permissions allow other users to change it.
     #[error("others can change the tags, notes and names in it (mode {mode:04o})")]
     OthersCanWrite {
         /// Permissions of the file.
         mode: u32,
     },
-    /// It refers to runs that are not in the library.
+    /// The journal refers to runs that are not in the library.
     #[error("refers to {} not in the library: {}", are(runs.len()), some(runs))]
     NoSuchRuns {
         /// Ids of the runs.
@@ -116,8 +116,8 @@ impl AddedProblem {
     }
 }
 
-/// Examines the journal of a library at `path`. `known` are the ids of all runs and the names of all entries
-/// in the library, and `uid` is the effective user. A missing journal is not a problem.
+/// Examines a library's journal at `path`. `known` are the ids of all runs and the names of all entries in the
+/// library, and `uid` is the effective user. A missing journal is not a problem.
 pub(crate) fn problems(
     library: &Library,
     path: &Path,
@@ -140,7 +140,7 @@ pub(crate) fn problems(
         Err(LibraryJournalError::Newer { .. }) => problems.push(AddedProblem::Newer),
         Err(error) => problems.push(AddedProblem::Unreadable { why: with_causes(&error) }),
     }
-    // The permissions of a link are meaningless, and links are not followed.
+    // A link's permissions are meaningless, and links are not followed.
     if found.is_file() {
         if found.uid() != uid {
             problems.push(AddedProblem::OtherOwner { uid: found.uid() });

@@ -1,5 +1,5 @@
-//! The result of an examination with remedies, as text and as a document. Doc comments in this file are part of the
-//! schema.
+//! The result of an examination, with remedies, as text and as a document. Doc comments in this file are part of
+//! the schema.
 
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ impl Diagnosis {
 /// Number of duplicate runs whose commands are listed.
 const MOST_COMPARED: usize = 4;
 
-/// Returns the path of a file of an archived run after its directory has been restored.
+/// Returns the path that a file in an archived run will have once the run's directory has been restored.
 fn inside(folder: &Path, file: &Path) -> PathBuf {
     folder.join(file.file_name().unwrap_or_default())
 }
@@ -128,11 +128,11 @@ fn longer_of(first: &str, folder: &str) -> String {
 
 /// The remedy for a problem. `options` are appended to commands that use the library.
 fn advice(finding: &Finding, options: &str) -> String {
-    // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
+    // Names in a library may come from anyone, and users may paste the command into a shell.
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
     let path = word(&finding.path);
     let run = finding.run.as_deref().unwrap_or("RUN");
-    // Restores the directory of an archived run, in which the problem can be solved.
+    // The problem can be solved only in the run's directory, so an archived run must be unarchived first.
     let unarchive = finding
         .archive
         .as_ref()

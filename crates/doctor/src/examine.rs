@@ -1,4 +1,4 @@
-//! Reads and verifies every run of a library.
+//! Reads and verifies every run in a library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,17 +13,17 @@ use stdx::text::with_causes;
 use crate::added;
 use crate::problem::{Finding, Problem};
 
-/// Prefix of a run folder that is being created or removed.
+/// Prefix of a run folder being created or removed.
 const NASCENT: &str = ".new-";
-/// Name of a file that is being written: `.plateau-RANDOM.tmp`.
+/// Name of a file being written: `.plateau-RANDOM.tmp`.
 const UNFINISHED: (&str, &str) = (".plateau-", ".tmp");
 
 /// The result of an examination.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Examined {
-    /// Number of runs that were found.
+    /// Number of runs found.
     pub runs: usize,
-    /// Number of runs that were verified: runs that can be read and are not in progress.
+    /// Number of runs verified: those that can be read and are not in progress.
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
@@ -38,11 +38,11 @@ pub struct Caller<'a> {
     pub uid: u32,
     /// Name of the file in a run's directory that the run was imported from.
     pub imported_file: &'a str,
-    /// Size limit of that file.
+    /// Maximum size of that file.
     pub most_imported_bytes: u64,
 }
 
-/// Examines every entry of a library. A library that does not exist is empty.
+/// Examines every entry in a library. A library that does not exist is empty.
 ///
 /// # Errors
 /// Returns an error if the library cannot be listed.
@@ -82,7 +82,7 @@ impl Examination<'_> {
         self.examined.findings.push(Finding::elsewhere(path, problem));
     }
 
-    /// Reports a problem of a run.
+    /// Reports a problem with a run.
     fn report_of(&mut self, run: &Run, path: &Path, problem: Problem) {
         let archive = run.is_archived().then(|| (run.dir.clone(), run.folder()));
         let run = Some(run.file.id.clone());
@@ -197,7 +197,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Examines the annotations of runs. A run that cannot be read is identified by the name of its folder.
+    /// Examines the annotations of runs. A run that cannot be read is identified by its folder's name.
     fn added(&mut self, library: &Library, names: &[OsString]) {
         let entries = names.iter().filter_map(|name| name.to_str());
         let known: BTreeSet<&str> = self.folders.keys().map(String::as_str).chain(entries).collect();

@@ -1,4 +1,4 @@
-//! Examines a library of runs: every file of every run is read and verified, and every problem is reported as a value.
+//! Examines a library of runs: every file in every run is read and verified, and every problem is reported as a value.
 //! Nothing is changed.
 #![forbid(unsafe_code)]
 

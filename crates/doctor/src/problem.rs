@@ -10,19 +10,19 @@ use crate::severity::Severity;
 /// A problem and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Id of the run; None if the problem does not belong to a run, or if the id cannot be read.
+    /// Id of the run; `None` if the problem does not concern a run or the id cannot be read.
     pub run: Option<String>,
     /// Path of the file or folder.
     pub path: PathBuf,
     /// The problem.
     pub problem: Problem,
-    /// The archive with the run, if it has to be unarchived before the problem can be solved, and the directory that
-    /// this creates.
+    /// If the run must be unarchived before the problem can be solved: its archive, and the directory that
+    /// unarchiving creates.
     pub archive: Option<(PathBuf, PathBuf)>,
 }
 
 impl Finding {
-    /// A problem at `path` that does not belong to a run.
+    /// A problem at `path` that does not concern a run.
     #[must_use]
     pub fn elsewhere(path: &Path, problem: Problem) -> Self {
         Self { run: None, path: path.into(), problem, archive: None }
@@ -49,7 +49,7 @@ pub enum Problem {
         "the last record is incomplete ({bytes} B) and is ignored; the process or its host died while writing it"
     )]
     Torn {
-        /// Length of the part of the record that exists.
+        /// Length of the incomplete record.
         bytes: u64,
     },
     /// The records are in an order that no run produces.
@@ -83,12 +83,12 @@ pub enum Problem {
         /// Names of the folders and archives.
         names: Vec<String>,
     },
-    /// The name of the folder or archive differs from the id of the run.
+    /// The name of the folder or archive differs from the run's id.
     #[error("is named {name}: it was renamed or is a copy")]
     Renamed {
         /// Name of the folder or archive.
         name: String,
-        /// Path that it would have with its own name.
+        /// Path it would have if it were named after its run.
         own: PathBuf,
     },
     /// The run belongs to another user.
@@ -100,7 +100,7 @@ pub enum Problem {
     /// A symbolic link, whose target is not part of the library.
     #[error("is a symbolic link; its target is not part of the library")]
     Link,
-    /// A partly created or partly removed run whose process died.
+    /// A run left partly created or partly removed because its process died.
     #[error("is left over from a run whose creation or removal was interrupted")]
     LeftOverRun,
     /// Both the directory and the archive of a run exist.
@@ -114,12 +114,10 @@ pub enum Problem {
         "contains records that could not be appended to the journal, which was moved or changed during the run"
     )]
     Rescued,
-    /// Settings of a drive that an interrupted run left changed.
-    #[error(
-        "contains settings of a drive or of the host that an interrupted run changed and did not restore"
-    )]
+    /// Settings that an interrupted run changed and did not restore.
+    #[error("contains drive or host settings that an interrupted run changed and did not restore")]
     StaleSettings,
-    /// Other users can write to the folder of restore records.
+    /// Other users can write to the restore records' folder.
     #[error("restore records are not used: {why}")]
     UntrustedState {
         /// Why the records are not used.
@@ -140,7 +138,7 @@ pub enum Problem {
         /// Why the index cannot be used.
         why: String,
     },
-    /// The annotations of runs have a problem.
+    /// There is a problem with the annotations of runs.
     #[error(transparent)]
     Added(#[from] AddedProblem),
     /// The file system is almost full.

@@ -1,4 +1,4 @@
-//! Problems of `library.journal` are found, and nothing is changed.
+//! Problems with `library.journal` are found, and nothing is changed.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use doctor::{AddedProblem, Caller, Diagnosed, Diagnosis, Problem, Severity, examine};
 use record::{Change, LIBRARY_JOURNAL, Library, LibraryJournalError};
 
-/// A library with the folder `kept`, and a journal with one tag for the run `kept` and one for the run `lost`.
+/// A library with a `kept` folder, and a journal that tags the runs `kept` and `lost`.
 struct Bench {
     folder: tempfile::TempDir,
     library: Library,
@@ -30,7 +30,7 @@ impl Bench {
         Self { folder, library, journal, uid }
     }
 
-    /// The problems of the journal, for the user `uid`.
+    /// The journal's problems, as found by user `uid`.
     fn found_by(&self, uid: u32) -> Vec<AddedProblem> {
         let before = fs::read(&self.journal).ok();
         let caller = Caller { uid, imported_file: "imported", most_imported_bytes: 1 };
@@ -94,7 +94,7 @@ fn an_incomplete_last_record_is_found_at_every_length() {
     }
     let found = bench.diagnosed();
     assert_eq!((found.severity, found.kind), (Severity::Warning, "library_journal_torn"));
-    // The remedy is correct: the next writer removes it.
+    // The remedy is correct: the next writer removes the incomplete record.
     let tagged = Change::Tagged { run: "kept".into(), tag: "fw1".into() };
     bench.library.annotate::<LibraryJournalError>("alice", |_| Ok(vec![tagged])).expect("written");
     assert_eq!(bench.found(), []);

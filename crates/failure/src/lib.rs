@@ -1,4 +1,4 @@
-//! Errors for the user: the chain of causes, the next step, and a documented exit code.
+//! Errors as shown to the user: the chain of causes, the next step, and a documented exit code.
 #![forbid(unsafe_code)]
 
 pub mod message;
@@ -53,7 +53,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
 ];
 
-/// Why the program failed; the value is the exit code of the process.
+/// Why the program failed; the discriminant is the process's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// A bug, or the system refused an ordinary call.
@@ -64,7 +64,7 @@ pub enum Exit {
     Refused = 3,
     /// The target cannot be used.
     Unusable = 4,
-    /// The device failed in use.
+    /// The device failed during use.
     Device = 5,
     /// A run cannot be found, read or written.
     Run = 6,
@@ -89,8 +89,8 @@ impl Exit {
         self as u8
     }
 
-    /// Rank among several failures; the highest one determines the exit code: a failed device matters more than an
-    /// interruption.
+    /// Rank among several failures; the highest one determines the exit code, because a failed device, for
+    /// example, matters more than an interruption.
     #[must_use]
     pub const fn gravity(self) -> u8 {
         match self {
@@ -107,12 +107,12 @@ impl Exit {
     }
 }
 
-/// An error with its exit code, and the run that it belongs to, if a run was started.
+/// An error with its exit code and, if a run was started, the run that it belongs to.
 #[derive(Debug)]
 pub struct Failure {
-    /// Exit code of the program.
+    /// The program's exit code.
     pub exit: Exit,
-    /// The run to which it belongs.
+    /// The run that the error belongs to.
     pub run: Option<String>,
     /// Results obtained before the failure; printed together with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
@@ -123,11 +123,11 @@ pub struct Failure {
     error: anyhow::Error,
 }
 
-/// Result of a command.
+/// The result of a command.
 pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    /// Returns the failure with this error.
+    /// Returns a failure with this error.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         Self {
             exit,
@@ -139,19 +139,19 @@ impl Failure {
         }
     }
 
-    /// Returns the failure with this text.
+    /// Returns a failure with this text.
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
         Self::new(exit, anyhow::Error::msg(text.into()))
     }
 
-    /// Names the run to which the failure belongs.
+    /// Names the run that the failure belongs to.
     #[must_use]
     pub fn of_run(mut self, id: &str) -> Self {
         self.run = Some(id.into());
         self
     }
 
-    /// Adds results before the failure.
+    /// Adds results obtained before the failure.
     #[must_use]
     pub fn with_document(mut self, document: serde_json::Value) -> Self {
         if let serde_json::Value::Object(found) = document {

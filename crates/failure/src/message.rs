@@ -1,7 +1,6 @@
-//! Messages for errors of targets: what happened and why, as stated by the error itself, and which option of
-//! this program to type next.
+//! Messages for target errors: what happened and why, in the error's own words, and which option to try next.
 //!
-//! Only this module connects errors of the crates below with options of this program.
+//! No other module relates errors from lower-level crates to command-line options.
 
 mod array;
 mod command;
@@ -18,7 +17,7 @@ use next::then;
 pub use refusal::of_refusal;
 use workload::{CaptureError, NoReplay, TraceError, WorkloadError};
 
-/// Returns the message of an error, with the next step.
+/// Returns the message for an error, including the next step.
 pub fn of_drive(error: &DriveError) -> String {
     match error {
         DriveError::Refused { target, refusals } => {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{Job, PROGRAM, keys, set};
 
-/// Options that exclude each other within a job.
+/// Options that cannot be combined within a job.
 const ONE_OF: &[[&str; 2]] = &[
     ["bs", "bssplit"],
     ["rwmixread", "rwmixwrite"],
@@ -12,7 +12,7 @@ const ONE_OF: &[[&str; 2]] = &[
     ["hipri", "sqthread_poll"],
 ];
 
-/// Returns two options of one job that exclude each other.
+/// Returns two options of one job that cannot be combined.
 #[must_use]
 pub fn conflict(job: &[(&'static str, String)]) -> Option<[&'static str; 2]> {
     let has = |wanted: &str| job.iter().any(|(name, _)| *name == wanted);

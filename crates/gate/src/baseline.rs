@@ -1,4 +1,4 @@
-//! The run to which differences are relative.
+//! The run that differences are relative to.
 
 use compare::{Comparison, Difference};
 
@@ -16,13 +16,13 @@ pub struct Baseline {
 pub(crate) struct Compared {
     pub key: String,
     pub name: String,
-    /// None if the baseline's value is zero.
+    /// `None` if the baseline's value is zero.
     pub difference: Option<Difference>,
 }
 
 impl Baseline {
-    /// Extracts the differences from a comparison of the baseline with the run; if there is no comparison,
-    /// the runs have no common figures.
+    /// Extracts the differences from a comparison of the baseline with the run, which is `None` if they have no
+    /// figures in common.
     #[must_use]
     pub fn of(facts: Facts, comparison: Option<&Comparison>) -> Self {
         let lines = comparison.iter().flat_map(|comparison| &comparison.lines);

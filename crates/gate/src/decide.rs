@@ -14,7 +14,7 @@ use stdx::Mistake;
 /// Evaluates a run against rules.
 ///
 /// # Errors
-/// Returns every rule that refers to a figure that does not exist, or to a baseline that is missing.
+/// Returns every rule that refers to a nonexistent figure or a missing baseline.
 pub fn decide(rules: &Rules, facts: &Facts, baseline: Option<&Baseline>) -> Result<Verdict, Vec<Mistake>> {
     let judge = Judge { facts, baseline };
     let (mut judged, mut mistakes) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ impl Judge<'_> {
         Reason { key: None, value: None, unit: None, difference_percent: None, outcome, text }
     }
 
-    /// Evaluates every matching value; `must_hold` states whether the condition must hold or must not.
+    /// Evaluates every matching value; `must_hold` says whether the condition must or must not hold.
     fn values(&self, threshold: &Threshold, must_hold: bool) -> Result<Vec<Reason>, String> {
         let Limit::Value(limit, _) = threshold.limit else { return Ok(Vec::new()) };
         let matching: Vec<&Value> =
@@ -110,7 +110,7 @@ impl Judge<'_> {
                 })
             })
             .collect();
-        // A figure that is in the baseline but not in the run must not pass.
+        // A rule must not pass if its figure is in the baseline but not in the run.
         let is_compared = |key: &str| baseline.differences.iter().any(|compared| compared.key == key);
         let lost = baseline.facts.values.iter().filter(|value| value.value.is_some() && is_about(&value.key));
         found.extend(lost.filter(|value| !is_compared(&value.key)).map(|value| Reason {
@@ -124,7 +124,8 @@ impl Judge<'_> {
         self.facts.values.iter().find(|value| value.key == key)
     }
 
-    /// Determines whether a key without figures is mistyped or belongs to a test that the run does not contain.
+    /// Returns an error if a key without figures is mistyped, or a reason if it belongs to a test that the run
+    /// lacks.
     fn without_figures(&self, threshold: &Threshold) -> Result<Reason, String> {
         let key = threshold.key.as_str();
         let all = || {
@@ -158,7 +159,7 @@ impl Judge<'_> {
         })
     }
 
-    /// States which of the two runs has no matching figure.
+    /// Says which of the two runs has no matching figure.
     fn lacking(&self, threshold: &Threshold) -> String {
         let key = &threshold.key;
         if self.facts.values.iter().any(|value| value.value.is_some() && threshold.is_about(&value.key)) {
@@ -179,7 +180,7 @@ fn listed<'a>(keys: impl Iterator<Item = &'a str>) -> String {
     if more > 0 { format!("{all} and {more} more") } else { all }
 }
 
-/// If a rule about several figures is met, the figures are summarized.
+/// If a rule that matches several figures is met, they are summarized.
 fn in_one(mut found: Vec<Reason>) -> Reason {
     if found.len() == 1 {
         return found.swap_remove(0);

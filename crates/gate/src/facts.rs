@@ -16,7 +16,7 @@ pub struct Facts {
     pub(crate) values: Vec<Value>,
     /// Whether each condition without a number holds.
     pub(crate) words: Vec<(&'static str, Check)>,
-    /// The first components of all possible figure keys, including those that the run does not have.
+    /// The first components of all possible figure keys, including those that the run lacks.
     pub(crate) families: Vec<String>,
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct Value {
     /// As printed.
     pub name: String,
     pub unit: &'static str,
-    /// None if it was not measured or not reported.
+    /// `None` if it was not measured or not reported.
     pub value: Option<f64>,
     pub host_limited: bool,
 }
 
 impl Facts {
-    /// Extracts the facts of a run with these records.
+    /// Extracts the facts from a run with these records.
     #[must_use]
     pub fn of(candidate: &Candidate, entries: &[Entry]) -> Self {
         let document = candidate.document();

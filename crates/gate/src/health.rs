@@ -1,4 +1,4 @@
-//! Values of a drive's health over a run that can be limited.
+//! Values of a drive's health over a run that rules can limit.
 
 use record::{Entry, Event, Health};
 use stdx::nearest;
@@ -6,12 +6,12 @@ use stdx::units::CELSIUS;
 
 const PREFIX: &str = "health.";
 
-/// A value derived from the readings of a run.
+/// A value derived from a run's readings.
 pub(crate) struct HealthValue {
     pub key: &'static str,
     pub name: &'static str,
     pub unit: &'static str,
-    /// None if the drive does not report it.
+    /// `None` if the drive does not report it.
     of: fn(&[&Health]) -> Option<f64>,
 }
 
@@ -86,14 +86,14 @@ fn largest(all: &[&Health], of: fn(&Health) -> Option<f64>) -> Option<f64> {
     all.iter().filter_map(|health| of(health)).reduce(f64::max)
 }
 
-/// Growth of a counter between the first and the last reading that contain it; unknown if the counter was reset.
+/// Growth of a counter between the first and last readings that contain it; unknown if the counter was reset.
 fn growth(all: &[&Health], of: fn(&Health) -> Option<u64>) -> Option<f64> {
     let first = all.iter().find_map(|health| of(health))?;
     let last = all.iter().rev().find_map(|health| of(health))?;
     last.checked_sub(first).map(|grown| grown as f64)
 }
 
-/// The values of a run.
+/// A run's values.
 pub(crate) fn values(entries: &[Entry]) -> impl Iterator<Item = (&'static HealthValue, Option<f64>)> {
     let readings: Vec<&Health> = entries
         .iter()

@@ -1,9 +1,9 @@
-//! Gates: rules that a run must meet before firmware is released, and the verdict in the formats that scripts and
+//! Gates: rules that a run must meet before firmware is released, and the verdict in formats that scripts and
 //! forges read.
 //!
-//! [`Rules::read`] reads a rules file, [`Facts::of`] extracts what rules refer to from a run, and
-//! [`decide()`] is a function of both; it reads neither files nor the clock. A rule that cannot be checked is
-//! never met.
+//! [`Rules::read`] reads a rules file, [`Facts::of`] extracts from a run what rules refer to, and [`decide()`]
+//! is a pure function of both, which reads neither files nor the clock. A rule that cannot be checked is never
+//! met.
 #![forbid(unsafe_code)]
 
 mod baseline;

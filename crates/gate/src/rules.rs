@@ -1,4 +1,4 @@
-//! A rules file: TOML with the lists `require` and `fail-if`. All errors are found at once.
+//! A rules file: TOML with the `require` and `fail-if` lists. All errors are reported at once.
 
 use compare::{Limit, Threshold};
 use stdx::nearest;
@@ -9,14 +9,14 @@ use crate::health;
 use crate::words::{self, Word};
 use stdx::Mistake;
 
-/// The rules of a file.
+/// The rules in a file.
 #[derive(Debug, Default)]
 pub struct Rules {
     /// Path as opened.
     pub file: String,
     /// The run to compare with, unless the command line names a run.
     pub baseline: Option<String>,
-    /// How to treat a difference of unknown spread.
+    /// How to treat a difference whose spread is unknown.
     pub spread_unknown: SpreadUnknown,
     pub(crate) rules: Vec<Rule>,
 }
@@ -40,14 +40,14 @@ pub(crate) struct Rule {
     pub condition: Condition,
 }
 
-/// The condition of a rule.
+/// A rule's condition.
 #[derive(Debug)]
 pub(crate) enum Condition {
-    /// A word of [`words::WORDS`] must hold.
+    /// One of [`words::WORDS`] must hold.
     Word(&'static Word),
     /// Every matching value must be within a limit.
     Within(Threshold),
-    /// No matching value, or difference from the baseline, may meet the condition.
+    /// No matching value or difference from the baseline may meet the condition.
     Never(Threshold),
 }
 

@@ -1,4 +1,4 @@
-//! A run to evaluate, or one that serves as the baseline.
+//! A run to evaluate or to use as the baseline.
 
 use compare::{Candidate, Comparison};
 use record::{Loaded, RunFile};
@@ -10,7 +10,7 @@ use crate::rules::Rules;
 use crate::verdict::Verdict;
 use stdx::Mistake;
 
-/// A run as seen by rules.
+/// A run as rules see it.
 #[derive(Debug)]
 pub struct Subject {
     candidate: Candidate,
@@ -64,7 +64,7 @@ pub fn judge(
             return Err(Refused::EmptyBaseline { run: baseline.facts.run });
         }
         Some(baseline) => {
-            // Runs without a common figure cannot be compared; in that case, rules about differences find no value.
+            // Runs without a common figure cannot be compared; rules about differences then find no value.
             let comparison = Comparison::of(vec![baseline.candidate, candidate]).ok();
             Some(Baseline::of(baseline.facts, comparison.as_ref()))
         }

@@ -44,7 +44,7 @@ pub(crate) fn named(text: &str) -> Result<&'static Word, String> {
     })
 }
 
-/// The details of one of the run's marks; None if it does not have the mark.
+/// The details of one of the run's marks; `None` if it does not have the mark.
 fn marked(document: &Document, kind: MarkKind) -> Option<String> {
     let marks = document.marks(None);
     marks.into_iter().find(|mark| mark.kind == kind).map(|mark| mark.details.join("; "))

@@ -1,4 +1,4 @@
-//! The verdict in each format, with text that would be interpreted as markup if it were not escaped.
+//! The verdict in each format, including text that would be interpreted as markup if it were not escaped.
 
 use gate::formats::{badge, github, gitlab, junit, markdown, text};
 use gate::{List, Reason, RuleOutcome, RuleVerdict, Verdict};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::request::{Plan, Request, Start, Target};
 
-/// The arguments that estimate a plan for a target. `file` contains the text of the plan.
+/// The arguments to estimate a plan for a target. `file` contains the text of the plan.
 #[must_use]
 pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["plan".into(), "--no-rehearsal".into()];
@@ -13,7 +13,7 @@ pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// The arguments that carry out a request; None for `stop`, which is a signal.
+/// The arguments to carry out a request; `None` for `stop`, which is a signal.
 #[must_use]
 pub fn words(request: &Request, file: &Path) -> Option<Vec<OsString>> {
     let resume = |run: &str, identity: &Option<String>, more: &[&str]| {
@@ -76,7 +76,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    // Only the value of an option may need quotes, not its name.
+    // Only an option's value may need quotes, not its name.
     match word.split_once('=').filter(|(name, _)| name.starts_with("--") && name.chars().all(is_plain)) {
         Some((name, value)) => format!("{name}={}", stdx::text::in_quotes(value)),
         None => stdx::text::in_quotes(word),

@@ -14,7 +14,7 @@ pub enum LaunchError {
     /// The process ended before the run began or continued.
     #[error("{text}")]
     Ended {
-        /// Exit code; None if a signal ended it.
+        /// Exit code; `None` if a signal ended it.
         code: Option<i32>,
         /// Output of the process.
         text: String,
@@ -26,7 +26,7 @@ pub enum LaunchError {
         run: String,
     },
     /// No process is working on the run.
-    #[error("no process of this host is working on run {run}")]
+    #[error("no process on this host is working on run {run}")]
     NotRunning {
         /// The run.
         run: String,
@@ -42,7 +42,7 @@ pub enum LaunchError {
     Unclear {
         /// The run.
         run: String,
-        /// Why it is unknown.
+        /// Why this could not be determined.
         #[source]
         source: record::LibraryError,
     },

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use stdx::files::{Links, is_locked, open, read_text};
 
-/// Size limit of `/proc/locks`.
+/// Maximum size of `/proc/locks`.
 const MOST_LOCKS_BYTES: u64 = 16 << 20;
 
 /// The state of a journal's lock.
@@ -21,7 +21,7 @@ pub enum Lock {
     Unknown(io::Error),
 }
 
-/// The lock that a process working on the run in `dir` holds. The run need not be readable.
+/// The state of the lock that a process working on the run in `dir` would hold. The run need not be readable.
 #[must_use]
 pub fn lock_of(dir: &Path) -> Lock {
     let journal = dir.join("journal");
@@ -29,7 +29,7 @@ pub fn lock_of(dir: &Path) -> Lock {
         Ok(true) => Lock::Held,
         Ok(false) => Lock::Free,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Lock::Free,
-        // The kernel also lists the locks of files that this process may not open.
+        // The kernel also lists locks on files that this process may not open.
         Err(_) if is_listed(&journal) => Lock::Held,
         Err(error) => Lock::Unknown(error),
     }
@@ -45,14 +45,15 @@ fn locks() -> Option<String> {
     read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()
 }
 
-/// The process that holds an exclusive lock on `journal`; None if there is none, or if this process may not
-/// inspect that process.
+/// The process that holds an exclusive lock on `journal`; `None` if there is none, or if the current process
+/// may not inspect it.
 #[must_use]
 pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
     let inode = fs::metadata(&journal).ok()?.ino();
     let locks = locks()?;
-    // On some file systems, the device number of a lock differs from the file's, so check the open files as well.
+    // On some file systems, a lock's device number differs from the file's, so also check the process's open
+    // files.
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
 }
 
@@ -60,7 +61,8 @@ pub fn holder(journal: &Path) -> Option<i32> {
 fn writers(locks: &str, inode: u64) -> Vec<i32> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`; a line with `->` is a process that waits for the lock.
+        // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`; a line with `->` describes a process waiting for the
+        // lock.
         let [_, "FLOCK", _, "WRITE", pid, file, ..] = words[..] else { return None };
         let found = file.rsplit(':').next()?.parse::<u64>().ok()?;
         (found == inode).then(|| pid.parse().ok()).flatten()
@@ -73,7 +75,7 @@ fn has_open(pid: i32, path: &Path) -> bool {
     open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == path))
 }
 
-/// The run in `library` whose journal the process `pid` holds.
+/// The run in `library` whose journal process `pid` has locked.
 pub fn held_by(pid: u32, library: &Path) -> Option<String> {
     let library = library.canonicalize().ok()?;
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
@@ -81,7 +83,7 @@ pub fn held_by(pid: u32, library: &Path) -> Option<String> {
         let path = fs::read_link(entry.path()).ok()?;
         let within = path.strip_prefix(&library).ok()?;
         let run = within.parent()?.to_str()?.to_owned();
-        // A run that is still being created has a temporary name.
+        // A run still being created has a temporary name.
         let is_run = within.file_name()? == "journal" && !run.contains('/') && !run.starts_with('.');
         is_run.then_some((run, path))
     });

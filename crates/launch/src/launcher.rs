@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LOOK_LATER: Duration = Duration::from_secs(1);
 /// Number of polls in the first minute.
 const LOOKS: u32 = 3000;
-/// Size limit of a response.
+/// Maximum size of a response.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
 /// Limit on how much of a process's output is stored.
 const MOST_OUTPUT_BYTES: u64 = 8 << 10;
@@ -52,11 +52,12 @@ pub struct Launched {
 }
 
 impl Launcher {
-    /// Carries out a request. Returns when the run has begun, continues, or has received the signal to stop. `name`
-    /// distinguishes the files of this request from others.
+    /// Carries out a request. Returns once the run has begun, has continued, or has received the signal to stop.
+    /// `name` distinguishes this request's files from others.
     ///
     /// # Errors
-    /// If the request is not valid, or the process ended before the run began. In either case, nothing was started.
+    /// Returns an error if the request is not valid or the process ended before the run began. In either case, no
+    /// run was started.
     pub fn perform(&self, request: &Request, name: &str) -> Result<Launched, LaunchError> {
         request.check()?;
         let plan = self.plan_file(name);
@@ -82,7 +83,7 @@ impl Launcher {
     /// plan cannot be run.
     ///
     /// # Errors
-    /// If the plan or the target is not valid, or the process cannot be started.
+    /// Returns an error if the plan or target is not valid, or if the process cannot be started.
     pub fn estimate(&self, plan: &Plan, target: &Target, name: &str) -> Result<Value, LaunchError> {
         plan.check()?;
         target.check()?;
@@ -95,7 +96,7 @@ impl Launcher {
     /// The document that `plateau --json WORDS` prints. If the command fails, the document describes the problem.
     ///
     /// # Errors
-    /// If the process cannot be started, does not respond in time, or prints no document.
+    /// Returns an error if the process cannot be started, does not respond in time, or prints no document.
     pub fn ask(&self, words: &[OsString]) -> Result<Value, LaunchError> {
         let failed = || at(&self.program);
         let mut command = self.command();
@@ -145,7 +146,7 @@ impl Launcher {
         Ok(file)
     }
 
-    /// Starts a process and waits until it has begun a run, or continues `run`.
+    /// Starts a process and waits until it has begun a run or continued `run`.
     fn begin(&self, words: &[OsString], name: &str, run: Option<&str>) -> Result<Launched, LaunchError> {
         let before = run.map(|run| self.resumable(run)).transpose()?;
         let length = |journal: &Path| std::fs::metadata(journal).map_or(0, |found| found.len());
@@ -163,7 +164,7 @@ impl Launcher {
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
             let begun = match (run, &before) {
-                // The journal of a resumed run grows when it continues.
+                // A resumed run's journal grows when the run continues.
                 (Some(run), Some(journal)) => (length(journal) > was).then(|| run.to_owned()),
                 _ => held_by(child.id(), &self.library),
             };
@@ -186,8 +187,8 @@ impl Launcher {
         }
     }
 
-    /// The newest run that was created since then with this command line. A short simulated run may begin and
-    /// end between two polls.
+    /// The newest run created since then with this command line. A short simulated run may begin and end
+    /// between two polls.
     fn created_since(&self, since: jiff::Timestamp, words: &[OsString]) -> Option<String> {
         let names = std::fs::read_dir(&self.library).ok()?.flatten().map(|entry| entry.path());
         let runs = names.filter_map(|dir| Run::open(&dir).ok()).filter(|run| {
@@ -197,8 +198,8 @@ impl Launcher {
         runs.max_by_key(|run| run.file.created).map(|run| run.file.id)
     }
 
-    /// Returns the journal of a run that no process is working on. In case of doubt, a process is assumed to
-    /// be working on it.
+    /// Returns the journal of a run that no process is working on. In case of doubt, a process is assumed to be
+    /// working on the run.
     fn resumable(&self, run: &str) -> Result<PathBuf, LaunchError> {
         let opened = self.open(run)?;
         match opened.is_in_progress() {
@@ -216,7 +217,7 @@ impl Launcher {
         let process = Pid::from_raw(pid).ok_or_else(not_running)?;
         let failed = |errno: rustix::io::Errno| at(format!("process {pid}"))(errno.into());
         let descriptor = pidfd_open(process, PidfdFlags::empty()).map_err(failed)?;
-        // The PID may have been reused before it was opened, but cannot be afterwards.
+        // The PID may have been reused before the process was opened, but cannot be reused afterwards.
         if holder(&journal) != Some(pid) {
             return Err(not_running());
         }
@@ -241,7 +242,7 @@ fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     }
 }
 
-/// The output of a process.
+/// A process's output.
 fn printed(mut log: File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;

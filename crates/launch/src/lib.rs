@@ -1,5 +1,5 @@
 //! Starts, stops and resumes runs. A run is a separate process with the command line that a user would type, so every
-//! check of `plateau run` applies, and a run is not affected when the process that started it ends.
+//! check that `plateau run` makes applies, and a run continues if the process that started it ends.
 //!
 //! A launcher accepts only a [`Request`], which cannot name a program or an option. If it arrives over a socket, its
 //! target must be a block device under `/dev` or a simulated drive, so it cannot name a file to overwrite.

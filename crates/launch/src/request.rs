@@ -1,4 +1,4 @@
-//! The requests to a launcher, and their limits.
+//! The requests that a launcher accepts, and their limits.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_REQUEST_BYTES: usize = 256 << 10;
 /// Size limit of a plan.
 const MOST_PLAN_BYTES: usize = 64 << 10;
-/// Size limit of a path, an identity and other single values.
+/// Size limit of a path, an identity or any other single value.
 const MOST_TEXT_BYTES: usize = 4096;
 /// Number of tests.
 const MOST_TESTS: usize = 64;
@@ -56,7 +56,7 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Plan {
-    /// Tests of a profile.
+    /// Tests in a profile.
     Tests {
         /// Names of the tests.
         tests: Vec<String>,
@@ -78,7 +78,7 @@ pub struct Target {
     /// Scale of a simulated drive.
     #[serde(default)]
     pub scale: Option<String>,
-    /// Size of a file that does not exist yet.
+    /// Size of a file that does not yet exist.
     #[serde(default)]
     pub size: Option<String>,
 }
@@ -111,16 +111,16 @@ pub enum Invalid {
         /// The text.
         name: String,
     },
-    /// More tests than exist.
+    /// More than the number of existing tests.
     #[error("more tests than exist")]
     TooMany,
 }
 
 impl Request {
-    /// Checks the limits of all values. The run itself checks their meaning.
+    /// Checks the limits of all values; the run itself checks their meaning.
     ///
     /// # Errors
-    /// If a value is missing, too long, or of the wrong kind.
+    /// Returns an error if a value is missing, too long, or of the wrong kind.
     pub fn check(&self) -> Result<(), Invalid> {
         match self {
             Self::Start(start) => start.check(),
@@ -132,7 +132,7 @@ impl Request {
         }
     }
 
-    /// The run to which the request applies; None for one that has not started.
+    /// The run that the request applies to; `None` for a run that has not started.
     #[must_use]
     pub fn run(&self) -> Option<&str> {
         match self {
@@ -199,7 +199,7 @@ impl Target {
         }
         text("the target", &self.path)?;
         match self.path.strip_prefix("sim:") {
-            // Models in files are accepted only on the command line.
+            // Models defined in files are accepted only on the command line.
             Some(model) => name("model", model)?,
             None if self.path.starts_with('/') => {}
             None => return Err(Invalid::Target),

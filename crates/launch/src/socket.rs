@@ -1,5 +1,5 @@
-//! A launcher that serves a socket: one connection, one request, one response. As a service with more privileges than
-//! its clients, it accepts only a [`Request`].
+//! A launcher that serves a socket: one connection, one request, one response. Because the service has more
+//! privileges than its clients, it accepts only a [`Request`].
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -17,7 +17,7 @@ use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
 use crate::request::{MOST_REQUEST_BYTES, Request};
 
-/// Time that a client waits until the stop signal has been sent to a run.
+/// How long a client waits for the stop signal to be sent to a run.
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 /// Time limit for a client to send its request.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const MOST_ANSWER_BYTES: u64 = 64 << 10;
 /// Size limit of the user list.
 const MOST_PASSWD_BYTES: u64 = 4 << 20;
 
-/// The response of a launcher.
+/// A launcher's response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -37,7 +37,7 @@ pub enum Answer {
     Error(String),
 }
 
-/// The UID of a user, given as a number or as a name in `/etc/passwd`; None if there is no such user.
+/// The UID of a user, given as a number or a name in `/etc/passwd`; `None` if there is no such user.
 #[must_use]
 pub fn uid(user: &str) -> Option<u32> {
     if let Ok(number) = user.parse() {
@@ -53,7 +53,7 @@ pub fn uid(user: &str) -> Option<u32> {
 /// The user at the other end of a socket.
 ///
 /// # Errors
-/// If the descriptor is not a Unix socket.
+/// Returns an error if the descriptor is not a Unix socket.
 pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
     let peer = rustix::net::sockopt::socket_peercred(socket)?;
     Ok(peer.uid.as_raw())
@@ -62,7 +62,7 @@ pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
 /// Serves the single request on a connection, if its sender is one of `allowed`. Returns what was launched.
 ///
 /// # Errors
-/// If the connection fails. A refused request is not an error but a response.
+/// Returns an error if the connection fails. A refused request is not an error but a response.
 pub fn serve_one(
     connection: &UnixStream,
     allowed: &[u32],
@@ -85,7 +85,7 @@ pub fn serve_one(
     };
     let mut connection = connection;
     connection.write_all(&serde_json::to_vec(&answer)?)?;
-    // The client waits for the end of the response, not for the end of this process.
+    // The client waits until the response ends, not until this process does.
     connection.shutdown(Shutdown::Write)?;
     Ok(launched)
 }
@@ -100,8 +100,8 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }
 
-/// The request, with its target resolved to a device node. With the privileges of this process, any other target
-/// could be a file to overwrite or create, because a file's identity is only its name. Links are resolved here, because
+/// The request, with its target resolved to a device node. No other target is accepted: this process has the privileges
+/// to overwrite or create any file, and a file's identity is only its name. Links are resolved in advance, because
 /// users can replace those in `/dev/shm` at any time.
 fn on_device(request: Request) -> Result<Request, String> {
     let Request::Start(mut start) = request else { return Ok(request) };
@@ -111,7 +111,7 @@ fn on_device(request: Request) -> Result<Request, String> {
     let typed = start.target.path.escape_debug().to_string();
     let refused = || {
         format!(
-            "this launcher accepts only block devices below /dev and simulated drives, and '{typed}' is neither; run `plateau run` for files"
+            "this launcher accepts only block devices under /dev and simulated drives, and '{typed}' is neither; run `plateau run` for files"
         )
     };
     if start.target.size.is_some() || !is_below_dev(Path::new(&start.target.path)) {
@@ -131,12 +131,12 @@ fn is_below_dev(path: &Path) -> bool {
 /// Sends a request to the launcher at `socket` and returns the run.
 ///
 /// # Errors
-/// If there is no launcher, or if it refused the request.
+/// Returns an error if there is no launcher, or if it refused the request.
 pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> {
     request.check()?;
     let exchange = || -> std::io::Result<Vec<u8>> {
         let mut stream = UnixStream::connect(socket)?;
-        // Otherwise, the launcher responds when the run has started, which may take as long as formatting the drive; if
+        // Otherwise, the launcher responds once the run has started, which may take as long as formatting the drive; if
         // it exits without a response, the connection closes.
         let limit = matches!(request, Request::Stop { .. }).then_some(STOPPED_WITHIN);
         stream.set_read_timeout(limit)?;
@@ -172,7 +172,7 @@ mod tests {
         let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
         let bytes = bytes.to_vec();
         let client = std::thread::spawn(move || {
-            // The launcher may close the connection before it has read a long request.
+            // The launcher may close the connection before it has read a long request to the end.
             drop(there.write_all(&bytes));
             drop(there.shutdown(Shutdown::Write));
             let mut answer = Vec::new();

@@ -1,4 +1,4 @@
-//! Delivers notices: by a program, a webhook or mail.
+//! Delivers notices through a program, a webhook or mail.
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::config::{Entry, Mail, Means, Source};
 use crate::notice::{Event, Notice};
 use crate::{mail, render};
 
-/// Where programs find other programs.
+/// The search path for programs started by a channel's program.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Why a notice was not delivered.
@@ -48,7 +48,7 @@ pub enum DeliveryError {
     /// The request failed.
     #[error(transparent)]
     Request(CurlError),
-    /// The channel failed because of a mistake in this program.
+    /// The channel failed because of a bug in this program.
     #[error("internal error: {0}")]
     Panicked(String),
     /// The mail cannot be stored for curl.
@@ -60,7 +60,7 @@ pub enum DeliveryError {
 #[derive(Debug, Clone)]
 pub struct Channel {
     entry: Entry,
-    /// Folder for mails that are being sent; no other user can write to it.
+    /// Folder for mail being sent; no other user can write to it.
     folder: PathBuf,
 }
 
@@ -83,7 +83,7 @@ impl Channel {
         self.entry.events.contains(&event) || event == Event::Test
     }
 
-    /// Checks that the files and programs of the channel can be used.
+    /// Checks that the channel's files and programs can be used.
     ///
     /// # Errors
     /// Returns the error that a delivery would return.
@@ -116,9 +116,9 @@ impl Channel {
     /// Delivers a notice, once.
     ///
     /// # Errors
-    /// Returns an error if it was not delivered, or if that is unknown.
+    /// Returns an error if the notice was not delivered, or if it is unknown whether it was.
     pub fn deliver(&self, notice: &Notice, stop: &AtomicBool) -> Result<(), DeliveryError> {
-        // A panic would silently end the thread of the channel.
+        // A panic would silently end the channel's thread.
         let attempted = catch_unwind(AssertUnwindSafe(|| self.attempt(notice, stop)));
         attempted.unwrap_or_else(|panic| Err(DeliveryError::Panicked(panic_message(&*panic).into())))
     }
@@ -155,7 +155,7 @@ impl Channel {
         let stored = |error: stdx::files::Unowned| DeliveryError::Stored(error.into());
         let folder = OwnedFolder::make(&self.folder).map_err(stored)?;
         let name = format!("{}.eml", self.name());
-        // A file may be left over from a process that was killed.
+        // A process that was killed may have left a file behind.
         folder.remove(&name).map_err(stored)?;
         let mut file = folder.new_file(&name).map_err(stored)?;
         file.write_all(&mail::message(mail, notice)).map_err(DeliveryError::Stored)?;
@@ -163,7 +163,7 @@ impl Channel {
         let sent =
             mail_request(mail, &path).and_then(|request| curl::send(request, limit, stop).map_err(of_curl));
         folder.remove(&name).map_err(stored)?;
-        // The program reports refusals of the server as errors.
+        // The program reports the server's refusals as errors.
         sent.map(drop)
     }
 }
@@ -211,7 +211,7 @@ fn run_program(
     }
 }
 
-/// Returns the address of a webhook. An address in a file has not been checked along with the configuration.
+/// Returns a webhook's address. An address read from a file was not checked together with the configuration.
 fn address(url: &Source, has_token: bool, has_proxy: bool) -> Result<String, DeliveryError> {
     match url {
         Source::Value(url) => Ok(url.clone()),

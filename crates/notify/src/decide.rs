@@ -1,5 +1,5 @@
-//! Which observations cause a notice. Pure: the result depends only on earlier observations, the current
-//! observation and the rules.
+//! Which observations cause a notice. Pure: the result depends only on the rules, the current observation and
+//! earlier ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::notice::{About, Event, Subject};
 /// Limits of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// A run without activity for this time is stuck.
+    /// A run that shows no activity for this long is stuck.
     pub stuck_after: Duration,
     /// An interrupted run is reported if it has not been continued within this time.
     pub interrupted_after: Duration,
@@ -18,7 +18,7 @@ pub struct Rules {
 /// What is known from earlier observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The journal length of each run that had ended. If a run was continued, its journal is longer.
+    /// The journal length of each run that had ended. If a run has been continued, its journal has grown.
     pub ended: BTreeMap<String, u64>,
     /// Ids of notices.
     pub noticed: BTreeSet<String>,
@@ -51,7 +51,7 @@ pub enum State {
     },
 }
 
-/// A run at the time of the observation.
+/// A run at the time of an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observed {
     /// The run.
@@ -104,7 +104,7 @@ fn conclude(known: &Known, observed: &Observed, rules: &Rules) -> Option<Conclus
     }
 }
 
-/// Returns the id of a notice. The length of the journal distinguishes the interruptions of a run.
+/// Returns the id of a notice. The journal's length distinguishes a run's interruptions from each other.
 fn id(run: &Subject, event: Event, journal_bytes: u64) -> String {
     format!("{}:{}:{journal_bytes}", run.id, event.word())
 }

@@ -2,7 +2,7 @@
 //! needs attention.
 //!
 //! A separate process (`plateau notify`) observes the library. It reads runs as an untrusted observer, never writes to
-//! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects a run.
+//! them and takes no lock that a run waits for, so neither a slow channel nor a crash of this process affects runs.
 #![forbid(unsafe_code)]
 
 mod channel;

@@ -1,4 +1,4 @@
-//! Mails: headers and body as bytes. Pure.
+//! Mail messages: headers and body as bytes. Pure.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -12,13 +12,13 @@ const ENCODED_WORD_BYTES: usize = 42;
 /// Number of characters per base64 line (RFC 2045).
 const LINE_CHARS: usize = 76;
 
-/// Returns the message with its headers, with CRLF line ends. Addresses were checked when the configuration was read;
-/// texts of runs occur only in the encoded body and in the encoded subject.
+/// Returns the message with its headers, with CRLF line endings. Addresses were checked when the configuration was
+/// read; text from runs occurs only in the encoded body and the encoded subject.
 pub fn message(mail: &Mail, notice: &Notice) -> Vec<u8> {
     let host: String =
         notice.host.chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
     let host = if host.is_empty() { "localhost".into() } else { host };
-    // The same in each attempt, so that a repeated mail can be recognized.
+    // The same for each attempt, so that a repeated message can be recognized.
     let id: String = notice.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '.' }).collect();
     let headers = [
         ("From", format!("<{}>", mail.from)),
@@ -42,7 +42,7 @@ pub fn message(mail: &Mail, notice: &Notice) -> Vec<u8> {
     message.into_bytes()
 }
 
-/// Converts a text to encoded words, each on a separate line.
+/// Converts text to encoded words, each on a separate line.
 fn header_text(text: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();

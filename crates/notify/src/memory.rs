@@ -17,13 +17,13 @@ const NEXT: &str = "memory.next";
 const LOCK: &str = "lock";
 const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 256 << 20;
-/// Length from which the file is rewritten, unless it remains longer without the lines that are no longer needed.
+/// Length at which the file is rewritten, unless the lines that are still needed are longer.
 const LONG_BYTES: u64 = 1 << 20;
 
 /// Why the memory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// Another process uses it.
+    /// Another process is using it.
     #[error("another process is sending notices about this library (it holds {})", path.display())]
     Busy {
         /// The lock.
@@ -42,7 +42,7 @@ pub enum MemoryError {
         /// The underlying error.
         source: std::io::Error,
     },
-    /// A line is not valid, and is not an incomplete last line.
+    /// A line is invalid and is not merely an incomplete last line.
     #[error(
         "{} is damaged at line {line}; remove it to start over; runs that have already ended are then not reported",
         path.display()
@@ -50,7 +50,7 @@ pub enum MemoryError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Number of the line, starting at 1.
+        /// Number of the line, counted from 1.
         line: usize,
     },
 }
@@ -122,11 +122,11 @@ pub struct Memory {
     _lock: File,
     is_new: bool,
     bytes: u64,
-    /// Length from which the file is rewritten next.
+    /// Length at which the file is next rewritten.
     long_bytes: u64,
     lines: usize,
     state: State,
-    /// Deliveries that could not be recorded yet.
+    /// Deliveries that could not yet be recorded.
     unrecorded: Vec<Line>,
 }
 
@@ -149,8 +149,8 @@ impl Memory {
             folder,
             file,
             _lock: lock,
-            // The first line is written with the first observation. Otherwise, if that fails, the next process would
-            // report all runs that ended before it.
+            // The first line is written together with the first observation: if it were written earlier and the
+            // observation failed, the next process would report all runs that ended before it.
             is_new: lines == 0,
             bytes,
             long_bytes: LONG_BYTES,
@@ -178,12 +178,12 @@ impl Memory {
         &self.state.known
     }
 
-    /// The notices that are not delivered, oldest first.
+    /// The undelivered notices, oldest first.
     pub fn outstanding(&self) -> impl Iterator<Item = &Outstanding> {
         self.state.outstanding.values()
     }
 
-    /// Records runs that have ended and are not reported.
+    /// Records runs that have ended and are not to be reported.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written; in that case, nothing was recorded.
@@ -207,7 +207,8 @@ impl Memory {
     ) -> Result<(), MemoryError> {
         let mut lines = Vec::new();
         for conclusion in conclusions {
-            // The notice is written first. Otherwise, after a crash in between, the run would count as reported.
+            // The notice is written first, so that the run does not count as reported after a crash between the
+            // two writes.
             if let Some((notice, channels)) = notice(conclusion) {
                 lines.push(Line::Notice { notice: Box::new(notice), channels });
             }
@@ -221,7 +222,7 @@ impl Memory {
     /// Records that a notice was delivered through a channel.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written. In this process, the notice counts as delivered nevertheless.
+    /// Returns an error if the file cannot be written. In this process, the notice still counts as delivered.
     pub fn delivered(&mut self, id: &str, channel: &str) -> Result<(), MemoryError> {
         self.mark(Line::Delivered { id: id.into(), channel: channel.into() })
     }
@@ -234,8 +235,8 @@ impl Memory {
         self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
-    /// The line counts at once, even if it cannot be written, because the notice would otherwise be sent
-    /// again after each observation. A line that could not be written is written with the next one.
+    /// The line counts at once, even if it cannot be written; otherwise, the notice would be sent again after
+    /// each observation. A line that could not be written is written with the next one.
     fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
         self.unrecorded.push(line.clone());
         let lines = std::mem::take(&mut self.unrecorded);
@@ -248,7 +249,7 @@ impl Memory {
     }
 
     /// Rewrites a long file without the lines that are no longer needed. Runs that are missing from the library remain
-    /// known, because they may come back: the library may be on a file system that is not mounted.
+    /// known, because they may return: the library may be on a file system that is not currently mounted.
     ///
     /// # Errors
     /// Returns an error if the new file cannot be written. In that case, the old file remains in use.
@@ -259,7 +260,8 @@ impl Memory {
         let known = &self.state.known;
         let mut lines = vec![Line::Notices(VERSION)];
         lines.extend(known.ended.iter().map(|(run, bytes)| Line::Ended { run: run.clone(), bytes: *bytes }));
-        // Once a run has ended, only notices about a longer journal could be repeated.
+        // Once a run has ended, only a longer journal could cause another notice, so earlier ones need not be
+        // remembered.
         let may_recur = |id: &&String| {
             let (run, rest) = id.split_once(':').unwrap_or((id.as_str(), ""));
             let bytes =
@@ -321,7 +323,7 @@ fn encode(lines: &[Line]) -> Result<Vec<u8>, std::io::Error> {
     Ok(bytes)
 }
 
-/// Reads the complete lines, and removes an incomplete last line.
+/// Reads the complete lines and removes an incomplete last line.
 fn read(file: &mut File, folder: &OwnedFolder) -> Result<(State, u64, usize), MemoryError> {
     let mut bytes = Vec::new();
     let limited = std::io::Read::by_ref(file).take(MOST_BYTES + 1).read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! Notices as facts. `render` turns them into texts.
+//! Notices as facts. `render` turns them into text.
 
 use jiff::Timestamp;
 use pts::Standing;
@@ -6,7 +6,7 @@ use record::RunFile;
 use serde::{Deserialize, Serialize};
 pub use stdx::text::short;
 
-/// Limit on the number of tests that are listed.
+/// Maximum number of tests listed.
 const MOST_TESTS: usize = 30;
 
 /// Subjects of notices, used to select channels.
@@ -16,11 +16,11 @@ pub enum Event {
     Finished,
     /// A run has failed.
     Failed,
-    /// A run was interrupted, and can be resumed without a decision.
+    /// A run was interrupted and can be resumed without a decision.
     Interrupted,
-    /// A run continues only after a person has decided how.
+    /// A run that cannot continue until a person has decided how.
     NeedsPerson,
-    /// A process is working on a run, but there is no activity.
+    /// A process is working on a run, but shows no activity.
     Stuck,
     /// A sample, sent on request.
     Test,
@@ -97,9 +97,9 @@ pub enum Failing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
-    /// The timeline of the test is its result, and would have a gap.
+    /// The test's timeline is its result, and would have a gap.
     Timeline,
-    /// The array of the run does not outlive an interruption.
+    /// The run's array does not outlive an interruption.
     Array,
 }
 
@@ -109,7 +109,7 @@ pub enum Question {
 pub enum About {
     /// The run is complete.
     Finished {
-        /// Verdict over all tests.
+        /// Verdict on all tests.
         verdict: Verdict,
         /// Number of deviations from the profile; the run conforms if there are none.
         deviations: u64,
@@ -120,25 +120,26 @@ pub enum About {
     Failed(Failing),
     /// The run was interrupted.
     Interrupted {
-        /// The test that was interrupted.
+        /// The interrupted test.
         test: Option<String>,
-        /// What the run recorded; `None` if its process ended without a record, as after a kill or a power cut.
+        /// What the run recorded; `None` if its process ended without writing a record, for example because it
+        /// was killed or the power failed.
         reason: Option<String>,
     },
     /// The run was interrupted, and a person must decide how it continues.
     NeedsPerson {
-        /// The test that was interrupted.
+        /// The interrupted test.
         test: String,
         /// Why.
         question: Question,
         /// As in `Interrupted`.
         reason: Option<String>,
     },
-    /// A process is working on the run, but there is no activity.
+    /// A process is working on the run, but shows no activity.
     Stuck {
-        /// Time since the last sign of activity in seconds.
+        /// Seconds since the last sign of activity.
         quiet_seconds: u64,
-        /// The current phase of the run, if known.
+        /// The run's current phase, if known.
         phase: Option<String>,
     },
     /// A sample.
@@ -173,9 +174,9 @@ pub struct Subject {
     pub profile: String,
     /// The target as typed on the command line; empty if unknown.
     pub target: String,
-    /// Serial number or identity of the drive; empty if unknown.
+    /// The drive's serial number or identity; empty if unknown.
     pub drive: String,
-    /// Model of the drive, if known.
+    /// The drive's model, if known.
     pub model: Option<String>,
     /// Whether the drive is simulated.
     pub simulated: bool,

@@ -32,7 +32,7 @@ pub struct ObserveError {
 pub struct Look {
     /// Runs that deserve attention.
     pub observed: Vec<Observed>,
-    /// Runs that this process could not read, with the reason. They may be in progress.
+    /// Runs that this process could not read and that may be in progress, each with the reason.
     pub unreadable: BTreeMap<String, String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Past {
 pub struct Observer {
     root: PathBuf,
     journals: Journals,
-    /// The latest activity of each run in progress, and its time.
+    /// Each run in progress, with its latest activity and the time of that activity.
     active: BTreeMap<String, (Activity, Timestamp)>,
 }
 
@@ -60,9 +60,10 @@ pub struct Observer {
 #[derive(Debug, Clone, PartialEq)]
 struct Activity {
     journal_bytes: u64,
-    /// End of the last second with I/Os, if a load is running.
+    /// End of the last second that had I/Os, if a load is running.
     load: Option<f64>,
-    /// The time at which the run reported its state, in phases without a load: in these, only this shows progress.
+    /// In phases without a load, the time at which the run reported its state, which is then the only sign of
+    /// progress.
     report: Option<Timestamp>,
     phase: Option<LivePhase>,
 }
@@ -82,7 +83,7 @@ impl Activity {
 }
 
 impl Observer {
-    /// Returns an observer of the library at `root`, which need not exist yet.
+    /// Returns an observer of the library at `root`, which need not yet exist.
     #[must_use]
     pub fn of(root: &Path) -> Self {
         Self { root: root.into(), journals: Journals::of(root), active: BTreeMap::new() }
@@ -160,7 +161,8 @@ impl Observer {
             return Ok(Some(Observed { run: subject, journal_bytes: journal.bytes, state: running }));
         }
         let about = ended(&run);
-        // The run may have continued, or been archived, while it was read; the next look shows it as it is then.
+        // The run may have continued, or been archived, while it was read; the next observation shows its new
+        // state.
         let is_same = self.journals.journal(name)?.is_some_and(|again| again == journal);
         if !is_same || is_in_progress()? {
             return Ok(None);
@@ -211,7 +213,7 @@ fn unopened(
     Ok(Some(Observed { run: Subject::unknown(name), journal_bytes: journal.bytes, state }))
 }
 
-/// Whether an error is about the content of a run, and not about access to it.
+/// Whether an error concerns a run's content rather than access to it.
 const fn is_of_run(error: &LibraryError) -> bool {
     matches!(
         error,
@@ -242,7 +244,7 @@ fn ended(run: &Run) -> Result<Option<About>, String> {
         Ok(replayed) => ending(&run.file, &loaded.entries, &replayed.outcomes, replayed.modified.len()),
         Err(problem) => About::Failed(Failing::Unreadable { problem: short(&problem) }),
     };
-    // An incomplete copy says nothing about the original, which may be in progress.
+    // An incomplete copy reveals nothing about the original, which may be in progress.
     let is_final = matches!(about, About::Finished { .. });
     Ok(Some(about).filter(|_| is_final || !is_copy))
 }

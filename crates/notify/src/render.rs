@@ -1,4 +1,5 @@
-//! Notices as text: subject, message and JSON document. Every command that a person may need next is in the message.
+//! Notices as text: subject, message and JSON document. The message contains every command that a person may need
+//! next.
 
 use serde_json::Value;
 use stdx::units::{count_of, span};
@@ -7,7 +8,7 @@ use crate::notice::{About, Failing, Notice, Question, Verdict};
 
 /// Version of the JSON document.
 pub const PAYLOAD_VERSION: u32 = 1;
-/// Limit on a subject.
+/// Maximum length of a subject.
 const MOST_SUBJECT_CHARS: usize = 150;
 
 /// Returns the notice on one line.
@@ -52,7 +53,7 @@ fn quiet(seconds: u64) -> String {
     span(seconds.saturating_mul(1_000_000_000))
 }
 
-/// Returns the notice as plain text, in lines.
+/// Returns the notice as lines of plain text.
 #[must_use]
 pub fn text(notice: &Notice) -> String {
     let run = &notice.run;
@@ -115,7 +116,7 @@ fn sentence(notice: &Notice) -> String {
         About::NeedsPerson { test, question, reason } => {
             let question = match question {
                 Question::Timeline => {
-                    "The timeline of the test is its result, so you must decide whether it restarts or continues with a \
+                    "The test's timeline is its result, so you must decide whether it restarts or continues with a \
                      gap."
                 }
                 Question::Array => {
@@ -160,7 +161,7 @@ fn next(notice: &Notice) -> Vec<(String, &'static str)> {
             );
             let with_gap = command(
                 &format!("resume {id} --continue-timeline"),
-                "continues with a gap, which the report states",
+                "continues with a gap, which the report shows",
             );
             match question {
                 Question::Timeline => vec![restart, with_gap],

@@ -1,4 +1,4 @@
-//! Checks the library periodically, and delivers notices. Each channel has its own thread and queue, so that a
+//! Checks the library periodically and delivers notices. Each channel has its own thread and queue, so that a
 //! channel that fails or hangs does not delay the others.
 
 mod apart;
@@ -36,7 +36,7 @@ pub struct Delivered {
     pub channel: String,
 }
 
-/// A notice that was not delivered.
+/// An undelivered notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
     /// The notice.
@@ -72,7 +72,7 @@ impl Service {
     /// Checks the library and attempts each outstanding delivery once.
     ///
     /// # Errors
-    /// Returns an error if the library or the memory cannot be read or written, or if `stop` is set during the look.
+    /// Returns an error if the library or the memory cannot be read or written, or if `stop` is set in the meantime.
     pub fn once(
         &mut self,
         now: Timestamp,
@@ -101,7 +101,7 @@ impl Service {
         Ok((delivered, undelivered))
     }
 
-    /// Checks and delivers until `stop` is set. Problems are reported, and the work continues.
+    /// Checks and delivers until `stop` is set. Problems are reported but do not end the service.
     pub fn run(&mut self, stop: &AtomicBool, report: Report<'_>) {
         let Self { config, looking, memory, channels } = self;
         abandon_unknown(memory, channels, report);
@@ -146,7 +146,7 @@ fn abandon_unknown(memory: &Mutex<Memory>, channels: &[Channel], report: Report<
     }
 }
 
-/// Attempts every delivery of a channel once; returns the notices with the problems.
+/// Attempts each of a channel's deliveries once; returns the notices that had problems, with the problems.
 fn deliver_all(
     memory: &Mutex<Memory>,
     channel: &Channel,
@@ -163,7 +163,7 @@ fn deliver_all(
     waiting_for(memory, channel).into_iter().map(deliver).collect()
 }
 
-/// Waits, but not longer than until `stop` is set.
+/// Waits until the time is over or `stop` is set.
 fn pause(length: Duration, stop: &AtomicBool) {
     let until = Instant::now() + length;
     while !stop.load(Ordering::Relaxed) {

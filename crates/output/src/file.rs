@@ -1,5 +1,5 @@
-//! Writes all output files of commands: regular files are replaced atomically, links are not followed, and anything
-//! else is never overwritten.
+//! Writes all of the commands' output files: regular files are replaced atomically, links are not followed, and
+//! anything else is never overwritten.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::printer;
 use crate::run_files::{IMPORTED, LOGO};
 use failure::{Done, Exit, Failure};
 
-/// Paths that denote standard output. The last three are links, which would otherwise not be followed.
+/// Paths that denote standard output. The last three are links, which are not followed elsewhere.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Number of bytes to read in order to identify the type of a file.
+/// Number of bytes to read to identify a file's type.
 const BEGINNING_BYTES: u64 = 4096;
 
 /// Returns whether an output is standard output.
@@ -57,7 +57,7 @@ fn check_folder(folder: &Path) -> Done {
     Err(Failure::text(Exit::Usage, text))
 }
 
-/// Checks the folder of one format when several runs are exported, and creates it; its parent must exist.
+/// Checks and creates the folder for one format when several runs are exported; its parent must exist.
 pub fn check_folder_of_many(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
     Folder::make(path, false).map(drop).map_err(Failure::from)
@@ -113,7 +113,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(Failure::from)
 }
 
-/// Writes a file whose content is produced while it is written, and replaces an existing one only at the end.
+/// Writes a file whose content is produced along the way, and replaces an existing file only at the end.
 pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>) -> Done<T> {
     let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;
@@ -121,13 +121,13 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
     folder.replace_with(name, write)
 }
 
-/// Writes a file into the directory of a run. Does not create the directory, so that a run that has just been
+/// Writes a file into a run's directory. Does not create the directory, so that a run that has just been
 /// removed is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     several(run, &[(&run.dir.join(name), bytes)])
 }
 
-/// Writes several files of a run to any location. Files in the run's directory are written as by [`of_run`].
+/// Writes several files of a run to any location. Files in the run's directory are written as [`of_run`] does.
 pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
     let mut open = Vec::new();
     for (path, bytes) in files {
@@ -141,13 +141,13 @@ pub fn several(run: &Run, files: &[(&Path, &[u8])]) -> Done {
         check_name(&folder, name, path)?;
         open.push((folder, name, bytes));
     }
-    // This inspects all processes on the host, which may take longer than generating a report.
+    // The check inspects all processes on the host, which may take longer than generating a report.
     check_unused(files.iter().map(|(path, _)| *path))?;
     let files: Vec<_> = open.iter().map(|(folder, name, bytes)| (folder, *name, **bytes)).collect();
     Folder::replace_each(&files).map_err(Failure::from)
 }
 
-/// Checks the folder of an output that consists of several files. Creates nothing.
+/// Checks the folder for an output that consists of several files. Creates nothing.
 pub fn check_folder_of_output(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
     if std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
@@ -160,7 +160,7 @@ pub fn check_folder_of_output(path: &Path) -> Done {
     Ok(())
 }
 
-/// Writes files into a folder, creating it if missing.
+/// Writes files into a folder, creating it if it is missing.
 pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     if is_stdout(path) {
         let text =

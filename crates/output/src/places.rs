@@ -34,7 +34,7 @@ pub fn chosen(library: &Library, names: &[String], is_all: bool) -> Done<Vec<Run
         return Ok(names.iter().map(|name| library.find(name)).collect::<Result<_, _>>()?);
     }
     let (runs, unreadable) = library.list()?;
-    // Without them, the result could be mistaken for the whole library.
+    // If unreadable runs were omitted, the result could be mistaken for the whole library.
     unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
     match runs.is_empty() {
         true => Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display()))),
@@ -47,7 +47,7 @@ pub fn check_outside(dir: &Path, library: &Library) -> Done {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
     let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
-    // The deepest folder that exists, without links and `..`.
+    // The deepest existing folder, as given and with links and `..` resolved.
     let Some((existing, real)) = dir.ancestors().find_map(|path| Some((path, path.canonicalize().ok()?)))
     else {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn check_outside(dir: &Path, library: &Library) -> Done {
         let text = format!("{} is in the library; choose a folder outside it", dir.display());
         return Err(Failure::text(Exit::Usage, text));
     }
-    // Where `..` leads is known only after the folder before it exists.
+    // Where `..` leads is unknown until the folder before it exists.
     let missing = dir.strip_prefix(existing).unwrap_or(dir);
     if missing.components().any(|part| part == Component::ParentDir) {
         let text = format!(
@@ -73,7 +73,7 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
-/// Returns the folder for restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
+/// Returns the folder for restore records, which are applied after a crash: PLATEAU_STATE, the system's (for
 /// root) or the user's folder. Code that opens it must check that no other user could have written to it.
 pub fn state() -> Done<PathBuf> {
     let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_privileges_than_its_caller());
@@ -92,8 +92,8 @@ pub fn config() -> Done<PathBuf> {
     if is_root() { Ok("/etc/plateau".into()) } else { user_folder("XDG_CONFIG_HOME", ".config", "--config") }
 }
 
-/// Returns the folders to which the records of a journal are copied if it was removed or changed and its library
-/// is not writable.
+/// Returns the folders that a journal's records are copied to if the journal was removed or changed and its
+/// library is not writable.
 pub fn refuges() -> Vec<PathBuf> {
     state().into_iter().chain(std::iter::once(std::env::temp_dir())).collect()
 }
@@ -104,8 +104,8 @@ pub fn text_of(path: &Path) -> String {
 }
 
 /// Checks that only this user (or root, for the folders above it) could have written a run; otherwise returns the
-/// reason. As a result, no other user can replace it, so content that is read at `dir` afterwards was written by this
-/// user.
+/// reason. If this succeeds, no other user can replace the run either, so content read from `dir` afterwards was
+/// written by this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));
@@ -119,12 +119,12 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the name of this host; empty if the kernel does not report it.
+/// Returns this host's name; empty if the kernel does not report it.
 pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the kernel's id of this boot; `None` if the kernel does not report it.
+/// Returns the kernel's id for this boot; `None` if the kernel does not report it.
 pub fn boot_id() -> Option<String> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
 }

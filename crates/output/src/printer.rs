@@ -1,11 +1,11 @@
-//! The streams of this process, with failures that have an exit code, and how failures themselves are printed.
+//! Prints to this process's streams, with errors that have an exit code, and prints failures themselves.
 
 pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
 use serde::Serialize;
 
 use failure::{Done, Failure};
 
-/// Returns the columns of standard output if it is a terminal.
+/// Returns the number of columns of standard output if it is a terminal.
 pub fn columns() -> Option<usize> {
     console::printer::manner().out_columns
 }
@@ -15,7 +15,7 @@ pub fn print(text: &str) -> Done {
     Ok(console::printer::print(text)?)
 }
 
-/// Prints the bytes of a file to standard output.
+/// Prints a file's bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Done {
     Ok(console::printer::print_bytes(bytes)?)
 }
@@ -25,7 +25,7 @@ pub fn print_json(document: &serde_json::Value) -> Done {
     print_document(document)
 }
 
-/// Prints a document whose keys keep their order.
+/// Prints a document, keeping the order of its keys.
 pub fn print_document(document: &impl Serialize) -> Done {
     Ok(console::printer::print_document(document)?)
 }
@@ -35,7 +35,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Done {
     Ok(console::printer::outcome(printed)?)
 }
 
-/// Prints an error; with `json`, also a document with the error and the results before it.
+/// Prints an error and, with `json`, a document with the error and the results obtained before it.
 pub fn print_failure(failure: &Failure, json: bool) {
     if failure.is_silent() {
         return;

@@ -2,7 +2,7 @@
 
 use record::Run;
 
-/// Returns how the run differs from a run that was made here, one line per difference; empty for most runs.
+/// Returns how the run differs from one recorded in this library, one line per difference; empty for most runs.
 pub fn provenance(run: &Run) -> Vec<String> {
     let mut lines = Vec::new();
     match transfer::mark_of(run) {

@@ -1,8 +1,8 @@
 //! Names of the files that Plateau stores in a run's directory in addition to `run.json`, the journal and the report.
 
-/// The logo of the plan.
+/// The plan's logo.
 pub use report::LOGO_FILE as LOGO;
-/// The signature of the journal.
+/// The journal's signature.
 pub const SIGNATURE: &str = "signature.json";
-/// The file from which a run was imported.
+/// The file that a run was imported from.
 pub const IMPORTED: &str = "imported-file";

@@ -1,4 +1,4 @@
-//! Authenticity of a run: an Ed25519 signature over the digest of its journal, which covers the whole run.
+//! A run's authenticity: an Ed25519 signature over the digest of its journal, which covers the whole run.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::file;
 use crate::run_files::SIGNATURE;
 use failure::{Done, Exit, Failure};
 
-/// Size limit: keys and signatures are short.
+/// Maximum size of the file: keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Returns the signed message. The digest covers every record, and the first record covers `run.json`.
@@ -37,7 +37,7 @@ fn bad_key(path: &Path, kind: &str, how: &str) -> Failure {
     )
 }
 
-/// Signs `run` with the private key in the file `key`, and stores the signature beside the journal.
+/// Signs `run` with the private key in the `key` file and stores the signature next to the journal.
 pub fn sign(run: &Run, digest: &str, key: &Path) -> Done {
     let pem = read(key)?;
     let signing = private_key(&pem)
@@ -77,7 +77,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     })
 }
 
-/// Parses the signature in a `signature.json`; the error states what is wrong with it.
+/// Parses the signature in a `signature.json`; the error says what is wrong with it.
 pub fn parse(text: &str) -> Result<Signature, String> {
     let document: Value =
         serde_json::from_str(text).map_err(|error| format!("is not a signature: {error}"))?;

@@ -46,9 +46,9 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Check this before loading the journal: otherwise, a run that completes in between would be shown as
-        // interrupted. If this cannot be determined, for example without file locks, the run counts as not in
-        // progress.
+        // Check this before loading the journal; otherwise, a run that completed in the meantime would be shown
+        // as interrupted. If this cannot be determined, for example without file locks, the run counts as not
+        // in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -70,7 +70,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// Returns the activity of a run in progress, and its start; `None` for other runs.
+    /// Returns the current activity of a run in progress, and when it started; `None` for other runs.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -143,7 +143,7 @@ impl Summary {
             line("note", &format!("{torn} and was ignored"));
         }
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
-        // Several tests, or jobs of an imported run, may have tables with the same heading.
+        // Several tests, or jobs in an imported run, may have tables with the same heading.
         let mut tables_by_heading: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, table) in &all {
             *tables_by_heading.entry(&table.heading).or_default() += 1;
@@ -158,7 +158,7 @@ impl Summary {
         out + &self.figures()
     }
 
-    /// Formats the key figures, one line per test, and explains the host-limit mark if it is used.
+    /// Formats the key figures, one line per test, and explains the host-limited mark if it is used.
     fn figures(&self) -> String {
         let outcomes = &self.replayed.outcomes;
         let lines: Vec<String> = outcomes.iter().map(key_figures).filter(|line| !line.is_empty()).collect();
@@ -208,18 +208,18 @@ impl Summary {
         verdicts.into_iter().any(|acceptance| !acceptance.is_pass())
     }
 
-    /// Returns the actual and estimated costs of the tests.
+    /// Returns the tests' actual and estimated costs.
     fn spent(&self) -> Vec<TestCost> {
         estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
-    /// Returns the verdict over all tests.
+    /// Returns the verdict on all tests.
     pub fn verdict(&self) -> &'static str {
         self.standing().verdict()
     }
 }
 
-/// Returns the operator's labels of a run, one per line.
+/// Returns the operator's labels for a run, one per line.
 fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
     let name = labels.name.clone().map(|name| ("name", name));
     let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
@@ -232,7 +232,7 @@ fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }
 
-/// Returns the options that confirm erasing the target; one for each member of an array.
+/// Returns the options that confirm erasing the target; one per member for an array.
 pub fn erase_options(target: &TargetFacts) -> String {
     match &target.array {
         None => erase([&target.identity]),
@@ -273,7 +273,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns the title of a test with its profile, thread count and queue depth.
+/// Returns a test's title, with its profile, thread count and queue depth.
 fn title(outcome: &Outcome, profile: &str) -> String {
     let header = &outcome.header;
     match (header.threads, header.queue_depth) {
@@ -308,7 +308,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // The source of an imported run stated a verdict without the values.
+        // An imported run's source gave a verdict without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }
@@ -329,7 +329,7 @@ fn tables(outcome: &Outcome) -> impl Iterator<Item = &Table> {
     named_tables(outcome).map(|(_, table)| table)
 }
 
-/// Returns the tables of a test, each with its test and page.
+/// Returns a test's tables, each with its test and page.
 fn named_tables(outcome: &Outcome) -> impl Iterator<Item = (String, &Table)> {
     let exhibits = outcome.pages.iter().flat_map(|page| page.exhibits.iter().map(move |each| (page, each)));
     exhibits.filter_map(|(page, exhibit)| match exhibit {
@@ -436,7 +436,7 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    // Figures of a test that is incomplete or not in steady state must not look like valid results.
+    // Figures from a test that is incomplete or not in steady state must not look like valid results.
     let doubt = match (&outcome.stop, outcome.converged) {
         _ if outcome.key_figures.is_empty() => None,
         (Some(_), _) => Some("not complete:"),

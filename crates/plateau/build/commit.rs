@@ -1,19 +1,19 @@
-//! Determines the git commit of the sources. Part of the build script; a separate file so that a test can include it.
+//! Determines the sources' git commit. Part of the build script, in a separate file so that a test can include it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Environment variable that names the commit when building outside of a git clone.
+/// Environment variable that names the commit when building outside a git clone.
 pub const VARIABLE: &str = "PLATEAU_COMMIT";
 /// Suffix for sources that differ from the commit.
 const DIRTY: &str = "-dirty";
-/// Inputs of the build, relative to the package's folder.
+/// The build's inputs, relative to the package's folder.
 const SOURCES: [&str; 3] = ["..", "../../Cargo.toml", "../../Cargo.lock"];
 
-/// Returns the commit of the package in `folder`, marked if the inputs of the build were changed; `None` if `folder`
-/// is not part of a git repository.
+/// Returns the commit of the package in `folder`, marked if the build's inputs were changed; `None` if `folder` is
+/// not part of a git repository.
 pub fn of(folder: &Path) -> Option<String> {
-    // Sources unpacked inside an unrelated repository do not belong to its commit.
+    // Sources unpacked inside an unrelated repository do not belong to that repository's commit.
     git(folder, &["ls-files", "--error-unmatch", "Cargo.toml"])?;
     let commit = git(folder, &["rev-parse", "HEAD"])?;
     let changed =
@@ -47,7 +47,7 @@ pub fn watched(folder: &Path) -> Vec<PathBuf> {
 
 fn git(folder: &Path, words: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
-    // Git hooks set these variables, which would select another repository.
+    // Git hooks set these variables, which would select a different repository.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         git.env_remove(name);
     }

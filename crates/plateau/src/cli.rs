@@ -93,7 +93,7 @@ pub enum Command {
     Resume(Resume),
     /// List the runs in the library
     Runs(Runs),
-    /// List the drives of the runs in the library
+    /// List the drives tested by the runs in the library
     Drives,
     /// Show one figure of a drive or model over time: drift, control limits, firmware changes
     Trend(TrendOptions),
@@ -105,17 +105,17 @@ pub enum Command {
     Doctor,
     /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
     Status,
-    /// Show the results of a run
+    /// Show a run's results
     Show(Show),
-    /// Check that the journal of a run is intact, and re-evaluate the run with this version
+    /// Check that a run's journal is intact, and re-evaluate the run with this version
     Verify(Verify),
-    /// Write the report of a run, or export its data
+    /// Write a run's report, or export its data
     Report(Report),
-    /// Show the report of a run in the browser
+    /// Show a run's report in the browser
     Open(Open),
     /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
-    /// Publish runs as a web site of files that needs no server: lists, drives, reports, comparisons
+    /// Publish runs as a static web site that needs no server: lists, drives, reports, comparisons
     Publish(Publish),
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
@@ -127,11 +127,11 @@ pub enum Command {
     Launcher(LauncherOptions),
     /// Show runs in progress on the terminal, live; read-only
     Watch(Watch),
-    /// Print metrics of the library for Prometheus once, or write them for node_exporter
+    /// Print the library's metrics for Prometheus once, or write them for node_exporter
     Metrics(Metrics),
-    /// Send notices when a run ends, fails, is stuck or needs a person: to a program, a webhook or by mail
+    /// Send notices when a run ends, fails, is stuck or needs a decision: to a program or webhook, or by mail
     Notify(Notify),
-    /// Export the data of runs to files for other programs
+    /// Export the data from runs to files for other programs
     Export(Export),
     /// Add tags to a run, or remove them
     Tag(Tag),
@@ -164,7 +164,7 @@ pub enum Command {
     Import(Import),
     /// List the example runs: published figures of real drives; --install adds them to the library
     Examples(Examples),
-    /// List the block devices of this host, and whether each can be tested
+    /// List the block devices on this host, and whether each can be tested
     List,
     /// Describe a target: what it is, how to confirm erasing it, and what prevents testing it
     Info(Info),
@@ -178,9 +178,9 @@ pub enum Command {
     /// Run a load on a target, with fio's options or a fio job file; reads need no confirmation
     #[command(after_long_help = load::AFTER_HELP)]
     Load(Box<Load>),
-    /// Record the I/Os of a block device as a trace, while it is in use
+    /// Record the I/Os of a block device as a trace while the device is in use
     Capture(workload::Capture),
-    /// Replay the I/Os of a trace on a target, each at its original time
+    /// Replay the I/Os in a trace on a target, each at its original time
     Replay(workload::Replay),
     /// Import traces of real workloads, describe them, and turn them into plans
     #[command(subcommand)]
@@ -291,7 +291,7 @@ pub struct Report {
     pub sign: Option<PathBuf>,
 }
 
-/// Details of the publisher, printed in the report.
+/// Details about the publisher, printed in the report.
 #[derive(Debug, Args, Default)]
 pub struct Publisher {
     /// Test sponsor, printed in the header
@@ -335,7 +335,8 @@ pub struct Compare {
     /// Print every figure, not only the figures on the summary pages
     #[arg(long)]
     pub all: bool,
-    /// Add statistics over the runs of each model, firmware or drive: mean, spread, confidence interval, outliers
+    /// Add statistics over the runs for each model, firmware or drive: mean, spread, confidence interval,
+    /// outliers
     #[arg(long, value_name = "WHAT", value_parser = ["model", "firmware", "drive"])]
     pub group_by: Option<String>,
     /// Add a conclusion of your own before the figures in the HTML file and the PDF; repeatable
@@ -344,7 +345,7 @@ pub struct Compare {
     /// Add a note after the figures in the HTML file and the PDF; repeatable
     #[arg(long, value_name = "TEXT")]
     pub note: Vec<String>,
-    /// Draw this word across every page of the HTML file and the PDF, such as DRAFT
+    /// Draw this word across every page in the HTML file and the PDF, such as DRAFT
     #[arg(long, value_name = "WORD")]
     pub watermark: Option<String>,
 }

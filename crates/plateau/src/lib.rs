@@ -1,10 +1,10 @@
 //! `plateau` runs the SNIA Solid State Storage Performance Test Specification.
 //!
-//! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only the
-//! result of a command; progress, warnings and errors go to standard error.
+//! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only a
+//! command's result; progress, warnings and errors go to standard error.
 //!
-//! The public parts of this library are [`main`], the program, and [`course`], a run independent of its command
-//! line. The hidden module `untrusted` is for fuzz targets.
+//! The public parts of this library are [`main`], the program, and [`course`], a run independent of any command
+//! line. The hidden `untrusted` module is for fuzz targets.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     ended(commands::run(&cli), cli.json)
 }
 
-/// Prints help and version as results; all other messages of clap are usage errors.
+/// Prints help and version as results; all other messages from clap are usage errors.
 fn answered(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         // Parsing failed, so look for the option in the arguments.

@@ -1,4 +1,4 @@
-//! `plateau load`: the assignment of fio's jobs to targets and stages. The crate `fio` interprets jobs and formats
+//! `plateau load`: the assignment of fio's jobs to targets and stages. The `fio` crate interprets jobs and formats
 //! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;

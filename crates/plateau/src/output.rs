@@ -1,4 +1,4 @@
-//! Output that depends on the command line: lists, reports and labels. Everything else is in the crate `output`.
+//! Output that depends on the command line: lists, reports and labels. Everything else is in the `output` crate.
 
 pub(crate) mod annotating;
 pub(crate) mod catalogue;

@@ -1,5 +1,5 @@
-//! A run, from its request to its end: the request, checks of whether it is possible, and its execution on one or
-//! several targets, with interruption and resumption. Code here neither parses a command line nor formats results.
+//! A run from beginning to end: the request, the checks that it is possible, and its execution on one or more
+//! targets, including interruption and resumption. This module neither parses a command line nor formats results.
 
 pub(crate) mod active_range;
 pub(crate) mod by_serial;

@@ -1,5 +1,5 @@
-//! Parsers of files that an attacker may have crafted, exposed for fuzz targets and for the test of their corpora.
-//! The commands use the same parsers.
+//! Parsers of files that an attacker may have crafted, exposed for fuzz targets and for the test that runs their
+//! corpora. The commands use the same parsers.
 
 use device::{KnownSettings, Tuning};
 
@@ -12,11 +12,11 @@ use host::write_cache;
 /// All settings that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// Settings of the host or of a device; refused settings are omitted.
+    /// Host or device settings; refused settings are omitted.
     pub tunings: Vec<Tuning>,
     /// Whether the drive's write cache was on.
     pub write_cache_was_on: Option<bool>,
-    /// The original LBA format of the drive.
+    /// The drive's original LBA format.
     pub lba_format_was: Option<u8>,
 }
 
@@ -34,7 +34,7 @@ pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
 /// Returns the bytes of the signature in a `signature.json`.
 ///
 /// # Errors
-/// Returns an error that states what is wrong with the signature.
+/// Returns an error that says what is wrong with the signature.
 pub fn signature(text: &str) -> Result<[u8; 64], String> {
     signature::parse(text).map(|signature| signature.to_bytes())
 }

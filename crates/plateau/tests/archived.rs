@@ -1,4 +1,4 @@
-//! `plateau archive`: every command reads an archived run like its directory.
+//! `plateau archive`: every command reads an archived run just as it reads the run's directory.
 
 mod support;
 
@@ -16,12 +16,12 @@ fn library() -> (Bench, String) {
     (bench, run)
 }
 
-/// Returns the words of a table, because the width of its columns depends on the path of the run.
+/// Returns the words in a table; its column widths depend on the run's path, so they cannot be compared.
 fn words(text: String) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The output of the commands about both runs, without paths and write times.
+/// What the commands print about both runs, without paths and write times.
 fn answers(bench: &Bench, run: &str) -> Vec<String> {
     let text = |path: &str| path.replace(".tar.zst", "").replace("/report.html", "");
     let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
@@ -67,7 +67,7 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     }
     assert!(bench.library().join(format!("{run}.tar.zst")).is_file() && !bench.library().join(&run).exists());
     assert_eq!(answers(&bench, &run), before);
-    // Without an index, because a folder is in its place.
+    // There is no index, because a folder is in its place.
     fs::remove_file(bench.library().join("index.sqlite")).expect("removed");
     fs::create_dir(bench.library().join("index.sqlite")).expect("in the way");
     assert_eq!(words(bench.ok(&["runs"])), before[0]);
@@ -89,7 +89,7 @@ fn every_command_reads_an_archived_run_like_its_directory() {
     assert_eq!(answers(&bench, &run), before);
 }
 
-/// Removes the last record of a run, which states that the run is complete.
+/// Removes a run's last record, which marks the run as complete.
 fn make_incomplete(bench: &Bench, run: &str) {
     let journal = bench.library().join(run).join("journal");
     let text = support::text(&journal);
@@ -105,7 +105,7 @@ fn what_would_change_an_archived_run_is_refused() {
     bench.ok(&["archive", &run]);
     let path = bench.library().join(format!("{run}.tar.zst"));
     let bytes = fs::read(&path).expect("a file");
-    // A copy elsewhere, whatever its name, is not a valid target.
+    // A copy elsewhere is not a valid target, whatever its name.
     let copy = bench.path("renamed.bin");
     fs::write(&copy, [&bytes[..], &[0; 16 << 20]].concat()).expect("a file");
     let target = copy.to_str().expect("text");

@@ -15,7 +15,7 @@ const PROBE: &str = include_str!("browser/probe.js");
 const LAYOUT: &str = include_str!("browser/layout.js");
 /// Script that finds invisible or unreadable content in comparisons, and also checks their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
-/// Script that runs axe-core, a checker of accessibility.
+/// Script that runs axe-core, an accessibility checker.
 const AXE: &str = include_str!("browser/axe.js");
 /// Options that disable the browser's own network traffic, which would look like requests by the page.
 const QUIET: [&str; 10] = [
@@ -31,10 +31,11 @@ const QUIET: [&str; 10] = [
     "--enable-logging=stderr",
 ];
 
-/// Time limit of the browser: on a busy machine, checking the accessibility of a long page takes more than a minute.
+/// Time limit for the browser: on a busy machine, checking the accessibility of a long page takes more than a
+/// minute.
 const LONGEST_SECONDS: &str = "300";
 
-/// Returns the document of a page as rendered by the browser, and the browser's error messages.
+/// Returns a page's document as rendered by the browser, and the browser's error messages.
 fn open(bench: &Bench, page: &Path, more: &[&str]) -> (String, String) {
     let output = Command::new("timeout")
         .args([LONGEST_SECONDS, BROWSER])
@@ -69,7 +70,7 @@ fn probed(bench: &Bench, report: &Path) -> (Value, String) {
     framed(bench, &frames, PROBE, &[])
 }
 
-/// Runs a script on frames; returns its result.
+/// Runs a script on frames and returns its result.
 fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, String) {
     let page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><title>probe</title><pre id=\"result\"></pre>\n{frames}\n<script>{script}</script>\n"
@@ -143,7 +144,7 @@ fn nothing_is_hidden_squashed_or_overlapping_at_any_width() {
         return;
     }
     let bench = Bench::new();
-    // This run has as many strips above each page as is possible without an interruption.
+    // This run has as many strips above each page as possible without an interruption.
     let fault = "throttle:after=30min,for=60min,rate=20MB";
     for profile in ["pts-e-1.0", "pts-e-2.0"] {
         let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
@@ -193,7 +194,7 @@ fn comparisons_are_legible_at_any_width_in_light_and_dark() {
     }
 }
 
-/// Returns the path of axe-core, if it is installed as a global package of npm.
+/// Returns the path of axe-core, if it is installed as a global npm package.
 fn axe() -> Option<String> {
     let root = Command::new("npm").args(["root", "--global"]).output().ok();
     let root = root.filter(|output| output.status.success()).map(|output| support::texts(&output).0);
@@ -212,7 +213,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
     let document = bench.json(&[&tests[..], &["--profile", "pts-e-2.0"]].concat());
     let text = support::text(Path::new(document["report"].as_str().unwrap()));
-    // The content security policy of the page blocks all scripts except its own.
+    // The page's content security policy blocks all scripts except its own.
     let (before, rest) = text.split_once("<meta http-equiv").unwrap();
     let rest = rest.split_once('>').unwrap().1;
     let page = bench.path("checked.html");
@@ -255,7 +256,7 @@ fn every_page_that_a_browser_prints_has_the_marks() {
     };
     let text = support::texts(&output).0;
     let pages: Vec<&str> = text.split_terminator('\u{c}').collect();
-    // The annexes take several pages each.
+    // Each annex takes several pages.
     assert!(pages.len() > 20, "{} pages", pages.len());
     for (number, page) in (1..).zip(&pages) {
         assert!(page.contains("SIMULATED") && page.contains("not a real device"), "page {number}:\n{page}");

@@ -8,7 +8,7 @@ use support::{Bench, text, texts};
 
 const REJECTED: i32 = 9;
 
-/// Runs a burn-in of an hour; returns its document.
+/// Runs an hour-long burn-in and returns its document.
 fn burned_in(bench: &Bench, drive: &str, code: i32, options: &[&str]) -> Value {
     let args = [&["run", "burn-in", drive, "--burn-in-hours", "1", "--json"], options].concat();
     let output = bench.run(&args);
@@ -72,7 +72,7 @@ fn wrong_data_is_found_with_its_offset() {
         let reason = reason(&document);
         assert_eq!((&reason["reason"], &reason["offset_bytes"]), (&"data".into(), &(64u64 << 20).into()));
         assert!(reason["text"].as_str().unwrap().contains(what), "{reason}");
-        // The fault begins after the first cell, and the load ends with the cell in which it was found.
+        // The fault begins after the first cell, and the load ends with the cell in which the fault was found.
         let journal = bench.journal().unwrap();
         let cells = journal.entries.iter().filter(|e| matches!(e.event, record::Event::Measured(_))).count();
         assert!((2..6).contains(&cells), "{cells} cells");
@@ -97,7 +97,7 @@ fn a_failed_io_is_a_reason() {
         ("media:at=64MiB,length=4KiB,on=writes", "ENODATA", "a write"),
         ("timeout:after=5min", "ETIMEDOUT", "a "),
     ] {
-        // Media errors are counted by the drive as well.
+        // The drive also counts media errors.
         let (_, document) = simulated(REJECTED, &["--sim-fault", fault, "--burn-in-media-errors", "1000"]);
         let reason = reason(&document);
         let text = reason["text"].as_str().unwrap();
@@ -159,7 +159,7 @@ fn a_file_is_verified() {
     assert!(checked.len() == 6 && checked.iter().all(|blocks| *blocks > 0), "{checked:?}");
 }
 
-/// The next test in the same run must not hide damage that the last cell of the burn-in did to the drive.
+/// The next test in the same run must not hide damage done to the drive by the last cell of the burn-in.
 #[test]
 fn the_drive_is_examined_after_the_last_cell() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! The test of sustained client writes on simulated drives finds the SLC cache of the model, and finds none if the
-//! model has none. On files and loop devices, the recovery after every idle time is measured.
+//! On simulated drives, the sustained client write test finds the model's SLC cache, and finds none if the model
+//! has none. On files and loop devices, the recovery after every idle time is measured.
 
 mod support;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::Bench;
 use support::loop_device::{attach, identity};
 
-/// Largest relative difference from the size in the model.
+/// Maximum relative difference from the size in the model.
 const TOLERANCE: f64 = 0.08;
 const SCALE: &str = "1/128";
 const DIVISOR: f64 = 128.0;
@@ -30,7 +30,7 @@ fn with_cache(bench: &Bench, name: &str, bytes: u64) -> String {
     format!("sim:{}", path.display())
 }
 
-/// Runs the test on a drive, and returns its result.
+/// Runs the test on a drive and returns its result.
 fn run(bench: &Bench, drive: &str, seed: &str) -> Value {
     let document = bench.json(&["run", "client-write", drive, "--scale", SCALE, "--seed", seed]);
     let id = document["run"].as_str().unwrap();
@@ -57,8 +57,8 @@ fn the_cache_of_the_model_is_found() {
         assert!((found / expected - 1.0).abs() <= TOLERANCE, "{what}");
         let of = |name: &str| figure(&test, name).unwrap_or_else(|| panic!("{what}: no {name}"));
         assert!(of("Rate in the cache") > 1.5 * of("Sustained rate"), "{what}");
-        // Once emptied, a cache is full again after the same number of bytes, and longer idle times empty
-        // more of the cache.
+        // Once emptied, a cache fills again after the same number of bytes, and longer idle times empty more of
+        // the cache.
         let after = ["1", "5", "15", "60"].map(|minutes| of(&format!("Cache after {minutes} min")));
         let grows = after.windows(2).all(|pair| pair[1] >= pair[0] - TOLERANCE * expected);
         assert!(grows && (after[3] / expected - 1.0).abs() <= TOLERANCE, "{what}: {after:?}");
@@ -96,7 +96,7 @@ fn the_test_is_labelled_as_outside_the_standard() {
     assert!(modified.iter().any(says), "{modified:?}");
 }
 
-/// Idle times of the test, in minutes.
+/// The test's idle times, in minutes.
 const IDLE_MINUTES: [u64; 4] = [1, 5, 15, 60];
 const CELL: [&str; 2] = ["--cell-seconds", "0.01"];
 const CELL_NS: u64 = 10_000_000;

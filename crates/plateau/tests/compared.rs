@@ -1,4 +1,4 @@
-//! `plateau compare`: two runs of the library side by side.
+//! `plateau compare`: two runs in the library side by side.
 
 mod support;
 

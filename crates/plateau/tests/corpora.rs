@@ -1,5 +1,5 @@
-//! Checks the properties of the fuzz targets that read files, on their corpora and on deterministic mutations of
-//! them.
+//! Checks the properties that the file-reading fuzz targets assert, on their corpora and deterministic mutations
+//! of these.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn extreme_numbers_in_a_run_keep_every_property() {
     }
 }
 
-/// Replaces the numbers of all fields of this name.
+/// Replaces the numbers in all fields with this name.
 fn with_numbers(text: &str, name: &str, number: &str) -> String {
     let mut parts = text.split(name);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -151,7 +151,7 @@ fn with_numbers(text: &str, name: &str, number: &str) -> String {
     out
 }
 
-/// Repeats every answer of the drive, so that sums have more than a few terms.
+/// Repeats each of the drive's answers, so that sums have more than a few terms.
 fn with_answers_repeated(text: &str) -> String {
     let (file, records) = text.split_once("\n---\n").expect("both parts");
     let is_answer =

@@ -84,7 +84,8 @@ fn a_run_uses_the_named_purge_method_or_does_not_begin() {
     );
 }
 
-/// Completed steps are compared with the journal, and the drive would return different results after another purge.
+/// Completed steps are compared with the journal; after a different purge, the drive would return different
+/// results.
 #[test]
 fn a_killed_campaign_continues_after_its_own_purges() {
     let bench = Bench::new();

@@ -44,8 +44,8 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
 }
 
-/// Runs `tests`, or all tests with `PLATEAU_EVERY_TEST=1`, with cells that are too short for conclusions, so that
-/// every step runs.
+/// Runs every step of `tests`, or of all tests if `PLATEAU_EVERY_TEST=1` is set, with cells too short for
+/// conclusions.
 fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &str, options: &[&str]) {
     let identity = identity(bench, device);
     // The 128 zones of hdd-tp, of at least 1 MiB each, do not fit on the device.
@@ -103,7 +103,7 @@ fn every_kind_of_test_on_a_zram_device() {
 fn hours_of_minutes_on_a_zram_device() {
     let bench = Bench::on_build_disk();
     let Some(device) = Zram::new(SIZE) else { return };
-    // Each figure comes from tens of the 2,250 cells.
+    // Each figure comes from dozens of the 2,250 cells.
     tests_complete(&bench, &device.path, &["hir", "xsr"], "0.01", &[]);
 }
 
@@ -198,7 +198,7 @@ fn unusable_targets_are_named() {
     assert!(bench.runs().is_empty());
 }
 
-/// A drive that is fast until the third round and slow afterwards.
+/// A drive that is fast until the third round and slow from then on.
 #[test]
 fn finds_the_plateau_after_a_write_cliff() {
     let bench = Bench::on_build_disk();
@@ -209,7 +209,7 @@ fn finds_the_plateau_after_a_write_cliff() {
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
-        // There are two cells per round, which are so long that a busy host does not cause variation.
+        // Each round has two cells, which are long enough that a busy host does not cause variation.
         "run",
         "tp-128",
         &daemon.device,
@@ -261,7 +261,7 @@ fn a_device_that_fails_in_a_cell_leaves_an_intact_journal() {
         journal.entries.iter().any(|entry| matches!(entry.event, Event::Measured(_)))
     });
     let kept = finished(&bench.journal().unwrap());
-    // Wait until a cell is two full seconds old; cells follow each other immediately.
+    // Wait until two full seconds of a cell have passed; cells follow each other immediately.
     bench.wait_for("the middle of a cell", |journal| {
         let last = journal.entries.last().unwrap();
         let age_ms = jiff::Timestamp::now().as_millisecond() - last.wall.as_millisecond();
@@ -278,7 +278,7 @@ fn a_device_that_fails_in_a_cell_leaves_an_intact_journal() {
         panic!("the journal does not end with the interruption")
     };
     assert!(reason.contains("EIO"), "{reason}");
-    // The record has every completed second of the cell in which the drive failed.
+    // The record contains every completed second of the cell in which the drive failed.
     let cut = journal.entries.iter().find_map(|entry| match &entry.event {
         Event::Cut(cut) => Some(cut),
         _ => None,

@@ -38,7 +38,7 @@ fn a_library_without_problems_has_no_findings() {
     bench.ok(&["tag", &run, "rack-4"]);
     bench.ok(&["index"]);
     let document = bench.json(&["doctor"]);
-    // The disk of the host may be almost full.
+    // The host's disk may be almost full.
     let found: Vec<_> = found(&document).into_iter().filter(|(kind, _)| kind != "little_space").collect();
     assert_eq!(found, [], "{document:#}");
     assert_eq!((&document["runs"], &document["verified"]), (&1.into(), &1.into()));

@@ -1,4 +1,4 @@
-//! Runs on a file of ext4, xfs and btrfs, each on a loop device that the test creates.
+//! Runs on a file on ext4, xfs and btrfs, each on a loop device that the test creates.
 
 mod support;
 
@@ -60,7 +60,7 @@ fn run(bench: &Bench, file: &Path) -> Value {
     bench.json(&["run", "lat", file, "--size", "64MiB", "--cell-seconds", "0.05", "--max-rounds", "5"])
 }
 
-/// The file system in `run.json`, and the segments of the only run.
+/// The file system recorded in the only run's `run.json`, and the run's segments.
 fn recorded(bench: &Bench) -> (FileSystemFacts, Vec<Segment>) {
     let run = Run::open(&bench.runs()[0]).expect("a run");
     let segments =
@@ -71,7 +71,7 @@ fn recorded(bench: &Bench) -> (FileSystemFacts, Vec<Segment>) {
     (run.file.file_system.expect("a known file system"), segments.collect())
 }
 
-/// The JSON document and the page of the only run.
+/// The only run's JSON document and page.
 fn reports(bench: &Bench) -> (Value, String) {
     let (json, page) = (bench.path("report.json"), bench.path("report.html"));
     let paths = [&json, &page].map(|path| path.to_str().expect("a path"));
@@ -111,7 +111,7 @@ fn on(kind: &str) -> Option<(Bench, Mounted, Vec<Segment>)> {
     Some((bench, mounted, segments))
 }
 
-/// Checks a file system whose direct I/O is passed to the device.
+/// Checks a file system that passes direct I/O on to the device.
 fn is_direct(kind: &str) {
     let Some((bench, _mounted, segments)) = on(kind) else { return };
     for segment in &segments {
@@ -157,7 +157,7 @@ fn a_file_on_xfs() {
     is_direct("xfs");
 }
 
-/// Copy-on-write and checksums add I/O at other times, so nothing can be asserted about a single workload.
+/// Copy-on-write and checksums add I/O at other times, so no assertion about a single workload is possible.
 #[test]
 fn a_file_on_btrfs() {
     drop(on("btrfs"));

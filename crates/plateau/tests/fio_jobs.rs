@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use examples::{EXAMPLES, LINES, REFUSED, REFUSED_COMBINATIONS};
 use serde_json::Value;
 
-/// Amounts and times of the test.
+/// The test's amounts and times.
 const SMALL: &[(&str, &str)] = &[
     ("size", "4m"),
     ("filesize", "4m"),
@@ -33,7 +33,7 @@ const SMALL: &[(&str, &str)] = &[
     ("steadystate_check_interval", "1"),
 ];
 
-/// Returns an option with the values of the test. Names of devices become names of files.
+/// Returns an option with the test's values. Device names become file names.
 fn small(option: &str) -> String {
     let Some((name, value)) = option.split_once('=') else { return option.to_owned() };
     if let Some((_, small)) = SMALL.iter().find(|(known, _)| *known == name.trim_start_matches('-')) {
@@ -84,7 +84,7 @@ fn fios_examples_run() {
             }
         }
         if text.contains("allow_file_create=0") {
-            // The target is on the command line, as in the comment of the example.
+            // The target is on the command line, as in the example's comment.
             std::fs::write(folder.path().join("target"), vec![1; 16 << 20]).expect("a target");
             arguments.push("--filename=target".to_owned());
         }
@@ -190,7 +190,7 @@ fn trims_need_a_confirmation_and_free_the_blocks() {
 fn a_steady_job_ends_early_with_its_results() {
     let folder = folder();
     std::fs::write(folder.path().join("data"), vec![7; 16 << 20]).expect("a file");
-    // A schedule has constant IOPS on every host, so the first window that is complete attains the limit.
+    // A schedule has constant IOPS on every host, so the first complete window meets the limit.
     for (window_seconds, runtime, attained) in [(2, 60, 1), (10, 4, 0)] {
         let words = format!(
             "data --name=a --rw=randread --rate_iops=200 --iodepth=32 --time_based --runtime={runtime} --json \
@@ -290,10 +290,10 @@ fn every_job_without_a_target_gets_separate_files() {
     for name in ["a.0.0", "a.0.1", "a.1.0", "a.1.1"] {
         let content = std::fs::read(folder.path().join(name)).expect(name);
         assert_eq!(content.len(), 16 << 20);
-        // The files were laid out with random data, without holes.
+        // The files were laid out with random data and without holes.
         assert!(content.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)), "{name}");
     }
-    // Now the files exist, so writing needs a confirmation for each.
+    // The files now exist, so writing requires a confirmation for each of them.
     let words = ["--name=a", "--size=16m", "--rw=write"].map(str::to_owned);
     assert_eq!(plateau(folder.path(), &words).status.code(), Some(3));
 }
@@ -389,7 +389,7 @@ fn syncs_are_issued_and_reported_as_by_fio() {
     ] {
         let folder = folder();
         let Some([theirs, ours]) = by_both(folder.path(), options) else { return };
-        // fio 3.33 omits fdatasyncs from the number of syncs, but not from the response times of syncs.
+        // fio 3.33 omits fdatasyncs from the number of syncs but not from their response times.
         assert_eq!(ours["sync"]["total_ios"], syncs, "{options}: {ours}");
         for job in [&theirs, &ours] {
             assert_eq!(job["sync"]["lat_ns"]["N"], syncs, "{options}: {job}");

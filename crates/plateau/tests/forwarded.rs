@@ -1,5 +1,5 @@
 //! `plateau push` and `plateau forward`: runs reach a server over connections that lose, delay, duplicate and cut
-//! requests, and the server accepts only what verifies.
+//! off requests, and the server accepts only what it can verify.
 
 #[path = "forwarded/fake.rs"]
 mod fake;
@@ -77,7 +77,7 @@ fn journal(library: &Path, id: &str) -> Vec<u8> {
     fs::read(library.join(id).join("journal")).expect("a journal")
 }
 
-/// Everything below a folder, by path.
+/// Everything in a folder, by path.
 fn content(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut all = Vec::new();
@@ -142,7 +142,7 @@ fn only_admitted_senders_add_runs_and_only_their_own() {
     assert!(push(2, &rack7).contains("no valid token"));
     assert_eq!(content(&lab.bench.library()), stored, "nothing was changed");
 
-    // A run that the server itself has made is never continued by a sender.
+    // A sender never continues a run that the server itself has made.
     let own = Bench::new();
     own.ok(&SHORT);
     let of_server = id_of(&own.runs()[0]);
@@ -329,7 +329,7 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
     assert_eq!(lab.bench.runs().len(), runs.len());
 }
 
-/// The service that sends the runs of a host.
+/// The service that sends a host's runs.
 fn service(host: &Bench, url: &str, token: String) -> Service {
     let address = url.parse().expect("an address");
     let connection = Connection { address, token, ca_file: None };

@@ -1,4 +1,4 @@
-//! `plateau gate`: rules for runs, in the formats of scripts and forges.
+//! `plateau gate`: rules for runs, and verdicts in the formats that scripts and forges read.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn a_run_passes_or_fails_and_every_format_says_so() {
     assert!(text.ends_with("gate      passed: all 7 rules are met\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 
-    // A named baseline takes precedence over a run of that name.
+    // A named baseline takes precedence over a run with that name.
     let library = record::Library::at(bench.library());
     let run = library.find("candidate").expect("the run").file.id;
     let set = record::Change::BaselineSet { baseline: "released".into(), run: run.clone() };

@@ -1,4 +1,4 @@
-//! An array of a RAID controller, whose tool is replaced by a stateful script. The tests check which commands
+//! An array on a RAID controller whose tool is replaced by a stateful script. The tests check which commands
 //! the script receives, in which order, and what a crash leaves behind. The volume never becomes a block
 //! device, so nothing is measured.
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// A controller with three free drives in slots 252:0 to 252:2, and a foreign volume.
+/// A controller with three free drives in slots 252:0 to 252:2 and a foreign volume.
 const CONTROLLER: &str = r##"#!/bin/sh
 dir=$(dirname "$0")
 echo "$*" >> "$dir/asked"
@@ -137,7 +137,7 @@ fn wait_for(bench: &Bench, path: &Path) {
     }
 }
 
-/// A terminal sends Ctrl-C to the whole foreground process group.
+/// A terminal sends the signal for Ctrl-C to the whole foreground process group.
 #[test]
 fn ctrl_c_does_not_interrupt_a_controller_command() {
     let bench = bench();
@@ -149,11 +149,11 @@ fn ctrl_c_does_not_interrupt_a_controller_command() {
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
     assert!(killed.success());
-    // If the signal had reached the script, the script would have ended by now and would not notice the removal
-    // of this file.
+    // If the signal had reached the script, the script would have ended by now and would not notice that this
+    // file was removed.
     fs::remove_file(bench.path("slow")).expect("a controller that completes its command");
     wait_for(&bench, &bench.path("added"));
-    // Plateau may wait up to half a minute more for the block device of the volume.
+    // Plateau may wait up to another half a minute for the volume's block device.
     run.kill().expect("it is killed, if it is still there");
     assert!(!run.wait().expect("it is gone").success());
 }
@@ -175,7 +175,7 @@ fn leftovers_of_a_crash_are_deleted_at_the_next_start() {
     fs::write(bench.path("spare"), "").expect("a drive that has become a hot spare");
     let output = command(&bench, &args).output().expect("plateau starts");
     let err = texts(&output).1;
-    // The volume is deleted, and a member that is now in use is reported.
+    // The volume is deleted, and the member that is now in use is reported.
     assert!(commands(&bench).contains(&"/c0/v1 del J nolog".to_owned()), "{:?}", commands(&bench));
     assert!(!bench.path("volume").exists() && err.contains("a global hot spare"), "{err}");
     assert!(!commands(&bench).iter().any(|line| line.contains("add vd")), "{:?}", commands(&bench));

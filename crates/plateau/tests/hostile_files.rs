@@ -1,5 +1,5 @@
 //! FIFOs, devices and directories in place of files, and oversized files. Nothing hangs or reads endlessly, and the
-//! message states what is wrong.
+//! message says what is wrong.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// Time limit that is sufficient for a debug build on a busy machine; a FIFO or an endless device would block
+/// Time limit, long enough for a debug build on a busy machine; a FIFO or an endless device would block
 /// forever.
 const LONGEST: Duration = Duration::from_secs(120);
 
@@ -18,12 +18,12 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo is there").success());
 }
 
-/// Runs with limited memory, and kills the command after a time limit.
+/// Runs a command with limited memory and kills it after a time limit.
 fn bounded(bench: &Bench, args: &[&str]) -> Output {
     bounded_to(1_500_000, bench, args)
 }
 
-/// Runs with this many KiB of memory, and kills the command after a time limit.
+/// Runs a command with this many KiB of memory and kills it after a time limit.
 fn bounded_to(most_kib: u32, bench: &Bench, args: &[&str]) -> Output {
     let plateau = bench.command(args);
     let mut command = Command::new("sh");
@@ -231,7 +231,7 @@ fn a_replaced_logo_is_reported() {
     bench.ok(&["verify", id]);
 }
 
-/// Returns the header of a file in a tar archive.
+/// Returns the header for a file in a tar archive.
 fn tar_header(name: &str, bytes: u64) -> [u8; 512] {
     let mut block = [0; 512];
     block[..name.len()].copy_from_slice(name.as_bytes());
@@ -243,7 +243,8 @@ fn tar_header(name: &str, bytes: u64) -> [u8; 512] {
     block
 }
 
-/// Writes an archive with this `run.json`, whose journal begins with these bytes and continues with many `x`.
+/// Writes an archive with this `run.json` and a journal that begins with these bytes and continues with many
+/// `x`.
 fn forge(path: &Path, run_file: &[u8], beginning: &[u8], journal_bytes: u64) {
     let mut archive =
         zstd::Encoder::new(std::fs::File::create(path).expect("a file"), 1).expect("an encoder");

@@ -1,4 +1,4 @@
-//! `plateau import` and `plateau examples`: results of other tools, labelled as imported everywhere.
+//! `plateau import` and `plateau examples`: results from other tools, labelled as imported everywhere.
 
 mod support;
 

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Bench, text};
 
-/// Writes a model of a drive with 4 KiB sectors.
+/// Writes a drive model with 4 KiB sectors.
 fn large_sectors(bench: &Bench) -> String {
     let model = text("../nandsim/models/sas-slc-2011.toml".as_ref());
     let large = model.replace("logical_block_bytes = 512", "logical_block_bytes = 4096");

@@ -10,7 +10,7 @@ use support::{Bench, finished, round, texts};
 
 const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
 
-/// File systems store times in steps of up to 2 s, so an earlier change would not be noticed.
+/// File systems store times in steps of up to 2 s, so a change made any sooner would go unnoticed.
 const LONGER_THAN_A_TIME_STEP: Duration = Duration::from_millis(2500);
 
 #[test]
@@ -123,7 +123,7 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // Stop the process without ending it, so that it still exists when `resume` checks for other processes.
+    // Suspend the process, so that it still exists when `resume` checks for other processes.
     assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
@@ -186,8 +186,8 @@ fn a_full_disk_leaves_an_intact_journal_that_can_continue() {
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
     let bench = Bench::new();
-    // Records have several thousand bytes, so it is unlikely that any of these three positions is the end of a
-    // record.
+    // Records are several thousand bytes long, so it is unlikely that a record ends at any of these three
+    // positions.
     let mut run = String::new();
     for part in [5, 6, 7] {
         let kib = u32::try_from(room * part / 10 / 1024).unwrap();
@@ -366,7 +366,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     assert_eq!(support::text(&rescued), "mine");
     let rescued = run.join("journal.rescued-2");
     assert!(std::fs::read(&rescued).unwrap().starts_with(&before), "not a byte is missing");
-    // Follow the instructions of the error message.
+    // Follow the error message's instructions.
     std::fs::rename(&rescued, &path).unwrap();
     bench.ok(&["resume", run.file_name().unwrap().to_str().unwrap()]);
 }

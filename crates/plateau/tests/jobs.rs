@@ -1,5 +1,5 @@
-//! `plateau job`: however often and whenever a job is started, its run has one purge per test and loses no
-//! record.
+//! `plateau job`: no matter when and how often a job is started, its run has one purge per test and loses no
+//! records.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn repeated_starts_and_kills_leave_one_complete_run() {
         assert_eq!(purges(&journal), 1);
         kept = finished(&journal);
     }
-    // The process orphaned by a killed scheduler is still writing when the job is started again; the second process
+    // A process orphaned by a killed scheduler is still writing when the job is started again; the second process
     // waits for the first.
     let orphan = bench.start(&job(&[]));
     bench.wait_for("more finished cells", |journal| finished(journal) > kept);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::Bench;
 
 const SCHEMA: &str = "docs/reference/schemas/output-v1.json";
-/// Address under which the validator knows the schema; nothing is fetched.
+/// Address by which the validator identifies the schema; nothing is fetched.
 const URL: &str = "https://plateau.invalid/output-v1.json";
 /// Commands that print no document.
 const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];
@@ -22,7 +22,7 @@ fn schema() -> Value {
     schema
 }
 
-/// Refuses keys that the schema does not have, so that it does not lag behind the program.
+/// Refuses keys that the schema lacks, so that the schema does not lag behind the program.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -36,7 +36,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Why a document does not match the schema of a command.
+/// Why a document does not match a command's schema.
 fn problems(schema: &Value, name: &str, document: &Value) -> Vec<String> {
     assert!(schema["$defs"][name].is_object(), "{name} has no schema");
     let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());

@@ -13,7 +13,7 @@ use record::{Event, Loaded, read_journal};
 use serde_json::Value;
 use support::Bench;
 
-/// Timeout for a process to start and end on a busy host.
+/// Timeout for a process to start or end on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An operator who has signed in.
@@ -36,7 +36,7 @@ impl<'a> Operator<'a> {
         self.server.post(path, &headers, &[&[("csrf", self.csrf.as_str())], form].concat())
     }
 
-    /// Submits a plan; returns the address of its page.
+    /// Submits a plan; returns its page's address.
     fn plan(&self, form: &[(&str, &str)]) -> String {
         let response = self.post("/start", form);
         assert_eq!(response.status, 303, "{}", response.body);
@@ -214,7 +214,7 @@ fn after_a_wrong_identity_the_plan_is_kept_and_the_target_is_unchanged() {
     }
     assert!(bench.runs().is_empty());
     assert!(std::fs::read(&target).expect("the target") == content, "the target was changed");
-    // The identity of a file is its name; the plan is stale if the file has been replaced.
+    // A file's identity is its name; the plan is stale if the file has been replaced.
     std::fs::rename(&target, bench.path("other.bin")).expect("renamed");
     std::os::unix::fs::symlink(bench.path("other.bin"), &target).expect("a link");
     assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);

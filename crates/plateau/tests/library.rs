@@ -1,4 +1,4 @@
-//! Commands that manage runs: `runs`, `status`, `open`, `export`, `rm`, and the labels of a run.
+//! Commands that manage runs: `runs`, `status`, `open`, `export`, `rm`, and the commands for a run's labels.
 
 mod support;
 

@@ -22,7 +22,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
-/// A folder with a non-empty file `data` of a given size, and a job file.
+/// A folder with a non-empty `data` file of a given size, and a job file.
 struct Bench {
     dir: tempfile::TempDir,
 }
@@ -58,8 +58,8 @@ fn reads_need_no_confirmation_and_change_nothing() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
-    // Limit the load by an amount, because a busy machine may complete too few I/Os for a 90th percentile in a
-    // short time.
+    // Limit the load by amount rather than time, because a busy machine may not complete enough I/Os for a 90th
+    // percentile in a short time.
     let words = ["--rw", "randread", "--iodepth", "4", "--io_size", "4M", "--json"];
     let output = plateau(&[&["load", path], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -134,7 +134,7 @@ fn a_simulated_drive_can_be_loaded_as_well() {
     let document = json(&output);
     let slow = &document["jobs"][0];
     let rate = slow["read"]["iops"].as_f64().expect("a rate");
-    // One second of virtual time has 300 I/Os, with a standard deviation of 17.
+    // One second of virtual time contains 300 I/Os on average, with a standard deviation of 17.
     assert!((rate - 300.0).abs() < 100.0, "{rate}");
     assert!(document["jobs"][1]["write"]["total_ios"].as_u64() > Some(1000));
 }
@@ -360,7 +360,7 @@ fn signals_end_a_load_without_a_result() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .expect("plateau starts");
-        // The threads of the load exist only after the signal handlers are installed.
+        // The load's threads exist only after the signal handlers are installed.
         let tasks = format!("/proc/{}/task", child.id());
         let begun = std::time::Instant::now();
         while std::fs::read_dir(&tasks).map_or(0, Iterator::count) < 3 {
@@ -458,7 +458,7 @@ fn a_seed_that_is_drawn_is_reported() {
     };
     let (first, document) = seed("--randrepeat=0");
     assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
-    // Two random 32-bit seeds are equal in one of four billion cases; three equal seeds are practically
+    // Two random 32-bit seeds are equal once in four billion times; three equal seeds are practically
     // impossible.
     assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
     assert_eq!(seed(&format!("--randseed={first}")).0, first);
@@ -497,7 +497,7 @@ fn options_without_meaning_for_a_target_are_refused() {
     assert_eq!(json(&both)["jobs"][1]["target"]["simulated"]["scale_divisor"], 256);
 }
 
-/// Returns the text output and the JSON document of the same load.
+/// Returns the same load's text output and JSON document.
 fn both(arguments: &[&str]) -> (String, Value) {
     let run = |more: &[&str]| {
         let output = plateau(&[arguments, more].concat());
@@ -523,7 +523,7 @@ fn percentiles_with_fewer_than_ten_ios_beyond_are_omitted() {
     assert!(times["max"].is_u64() && times["not_in_bins"] == 0, "{document}");
 }
 
-/// Returns the longest response time in ns in the document of a load.
+/// Returns the longest response time in a load's document, in ns.
 fn slowest(times: &Value) -> u64 {
     let bins = times["bins"].as_object().expect("bins").keys().filter_map(|ns| ns.parse().ok());
     let percentiles =
@@ -568,7 +568,7 @@ fn a_load_is_compared_with_the_ceiling_of_the_host() {
     assert_eq!(job["notes"].to_string().contains("HOST-LIMITED: "), share > 0.7, "{document}");
     let placement = job["placement"][0].as_str().expect("a placement");
     match std::thread::available_parallelism().map(usize::from) {
-        // With two or more CPUs, the only thread is pinned to one CPU, which is named by its number.
+        // With two or more CPUs, the only thread is pinned to one CPU, which is identified by its number.
         Ok(2..) => assert!(placement.strip_prefix("cpu ").is_some_and(starts_with_number), "{placement}"),
         _ => assert_eq!(placement, "not pinned: 1 threads on 1 CPUs leave none free"),
     }

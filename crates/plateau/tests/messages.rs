@@ -5,12 +5,12 @@ mod support;
 use serde_json::Value;
 use support::{Bench, finished, texts};
 
-/// The public key of a pair whose private key was discarded.
+/// The public key from a pair whose private key was discarded.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
 
-/// Checks the exit code and the message of a wrong command line.
+/// Checks the exit code and message for a wrong command line.
 fn is_answered(bench: &Bench, words: &[&str], code: i32, part: &str) {
     let error = bench.fails(code, words);
     assert!(error.contains(part), "{words:?}: {error}");
@@ -272,8 +272,7 @@ fn models_have_the_same_names_in_all_commands() {
     }
 }
 
-/// A media fault is still present after `resume`, so a user who followed that suggestion would never get a
-/// complete run.
+/// A media fault is still present after `resume`, so suggesting `resume` would never lead to a complete run.
 #[test]
 fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
     let bench = Bench::new();
@@ -336,7 +335,7 @@ fn an_empty_library_variable_counts_as_unset() {
     };
     let empty = listed(Some(""));
     assert_eq!(empty, listed(None));
-    // A library that is given explicitly is independent of the default library.
+    // An explicitly specified library is independent of the default library.
     let own = bench.library();
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));

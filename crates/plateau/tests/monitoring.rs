@@ -1,4 +1,4 @@
-//! Monitoring: a real Prometheus scrapes `plateau serve` with the files of `dist/monitoring`.
+//! Monitoring: a real Prometheus scrapes `plateau serve` with the files in `dist/monitoring`.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
@@ -72,8 +72,8 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    /// Scrapes a server with the shipped files; only address and interval differ. The interval also limits the time of
-    /// a scrape, which checks a password.
+    /// Scrapes a server using the shipped files, with a different address and interval. The interval also limits the
+    /// time for a scrape, which includes checking a password.
     fn of(server: &Server) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = text(&shipped("prometheus.yml"));
@@ -127,7 +127,7 @@ fn get(address: &str, path: &str) -> Option<Response> {
     Some(Response::of(&answer))
 }
 
-/// Returns the queries of the dashboard, for all hosts.
+/// Returns the dashboard's queries, for all hosts.
 fn queries() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(&text(&shipped("grafana-dashboard.json"))).expect("JSON");
     let panels = dashboard["panels"].as_array().expect("panels").iter();
@@ -173,8 +173,8 @@ fn prometheus_finds_a_series_for_every_query() {
     let bench = Bench::on_build_disk();
     add_user(&bench);
     let server = Server::start(&bench);
-    // The cells of the first run, whose time left is known, are longer than the test. The second run reports health;
-    // its process cannot end while it is stopped, and keeps its lock.
+    // The first run's time left is known, and its cells last longer than the test. The second run reports health;
+    // its process is stopped, so it cannot end and keeps its lock.
     let file = bench.path("target");
     let long = ["--cell-seconds", "600", "--size", "16MiB", "--profile", "pts-e-1.0"];
     let _on_file =
@@ -217,8 +217,7 @@ fn programs_sign_in_with_each_request() {
     {
         let response = server.get("/metrics", headers);
         assert_eq!(response.status, status, "{headers}: {response:?}");
-        // With this header, a browser would ask for a name and a password, and send them with every request
-        // from then on.
+        // With this header, a browser would ask for a name and password and then send them with every request.
         assert_eq!(response.header("www-authenticate"), None);
     }
     let foreign = format!("{right}Origin: http://evil.example\r\n");
@@ -230,7 +229,7 @@ fn programs_sign_in_with_each_request() {
     assert_eq!(answers[11], 429, "{answers:?}");
 }
 
-/// The names of the metrics in a text.
+/// The names of the metrics in the text.
 fn names(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect()
 }

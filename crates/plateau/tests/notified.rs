@@ -15,7 +15,7 @@ use serde_json::Value;
 use support::{Bench, finished, hold, send_signal, texts};
 
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
-/// Far longer than a test.
+/// Far longer than any test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
 /// Short intervals between checks of the library and between retries, and no delay for interrupted runs.
 const QUICK: &str = "look-every = \"20 ms\"\ninterrupted-after = \"0 s\"\nfirst-retry = \"20 ms\"\n";
@@ -51,7 +51,7 @@ fn check_schema(notice: &Value) {
     schemas.validate(notice, compiled).unwrap_or_else(|error| panic!("{notice:#}: {error:#}"));
 }
 
-/// Every file under a folder with its content and modification time.
+/// Every file in a folder, with its content and modification time.
 fn content(dir: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).expect("a folder") {
@@ -96,7 +96,7 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
             token.display()
         ),
     );
-    // The first start reports no run that ended before that start.
+    // On its first start, the service does not report runs that ended earlier.
     assert_eq!(once(&bench, &config)["delivered"], Value::Array(Vec::new()));
     let notifier = Notifier::start(&bench, &config);
     bench.ok(&[&SHORT[..], &["--name", "after"]].concat());
@@ -161,7 +161,7 @@ fn a_webhook_reaches_its_server_through_its_proxy() {
         requests[0].head
     );
     check_schema(&serde_json::from_str(&requests[0].body).expect("JSON"));
-    // Variables of the environment, which a service does not share with its user, have no effect.
+    // Environment variables have no effect, because a service does not share its user's environment.
     let path = hook("");
     let mut command = bench.command(&["notify", "--test", "chat", "--config", path.to_str().expect("text")]);
     let output = command.env("http_proxy", format!("http://{}", proxy.address)).output().expect("plateau");
@@ -200,7 +200,7 @@ fn a_failing_channel_is_retried_within_bounds_and_delays_no_other() {
     assert!(log.contains("attempt 3 of 3 failed: the server answered with status 500"), "{log}");
     assert!(!log.contains("a-secret-path"), "{log}");
     assert!(hanging.notices().is_empty(), "this program hangs until it is killed");
-    // The program that hangs may run for a minute, and is killed when the service ends.
+    // The program that hangs is allowed a minute but is killed when the service ends.
     assert!(notifier.end() < Duration::from_secs(10));
     for web in [&refusing, &recovering] {
         let requests = web.requests();
@@ -296,7 +296,7 @@ fn a_failed_drive_and_a_damaged_run_are_failures() {
     let config = config(&bench, &format!("{QUICK}{}", hook.config("desk")));
     once(&bench, &config);
     bench.ok(&SHORT);
-    // Simulated drives end a run without a record of the failed workload, so it is written here.
+    // Simulated drives end a run without a record of the failed workload, so the test writes one.
     let run = Run::open(&bench.runs()[0]).expect("a run");
     let entries = run.load().expect("a journal").entries;
     let events = entries.into_iter().skip(1).map(|entry| entry.event);
@@ -337,7 +337,7 @@ fn a_failed_drive_and_a_damaged_run_are_failures() {
     assert_eq!(hook.begun(), 3);
 }
 
-/// Certificate and key of `localhost`.
+/// Certificate and key for `localhost`.
 fn certificate(bench: &Bench) -> [PathBuf; 2] {
     let files = [bench.path("certificate.pem"), bench.path("key.pem")];
     let mut command = Command::new("openssl");
@@ -367,7 +367,7 @@ fn a_hostile_run_adds_no_header_and_a_password_is_sent_encrypted() {
             password.display()
         )
     };
-    // A server with an unknown certificate does not get the password.
+    // A server with an unknown certificate does not receive the password.
     let path = config(&bench, &mail(""));
     let error = bench.fails(75, &["notify", "--test", "ops", "--config", path.to_str().expect("text")]);
     assert!(error.contains("certificate") && !error.contains("pass word"), "{error}");

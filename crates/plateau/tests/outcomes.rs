@@ -1,4 +1,4 @@
-//! Every test of every profile on a simulated drive, from purge to verdict, compared with golden files.
+//! Every test in every profile on a simulated drive, from purge to verdict, compared with golden files.
 //! `PLATEAU_BLESS=1` rewrites them.
 
 mod support;
@@ -12,7 +12,7 @@ use support::{Bench, text};
 
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/256"];
 
-/// Runs all tests of `profile` as one campaign, verifies it, and compares it with its golden file.
+/// Runs all of the tests in `profile` as one campaign, verifies it, and compares it with its golden file.
 fn complete(profile: &str) {
     let listed = Profile::named(profile).unwrap().tests;
     let names: Vec<&str> = listed.iter().map(|listed| listed.family).collect();
@@ -44,7 +44,7 @@ fn complete(profile: &str) {
     assert!(found == golden, "{name} differs, PLATEAU_BLESS=1 rewrites it: {line:?}");
 }
 
-/// Formats the verdict, the window and the key figures of each test with as many digits as reports print.
+/// Formats each test's verdict, window and key figures with as many digits as reports print.
 fn outcome(tests: &[Value]) -> String {
     let mut all = String::new();
     for test in tests {

@@ -1,4 +1,4 @@
-//! Output files of all commands: links are not followed, and only regular files are replaced.
+//! The output files of all commands: links are not followed, and only regular files are replaced.
 
 mod support;
 
@@ -31,7 +31,7 @@ impl Victim {
     }
 }
 
-/// Returns the inode and the mode of a path, which suffice to detect that it was replaced.
+/// Returns the inode number and mode of a path, which suffice to detect that it was replaced.
 fn node(path: &Path) -> (u64, u32) {
     let meta = std::fs::symlink_metadata(path).expect("it is still there");
     (meta.ino(), meta.mode())
@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // A device node like /dev/full; the real /dev/full must not be put at risk by this test.
+    // A device node like /dev/full; this test must not put the real one at risk.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {
@@ -185,7 +185,7 @@ fn output_folders_do_not_follow_links() {
 fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
     let bench = Bench::new();
     let [first, second] = runs(&bench);
-    // Try `-` first: if it were written as a file, /dev/stdout would be at risk as well.
+    // Try `-` first: if it were written as a file, /dev/stdout would also be at risk.
     for name in ["-", "/dev/stdout"] {
         let output = bench.run(&["report", &first, "--pdf", name]);
         assert!(output.status.success() && output.stdout.starts_with(b"%PDF"), "{name}");
@@ -197,7 +197,7 @@ fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
         assert!(message.contains("standard output is in use"), "{message}");
         assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));
     }
-    // /dev/stdout is a pipe here; /dev/full must still be a device.
+    // In this test, /dev/stdout is a pipe; /dev/full must still be a device.
     let full = std::fs::metadata("/dev/full").expect("it is there");
     assert!(full.file_type().is_char_device());
 }

@@ -21,7 +21,7 @@ fn library() -> Bench {
     bench
 }
 
-/// Exports to the folder `tables`; returns the rows of each file.
+/// Exports to the `tables` folder; returns each file's rows.
 fn exported(bench: &Bench, filter: &[&str]) -> BTreeMap<String, u64> {
     let dir = bench.path("tables");
     let document = bench.json(&[&["export", "--parquet", dir.to_str().unwrap()], filter].concat());
@@ -53,7 +53,7 @@ fn an_export_has_the_tables_of_the_chosen_runs() {
         rows.iter().map(|row| (row[0].as_str().unwrap().to_owned(), row[1].as_u64().unwrap())).collect();
     assert_eq!(counts, expected);
     assert!(counts.len() == 2 && counts.iter().all(|(_, rows)| *rows > 0), "{counts:?}");
-    // A second export replaces all rows of the first.
+    // A second export replaces all rows from the first.
     for filter in
         [&["a"][..], &["--test", "lat"], &["--tag", "x", "--state", "steady", "--state", "unsteady"]]
     {
@@ -96,7 +96,7 @@ fn exports_that_would_mislead_or_harm_are_refused() {
         (&["export", "--parquet", &inside], 2, "is in the library"),
         (&["export", "--parquet", &path("linked")], 2, "symbolic link"),
         (&["export", "--parquet", &path("t"), "--csv", &path("c")], 2, "use a second command"),
-        (&["export", "--parquet", &path("t"), "a", "--test", "lat"], 2, "exclude each other"),
+        (&["export", "--parquet", &path("t"), "a", "--test", "lat"], 2, "cannot be combined"),
         (&["export", "--parquet", &path("t"), "--test", "wsat"], 6, "none of the 2 runs"),
         (&["export", "--parquet", &path("t"), "--test", "wast"], 2, "did you mean"),
         (&["query", "SELECT 1", "--parquet", &path("q.csv")], 2, "ends in .csv"),
@@ -137,14 +137,14 @@ fn a_run_that_cannot_be_evaluated_is_not_left_out_silently() {
     assert_eq!(exported(&bench, &["a"])["run/part-0.parquet"], 1);
 }
 
-/// Returns the code blocks of the documentation page that are fenced with `language`.
+/// Returns the documentation page's code blocks in `language`.
 fn blocks(language: &str) -> Vec<String> {
     let text = support::text(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE));
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Returns the output of a program in Python; None if it lacks a module.
+/// Returns the output of a Python program; `None` if it lacks a module.
 fn python(bench: &Bench, modules: &str, program: &str) -> Option<String> {
     let python = std::env::var("PLATEAU_PYTHON").unwrap_or_else(|_| "python3".into());
     let mut probe = Command::new(&python);
@@ -160,7 +160,7 @@ fn python(bench: &Bench, modules: &str, program: &str) -> Option<String> {
     Some(text)
 }
 
-/// The cells of the table of mean IOPS that the demo prints, by block size in KiB and percentage of reads.
+/// The cells in the table of mean IOPS that the demo prints, by block size in KiB and percentage of reads.
 fn table(text: &str) -> BTreeMap<(String, String), String> {
     let reads = ["0", "5", "35", "50", "65", "95", "100"];
     let lines = text.lines().skip_while(|line| !line.starts_with("----")).skip(1);
@@ -198,7 +198,7 @@ fn pandas_and_duckdb_reproduce_the_table_of_the_demo() {
     }
 }
 
-/// Prints the types of all columns of all tables in the folder `tables`, and of the file `answer.parquet`.
+/// Prints the column types of all tables in the `tables` folder and of the `answer.parquet` file.
 const TYPES: &str = r#"
 import glob, os, duckdb, pandas
 for name in sorted(os.listdir("tables")):
@@ -234,6 +234,6 @@ fn times_booleans_and_nulls_keep_their_types() {
     assert!(line("note").starts_with("note 0 "), "{text}");
     let row = &answer["rows"][0];
     let (time, threads) = (row[0].as_str().unwrap(), &row[1]);
-    // The timestamps have microseconds; the last three digits of the nanoseconds are dropped.
+    // The timestamps have microsecond resolution; the last three digits of the nanoseconds are dropped.
     assert_eq!(line("answer"), format!("answer 1 {}Z {threads} True", &time[..time.len() - 4]), "{text}");
 }

@@ -6,11 +6,11 @@ use record::Event;
 use serde_json::Value;
 use support::Bench;
 
-/// A drive of 256 GB at about 500 MB/s, used at scale 1/512.
+/// A 256 GB drive at about 500 MB/s, used at scale 1/512.
 const DRIVE: &str = concat!("sim:", env!("CARGO_MANIFEST_DIR"), "/tests/models/sata-256.toml");
 const DIVISOR: u64 = 512;
 
-/// The cost of a test: time on the drive's clock without the purge, bytes written, steps and rounds.
+/// A test's cost: time on the drive's clock without the purge, bytes written, steps and rounds.
 #[derive(Default)]
 struct Taken {
     ns: u64,
@@ -94,7 +94,7 @@ fn agree(tests: &str, profile: &str) {
         }
         let steps = planned(test, &["steps"], taken.rounds);
         // WSAT ends after a number of bytes, so its number of steps varies by a few minutes. The other tests
-        // listed here have two kinds of rounds.
+        // listed have two kinds of rounds.
         let exact = !["wsat", "cbw", "ecw", "dirth"].contains(&name);
         let allowed = if exact { 1e-6 } else { 0.1 * steps };
         assert!((taken.steps as f64 - steps).abs() <= allowed, "{name}: {} of {steps} steps", taken.steps);
@@ -191,11 +191,11 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     assert_eq!(tests[0]["converged"], true);
     assert_eq!(tests[0]["curve"]["over"], "round");
     assert_eq!(tests[0]["curve"]["points"].as_array().unwrap().len() as u64, rounds);
-    // 56 cells of 30 s per round, and two fills of 100 GB at about 215 MB/s.
+    // 56 cells of 30 s per round, and two 100 GB fills at about 215 MB/s.
     let seconds = tests[0]["duration_ns"].as_f64().unwrap() / 1e9;
     let expected = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
     assert!((seconds / expected - 1.0).abs() < 0.1, "{seconds} s instead of {expected}");
-    // The drive is faster fresh out of the box than later.
+    // The drive is faster when fresh out of the box than later.
     let curve = &tests[1]["curve"];
     let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
     let last = curve["points"].as_array().unwrap().len() - 1;

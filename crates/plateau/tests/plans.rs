@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Bench, finished, text, texts};
 
-/// A drive that is small enough to run every preset.
+/// A drive small enough to run every preset.
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/512"];
 
 const MISTAKEN: &str = "\

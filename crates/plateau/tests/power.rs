@@ -1,4 +1,4 @@
-//! Power of a run on a file, measured by a program that acts as a meter.
+//! The power used by a run on a file, measured by a program that acts as a meter.
 
 mod support;
 
@@ -21,7 +21,7 @@ rounds = 5
 track = { rw = "randread", bs = "4KiB" }
 "#;
 
-/// A meter that prints the power in the file `watts`, many times a second.
+/// A meter that prints the power stored in the `watts` file many times a second.
 fn meter(bench: &Bench) -> PathBuf {
     let (path, watts) = (bench.path("meter"), bench.path("watts"));
     std::fs::write(&watts, "2.5\n").expect("a file");

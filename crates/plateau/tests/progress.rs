@@ -1,4 +1,4 @@
-//! Progress of a run on a terminal, in a file, and for a program.
+//! A run's progress on a terminal, in a file, and for a program.
 
 mod support;
 
@@ -17,10 +17,10 @@ const ROWS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(100);
 const SIMULATED: [&str; 7] =
     ["run", "iops", "sim:sas-slc-2011", "--scale", "1/128", "--profile", "pts-e-1.0"];
-/// Environment of a terminal that displays progress in its tab.
+/// The environment in a terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
-/// A terminal on which a program runs. Dropping it kills the program.
+/// A terminal in which a program runs. Dropping it kills the program.
 struct Terminal {
     child: Child,
     bytes: mpsc::Receiver<Vec<u8>>,
@@ -47,7 +47,8 @@ impl Terminal {
         let mut reader = std::fs::File::from(master);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // After the last program has closed a terminal, reading from it fails instead of reaching an end.
+            // Once the last program has closed a terminal, reading from the terminal fails instead of reaching
+            // an end.
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     break;
@@ -103,7 +104,7 @@ struct Picture {
 }
 
 impl Picture {
-    /// Interprets everything written to the terminal; supports only the sequences used here.
+    /// Interprets everything written to the terminal; supports only the sequences that these tests use.
     fn of(text: &str) -> Self {
         let mut picture = Self { lines: vec![String::new()], ..Self::default() };
         let mut rest = text;
@@ -131,7 +132,7 @@ impl Picture {
         assert!(line.chars().count() <= COLUMNS, "a line wraps: {line}");
     }
 
-    /// Executes a control sequence, and returns the text that follows it.
+    /// Executes a control sequence and returns the text that follows it.
     fn obey<'a>(&mut self, rest: &'a str) -> &'a str {
         if let Some(osc) = rest.strip_prefix(']') {
             return osc.split_once("\x1b\\").expect("an end").1;
@@ -234,7 +235,7 @@ fn no_colour_and_no_utf_8_where_they_are_disabled() {
     let sequences = text.split("\x1b[").skip(1);
     let mut ends = sequences.map(|rest| rest.chars().find(char::is_ascii_alphabetic));
     assert!(ends.all(|end| end != Some('m')), "{text:?}");
-    // With Unicode, the chart of a plan uses block elements.
+    // With Unicode, a plan's chart uses block elements.
     let args = ["plan", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     let (text, code) = Terminal::start(&bench, &args, &[("LC_ALL", "C")], true).finish();
     assert_eq!(code, Some(0), "{text}");

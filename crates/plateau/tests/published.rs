@@ -1,4 +1,4 @@
-//! `plateau publish`: a library as a site of files.
+//! `plateau publish`: a library as a static site.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
@@ -22,7 +22,7 @@ fn site(bench: &Bench) -> String {
     bench.path("site").to_str().expect("text").to_owned()
 }
 
-/// Every file under a folder, as a path relative to that folder.
+/// Every file in a folder, as a path relative to that folder.
 fn files(dir: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![dir.to_owned()];
@@ -40,7 +40,7 @@ fn files(dir: &Path) -> BTreeSet<String> {
     found
 }
 
-/// The values of all `href` and `src` attributes of a page.
+/// The values of all `href` and `src` attributes on a page.
 fn links(page: &str) -> Vec<String> {
     let mut links = Vec::new();
     for attribute in [" href=\"", " src=\""] {
@@ -51,7 +51,7 @@ fn links(page: &str) -> Vec<String> {
     links
 }
 
-/// Checks that every link of every page refers to a file of the site; returns the files that can be reached.
+/// Checks that every link on every page refers to a file in the site; returns the files that can be reached.
 fn reached(site: &Path) -> BTreeSet<String> {
     let root = site.canonicalize().expect("a folder");
     let mut reached = BTreeSet::from(["index.html".to_owned()]);
@@ -140,7 +140,7 @@ fn a_site_follows_its_library() {
     assert_eq!(files(&dir), whole);
     assert!(support::text(&dir.join(format!("runs/{first}.html"))).contains("new"));
 
-    // Runs that are not selected any longer are removed; other files remain.
+    // Runs that are no longer selected are removed; other files remain.
     let fewer = bench.json(&["publish", &site, "--tag", "kept"]);
     assert_eq!((&fewer["runs"], &fewer["comparisons"]), (&1.into(), &0.into()), "{fewer}");
     let left = files(&dir);
@@ -170,7 +170,7 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(files(&dir), BTreeSet::from(["index.html".to_owned()]));
     std::fs::remove_file(dir.join("index.html")).expect("removed");
 
-    // A folder that is a link to another folder.
+    // A link to another folder in place of a folder.
     let victim = bench.path("victim");
     std::fs::create_dir(&victim).expect("created");
     std::fs::write(victim.join(format!("{id}.html")), "mine").expect("written");
@@ -192,7 +192,7 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
 }
 
-/// Kills a publication of all runs after it has written the report of one of the runs `ids`.
+/// Kills the command that publishes all runs after it has written the report of one of the runs `ids`.
 fn killed(bench: &Bench, ids: &[String]) {
     let mut publishing = bench.start(&["publish", &site(bench)]);
     let is_there = |id: &String| bench.path("site").join("runs").join(id).join("report.html").exists();
@@ -217,8 +217,7 @@ fn a_publication_that_was_killed_is_completed_or_replaced() {
     let mut whole = files(&dir);
     assert!(whole.remove("plateau-site.json"));
     assert_eq!(reached(&dir), whole);
-    // Nothing remains of runs that were published by mistake, even if one of their published files is
-    // missing.
+    // Nothing remains of runs published by mistake, even if one of their published files is missing.
     std::fs::remove_dir_all(&dir).expect("removed");
     killed(&bench, &ids[1..]);
     let report = dir.join("runs").join(&ids[1]).join("report.html");
@@ -256,7 +255,7 @@ fn a_site_needs_no_server() {
     }
 }
 
-/// A picture of one pixel.
+/// A one-pixel image.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\xdac\xf8\x0f\0\x01\x01\
                          \x01\0\x1c\xb0\x8c\x99\0\0\0\0IEND\xaeB`\x82";
 

@@ -1,5 +1,4 @@
-//! The recipes of the documentation for reading exported data. A recipe is skipped if its program is not
-//! installed.
+//! The documentation's recipes for reading exported data. A recipe is skipped if its program is not installed.
 
 mod support;
 
@@ -13,7 +12,7 @@ const PAGE: &str = "docs/reference/exports.md";
 /// Mean IOPS by run and test.
 type Means = BTreeMap<(String, String), f64>;
 
-/// Returns the code blocks of the documentation page that are fenced with `language`.
+/// Returns the documentation page's code blocks in `language`.
 fn blocks(language: &str) -> Vec<String> {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     let text = support::text(&page);
@@ -31,7 +30,7 @@ fn exported(bench: &Bench) {
     bench.ok(&[&["export", "--csv", data.to_str().unwrap()], &runs[..]].concat());
 }
 
-/// Runs a recipe, and returns the means that it prints.
+/// Runs a recipe and returns the means that it prints.
 fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Means {
     let output = Command::new(program).args([option, recipe]).current_dir(bench.dir.path()).output();
     let output = output.expect("the program");

@@ -1,5 +1,5 @@
 //! Every data format that Plateau writes and reads: figures and marks survive an export followed by an import, and
-//! nothing appears that the file does not contain.
+//! nothing appears that is not in the file.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::Bench;
 /// Small, with every test of its profile.
 const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
 
-/// A profile's tests, one run of all these tests, and the run's JSON document.
+/// A profile's tests, one run of all of them, and the run's JSON document.
 struct Measured {
     id: String,
     document: Value,
@@ -21,7 +21,7 @@ struct Measured {
 fn measured(bench: &Bench, profile: &pts::Profile) -> Measured {
     let names: Vec<&str> = profile.tests.iter().filter_map(|listed| of_family(listed.family)).collect();
     let args = [&["run"], &names[..], &DRIVE[..], &["--profile", profile.name, "--max-rounds", "6"]].concat();
-    // A run without steady state has a different exit code, but its results count here as well.
+    // A run without steady state has a different exit code, but its results still count.
     let output = bench.run(&args);
     let summary: Value = serde_json::from_slice(&output.stdout).expect("a summary");
     let id = summary["run"].as_str().expect("an id").to_owned();
@@ -30,7 +30,7 @@ fn measured(bench: &Bench, profile: &pts::Profile) -> Measured {
     Measured { id, document: read(&file) }
 }
 
-/// The first test of a family. The others differ only in block size.
+/// The first test in a family. The others differ only in block size.
 fn of_family(family: &str) -> Option<&'static str> {
     pts::TESTS.iter().find(|test| test.family == family).map(|test| test.name)
 }
@@ -43,7 +43,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&support::text(path)).expect("JSON")
 }
 
-/// An imported run: its summary, and the tests of its journal.
+/// An imported run: its summary, and the tests in its journal.
 struct Back {
     summary: Value,
     tests: Vec<ImportedTest>,
@@ -65,8 +65,8 @@ fn keys(marks: &Value) -> Vec<&str> {
     marks.filter_map(|mark| mark["mark"].as_str()).collect()
 }
 
-/// The import has the marks and the label of the measured run; they are null only in a format without fields for facts
-/// about the drive.
+/// The import has the measured run's marks and label; they are null only in a format without fields for facts about
+/// the drive.
 fn check_marks(own: &Measured, back: &Back, what: &str) {
     let origin = &back.summary["origin"];
     assert_eq!(keys(&origin["marks"]), keys(&own.document["marks"]), "{what}");
@@ -76,7 +76,7 @@ fn check_marks(own: &Measured, back: &Back, what: &str) {
     assert!(!origin["tool"].as_str().is_some_and(|tool| tool.contains("TKperf")), "{what}: {origin}");
 }
 
-/// The cells of a test in the JSON document.
+/// A test's cells in the JSON document.
 fn cells(test: &Value) -> &Vec<Value> {
     test["cells"].as_array().expect("cells")
 }
@@ -88,7 +88,7 @@ fn close(a: Option<f64>, b: Option<f64>, tolerance: f64, what: &str) {
     }
 }
 
-/// Mean and maximum of a cell over both directions, as every format combines them.
+/// A cell's mean and maximum over both directions, combined as in every format.
 fn combined(cell: &Value) -> (Option<f64>, Option<f64>) {
     let ways: Vec<&Value> =
         ["read", "write"].iter().map(|way| &cell[*way]).filter(|way| way["ios"] != 0).collect();
@@ -196,7 +196,7 @@ fn json_document(bench: &Bench, own: &Measured) {
     let all: Vec<&Value> = own.document["tests"].as_array().expect("tests").iter().flat_map(cells).collect();
     assert_eq!(readings.len(), all.len());
     readings.iter().zip(all).for_each(|(reading, cell)| check_reading(reading, cell, what));
-    // A run that was imported twice is still labelled as simulated, and states both imports.
+    // A run that was imported twice is still labelled as simulated and records both imports.
     let second = bench.path("second.json");
     std::fs::write(&second, serde_json::to_vec(&again).expect("JSON")).expect("written");
     let second = import(bench, &second);
@@ -249,7 +249,7 @@ fn csv(bench: &Bench, own: &Measured) {
             expected["tables"].as_array().expect("tables").iter().flat_map(|table| table["rows"].as_array());
         let all = rows.flatten().flat_map(|row| row["values"].as_array()).flatten().map(Value::as_f64);
         let all: Vec<Option<f64>> = all.collect();
-        // Pages that the specification does not contain are in the JSON document only.
+        // Pages that are not in the specification are only in the JSON document.
         assert!(values.len() > 1 && all.len() >= values.len(), "{}", expected["test"]);
         assert_eq!(values[..], all[..values.len()], "{}", expected["test"]);
     }
@@ -262,7 +262,7 @@ fn csv(bench: &Bench, own: &Measured) {
     }
 }
 
-/// The windows of an imported test as in the JSON document, where each repeats the unit.
+/// An imported test's windows as in the JSON document, where each window repeats the unit.
 fn with_unit(exported: &record::Exported) -> Value {
     let mut windows = json!(exported.windows);
     for window in windows.as_array_mut().into_iter().flatten() {
@@ -271,7 +271,7 @@ fn with_unit(exported: &record::Exported) -> Value {
     windows
 }
 
-/// Each imported test, with the test of the same name in the document.
+/// Each imported test, with the test that has the same name in the document.
 fn by_name<'a>(own: &'a Measured, back: &'a Back) -> Vec<(&'a ImportedTest, &'a Value)> {
     let all = own.document["tests"].as_array().expect("tests");
     let pair = |found: &'a ImportedTest| {
@@ -319,8 +319,8 @@ fn openmetrics(bench: &Bench, own: &Measured) {
     }
 }
 
-/// The cell that corresponds to a reading of a TKperf file. That file lists the WSAT workloads without their rounds, so
-/// each workload counts as one round.
+/// The cell that corresponds to a reading in a TKperf file. A TKperf file lists the WSAT workloads without their
+/// rounds, so each workload counts as one round.
 fn of_tkperf<'a>(test: &'a Value, reading: &Reading) -> &'a Value {
     let measured = |cell: &&Value| cell["phase"] == "measure" && cell["round"] != Value::Null;
     let mut all = cells(test).iter().filter(measured);
@@ -362,8 +362,8 @@ fn tkperf(bench: &Bench, own: &Measured) {
     }
 }
 
-/// All profiles are compared without processes in `crates/import/tests/exports.rs`; here the program writes and reads the
-/// files of the profile with the most tests.
+/// All profiles are compared without processes in `crates/import/tests/exports.rs`; this test has the program write and
+/// read the files for the profile with the most tests.
 #[test]
 fn every_test_survives_every_format() {
     let profile = pts::PROFILES.iter().max_by_key(|profile| profile.tests.len()).expect("a profile");

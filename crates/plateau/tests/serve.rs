@@ -15,12 +15,12 @@ use lab_server::{Response, Server, demo, events, in_progress};
 use serde_json::Value;
 use support::Bench;
 
-/// Returns an address of the server with the placeholders replaced.
+/// Returns a server address with its placeholders replaced.
 fn filled(path: &str, run: &str) -> String {
     path.replace("{id}", run).replace("{format}", "json-file")
 }
 
-/// Returns the status of a page for a browser that requests the page without a query.
+/// Returns a page's status for a browser that requests the page without a query.
 fn expected_status(path: &str) -> u16 {
     match path {
         "/compare" => 422,
@@ -104,7 +104,7 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
 fn every_page_has_an_icon() {
     let bench = Bench::new();
     let server = Server::start(&bench);
-    // Browsers also ask for the icon on pages that do not link to it, even before they have signed in.
+    // Browsers request the icon even on pages that do not link to it and before signing in.
     for path in ["/favicon.ico", "/static/icon.svg"] {
         let icon = server.get(path, "");
         assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")), "{path}");
@@ -207,7 +207,7 @@ fn a_stream_of_events_ends_with_its_session() {
     }
 }
 
-/// Opens a run's event stream, and waits for its first byte.
+/// Opens a run's event stream and waits for its first byte.
 fn open_stream(server: &Server, run: &str, cookie: &str) -> TcpStream {
     let mut stream = TcpStream::connect(&server.address).expect("the server listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -227,7 +227,7 @@ fn a_form_that_is_too_long_is_refused() {
     let server = Server::start(&bench);
     let cookie = server.enter();
     let csrf = server.csrf(&cookie);
-    // The server need not read the rest of a form that is too long, so the connection may break.
+    // The server need not read all of a form that is too long, so the connection may break.
     let long = server.posted("/start", &cookie, &[("csrf", &csrf), ("plan", &"x".repeat(300 << 10))]);
     let mut stream = TcpStream::connect(&server.address).expect("the server listens");
     drop(stream.write_all(long.as_bytes()));
@@ -459,7 +459,7 @@ fn idle_connections_do_not_keep_others_from_the_server() {
     const IDLE: usize = 200;
     let bench = Bench::new();
     let served = bench.command(&["--json", "serve", "--listen", "127.0.0.1:0"]);
-    // The server may open fewer files than there are idle connections.
+    // The limit on the server's open files is below the number of idle connections.
     let mut command = Command::new("/bin/sh");
     command
         .args(["-c", "ulimit -n 128; exec \"$0\" \"$@\""])

@@ -17,13 +17,13 @@ fn journal(run: &Path) -> Loaded {
     read_journal(&run.join("journal")).expect("a journal")
 }
 
-/// Returns all events except the event with the digest of the run file, which depends on the run id.
+/// Returns all events except the one with the run file's digest, which depends on the run id.
 fn events(run: &Path) -> Vec<(u64, Event)> {
     let entries = journal(run).entries.into_iter();
     entries.filter(|e| !matches!(e.event, Event::Opened { .. })).map(|e| (e.seq, e.event)).collect()
 }
 
-/// Finds the run of a target in the library.
+/// Finds a target's run in the library.
 fn run_on(bench: &Bench, target: &str) -> std::path::PathBuf {
     let mut runs = bench.runs().into_iter();
     let of = |run: &std::path::PathBuf| {
@@ -104,8 +104,8 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
     assert_eq!(document["runs"].as_array().unwrap().len(), 2);
     for drive in drives {
         let run = run_on(&bench, drive);
-        // After the end of the run, the journal contains only the restoration of the write cache, if the drive
-        // has one.
+        // After the run's end, the journal contains only the restoration of the drive's write cache, if it has
+        // one.
         let journal = journal(&run);
         let last = journal.entries.iter().rev().find(|e| !matches!(e.event, Event::WriteCache { .. }));
         assert!(matches!(last.unwrap().event, Event::Interrupted { .. }), "{drive}");
@@ -135,7 +135,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         "--cell-seconds",
         "0.05",
     ];
-    // The options name the identities in a different order than the targets.
+    // The identities in the options are in a different order from the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
     for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {

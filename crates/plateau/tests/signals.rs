@@ -1,5 +1,5 @@
-//! Signals, a closed terminal and a device that hangs: the settings are restored, the journal states what happened, and
-//! the exit code is as documented.
+//! Signals, a closed terminal and a device that hangs: the settings are restored, the journal records what happened,
+//! and the exit code is as documented.
 
 mod support;
 
@@ -186,7 +186,7 @@ fn line_with(output: impl Read + Send + 'static, part: &str) -> Option<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver no longer exists after the line has been found.
+            // The receiver no longer exists once the line has been found.
             drop(sender.send(line));
         }
     });

@@ -1,4 +1,5 @@
-//! Signatures of journals. The keys are the published examples from RFC 8410, so signatures with them prove nothing.
+//! Signatures of journals. The keys are the examples published in RFC 8410, so signatures made with them prove
+//! nothing.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Models of simulated drives: displayed, written by the user, with injected faults, and fitted to a run.
+//! Models of simulated drives: shown, written by the user, with injected faults, and fitted to a run.
 
 mod support;
 
@@ -211,7 +211,7 @@ fn a_fit_writes_a_usable_model_and_reports_its_quality() {
     assert!(shown.contains(&run) && shown.contains("hold-out:"), "{shown}");
     bench.ok(&["load", &format!("sim:{path}"), "--scale", "1/256", "--rw", "randread", "--runtime", "1"]);
 
-    // The model of the drive in a run fits that run best.
+    // The model of a run's drive fits that run best.
     let itself = bench.path("itself.toml");
     let itself = bench.json(&[
         "sim",

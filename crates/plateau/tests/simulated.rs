@@ -47,8 +47,8 @@ fn both_clocks_of_a_scaled_run_are_named() {
     );
 }
 
-/// A cell is extended until 20 I/Os have completed for each outstanding I/O. The modification states how many cells
-/// were extended, the number of all cells, and the largest factor, rounded up to tenths.
+/// A cell is extended until 20 I/Os have completed for each outstanding I/O. The modification says how many cells
+/// were extended, out of how many, and the largest factor, rounded up to tenths.
 #[test]
 fn extended_cells_are_a_modification() {
     const SCALE: u64 = 1024;
@@ -142,7 +142,7 @@ fn profiles_give_their_pages() {
 #[test]
 fn the_four_tests_of_the_client_profile_are_26_pages() {
     let bench = Bench::new();
-    // This drive has few special notes; notes that do not fit on page 1 would add a page.
+    // This drive has few special notes; notes that did not fit on page 1 would add a page.
     let tests = ["run", "wsat,iops,tp,lat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-c-1.0"];
     let document = bench.json(&tests);
     let names: Vec<_> = document["tests"].as_array().unwrap().iter().map(|t| t["test"].clone()).collect();
@@ -238,7 +238,7 @@ fn reports_are_written_in_the_format_of_their_names() {
     assert!(text(&json).starts_with('{'));
 }
 
-/// Hundreds of consecutive idle times are printed as one line for each length.
+/// Hundreds of consecutive idle times are printed as one line per length.
 #[test]
 fn idle_times_are_reported_once_in_a_row() {
     let bench = Bench::new();
@@ -246,7 +246,7 @@ fn idle_times_are_reported_once_in_a_row() {
     let (out, err) = support::texts(&output);
     let idle: Vec<&str> = err.lines().filter(|line| line.starts_with("idle")).collect();
     assert_eq!(idle, [5, 10, 15, 25, 50].map(|seconds| format!("idle for {seconds} s")), "{err}");
-    // Nothing follows the path of the report.
+    // Nothing follows the report's path.
     assert!(out.ends_with("report.html\n"), "{out}");
 }
 

@@ -1,4 +1,4 @@
-//! `plateau fleet` with real Slurm: every run completes with one purge, whatever happens to its jobs, and no two jobs
+//! `plateau fleet` with real Slurm: whatever happens to its jobs, every run completes with one purge, and no two jobs
 //! use a drive at the same time.
 
 #[path = "slurm/cluster.rs"]
@@ -59,16 +59,16 @@ impl Lab {
         self.load(id).map_or(0, |loaded| finished(&loaded))
     }
 
-    /// Returns the number of the queued job of a run.
+    /// Returns the number of a run's queued job.
     fn number(&self, id: &str) -> String {
         let queue = self.cluster.queue();
         queue.into_iter().find(|(_, name, _)| name == id).map(|(number, ..)| number).expect("queued")
     }
 }
 
-/// The run whose job is requeued while it runs.
+/// The run whose job is requeued while running.
 const REQUEUED: &str = "q-iops-D2-1";
-/// The run whose job is interrupted while it runs.
+/// The run whose job is interrupted while running.
 const INTERRUPTED: &str = "q-iops-D3-1";
 
 #[test]
@@ -108,7 +108,8 @@ fn every_run_of_a_campaign_completes() {
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
 }
 
-/// Writes the configuration of two nodes, with two simulated drives and up to one loop device (path, identity) each.
+/// Writes the configuration for two nodes, each with two simulated drives and at most one loop device (path,
+/// identity).
 fn take_inventory(lab: &Lab, loops: &[(String, String)]) {
     let mut lists = [vec![simulated("D1"), simulated("D2")], vec![simulated("D3"), simulated("D4")]];
     for ((path, identity), list) in loops.iter().zip(&mut lists) {
@@ -151,7 +152,7 @@ fn disturb(lab: &mut Lab) {
     wait("the interrupt", || is_interrupt_pending(interrupted));
 }
 
-/// Returns the process of the job that works on the run `id` of a library.
+/// Returns the process of the job that is working on run `id` in a library.
 fn process_of(library: &Path, id: &str) -> u32 {
     let is_job = |process: &u32| {
         let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
@@ -204,7 +205,7 @@ fn check_runs(lab: &Lab, expected: usize) {
         assert!(loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed)), "{id} is complete");
         assert_eq!(purges(&loaded), 1, "{id}");
         lab.ok(&["verify", id]);
-        // Another job may have the drive between two jobs of this run.
+        // Another job may use the drive between two jobs of this run.
         let is_of_one_job = |_: &Entry, next: &Entry| !matches!(next.event, Event::Resumed { .. });
         let drive = id.rsplit_once('-').expect("a repetition").0;
         for job in loaded.entries.chunk_by(is_of_one_job) {

@@ -1,4 +1,4 @@
-//! The index of the library: `index`, `query` and `drives`; damage to the index never affects a result.
+//! The library's index: `index`, `query` and `drives`; damage to the index never affects a result.
 
 mod support;
 
@@ -256,7 +256,7 @@ fn queries_and_drives_answer_from_all_runs() {
     }
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
     let count = format!("{endless} SELECT COUNT(*) FROM n");
-    // The second query is a single step of the database that takes hours; the process must end nevertheless.
+    // The second query is a single step of the database that takes hours; the process must still end.
     let step = "SELECT instr(hex(zeroblob(30000000)), hex(zeroblob(15000000)) || '1')";
     for slow in [count.as_str(), step] {
         let errors = bench.fails(2, &["query", "--time-limit", "1", slow]);
@@ -300,7 +300,7 @@ fn labels_that_are_added_later_are_found_shown_and_indexed() {
         assert_eq!(everything(), before);
     };
     rebuilt(&bench);
-    // The same results, from the journals.
+    // The same results, read from the journals.
     let from_index = answers(&bench);
     std::fs::remove_file(index(&bench)).expect("removed");
     std::fs::create_dir(index(&bench)).expect("a folder");
@@ -339,7 +339,7 @@ fn a_trend_has_the_figures_of_the_runs_of_one_drive_or_model() {
     for (run, listed) in runs.iter().zip(listed.as_array().expect("runs")) {
         assert_eq!((&run["run"], &run["created"]), (&listed["run"], &listed["created"]));
     }
-    // The seed of a simulated drive distinguishes it from others, in all commands.
+    // A simulated drive's seed distinguishes it from others in all commands.
     let drives = |runs: &[Value]| runs.iter().map(|run| run["drive"].clone()).collect::<Vec<_>>();
     let first = Value::from("sim:sas-slc-2011 seed 1");
     assert_eq!(drives(runs), [first.clone(), first.clone(), first, "sim:sas-slc-2011 seed 2".into()]);

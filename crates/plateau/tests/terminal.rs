@@ -72,7 +72,7 @@ fn names_in_imports_and_in_runs_of_others_are_escaped() {
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
     assert_harmless(&bench.run(&["show", &id]));
     assert_harmless(&bench.run(&["verify", &id]));
-    // A name that was written by hand, so no import sanitized it.
+    // A name that was entered by hand, so no import made it safe to print.
     let file = text(&run.join("run.json"));
     let evil = serde_json::to_string(EVIL).expect("text");
     let tool = file.lines().find(|line| line.contains("\"tool\"")).expect("a tool");

@@ -19,7 +19,7 @@ use support::{Bench, texts};
 /// Time after which a test fails instead of waiting.
 const PATIENCE: Duration = Duration::from_secs(120);
 const SELF_SIGNED: &str = "--tls-self-signed";
-/// Exit code of curl if it does not trust the certificate.
+/// curl's exit code if it does not trust the certificate.
 const NOT_TRUSTED: i32 = 60;
 
 fn is_missing(programs: &[&str]) -> bool {
@@ -69,7 +69,7 @@ impl Secure {
         format!("https://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Runs curl, and lets it trust only the certificate of the server.
+    /// Runs curl and lets it trust only the server's certificate.
     fn curl(&self, arguments: &[&str]) -> Output {
         curl(&[&["--cacert", self.certificate.to_str().expect("text")], arguments].concat())
     }
@@ -327,12 +327,13 @@ fn a_replaced_certificate_is_used_without_a_restart() {
     let other = fingerprint(Path::new(&other_certificate));
     wait_for(&other);
     std::fs::write(&certificate, "damaged").expect("written");
-    // The server checks the files every 2 s, and reads changed files only at the second check.
+    // The server checks the files every 2 s and reads changed files only at the second check.
     std::thread::sleep(Duration::from_secs(6));
     assert_eq!(presented(&bench, secure.port), other, "the previous certificate remains in use");
     let (third, third_key) = supplied(&bench, "three", &EC);
     replace(&third, &certificate);
-    // The key is readable by others at first, which is noticed, and fixed without changing the file.
+    // At first, others can read the key, which the server notices; this is then fixed without changing the
+    // file's content.
     std::fs::set_permissions(&third_key, Permissions::from_mode(0o644)).expect("our own");
     replace(&third_key, &key);
     std::thread::sleep(Duration::from_secs(6));
@@ -441,7 +442,7 @@ fn clients_that_never_complete_their_handshake_block_nobody_and_are_disconnected
     }
 }
 
-/// Starts curl on the events of a run, and waits until the first has arrived.
+/// Starts curl on a run's events and waits until the first has arrived.
 fn open_stream(secure: &Secure, run: &str, cookie: &str) -> Child {
     let url = secure.url(&format!("/api/runs/{run}/events"));
     let mut command = Command::new("curl");

@@ -1,5 +1,5 @@
-//! The systemd units of the packages: `systemd-analyze` accepts the units, and their permissions are sufficient for
-//! starts, tags, notes and notices. systemd itself is not needed: scripts emulate each directive.
+//! The packages' systemd units: `systemd-analyze` accepts them, and their permissions suffice to start runs, add
+//! tags and notes, and send notices. systemd itself is not needed: scripts emulate each directive.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
@@ -49,12 +49,12 @@ fn systemd_accepts_the_units() {
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
     let output = verify.output().expect("systemd-analyze");
     let errors = String::from_utf8_lossy(&output.stderr);
-    // Unknown keys cause only warnings, so check that no message names these units; messages about other
-    // units of the host are irrelevant.
+    // Unknown keys cause only warnings, so check that no message names these units; messages about the host's
+    // other units are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
-    // The services that run all the time and need no device are confined. The limits are in tenths of the
-    // exposure level that `systemd-analyze` prints.
+    // Services that run all the time and need no device are confined. The limits are in tenths of the exposure
+    // level that `systemd-analyze` prints.
     for (name, limit) in [("plateau-notify.service", 20), ("plateau-serve.service", 65)] {
         let mut security = Command::new("systemd-analyze");
         security.args(["security", "--no-pager", "--offline=true"]).arg(format!("--threshold={limit}"));
@@ -68,7 +68,7 @@ fn systemd_accepts_the_units() {
     }
 }
 
-/// A script in namespaces of its own, in which it can create the sandbox of a unit.
+/// A script in its own namespaces, in which it can create a unit's sandbox.
 fn script(name: &str, dir: &Path) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/units").join(name);
     let mut command = Command::new("unshare");
@@ -78,7 +78,7 @@ fn script(name: &str, dir: &Path) -> Command {
     command
 }
 
-/// Returns whether this process can create the sandbox of a unit with these programs.
+/// Returns whether this process can create a unit's sandbox with these programs.
 fn has_sandbox(programs: &[&str]) -> bool {
     if !support::is_root() {
         skips::skip!("only root can create the sandbox of a unit");
@@ -88,7 +88,7 @@ fn has_sandbox(programs: &[&str]) -> bool {
     missing.inspect(|program| skips::without(program)).is_none()
 }
 
-/// A server in the sandbox of its unit, together with the launcher.
+/// A server in its unit's sandbox, together with the launcher.
 fn server(dir: &Path) -> Server {
     let mut child = script("host.sh", dir).spawn().expect("unshare");
     let mut link = String::new();

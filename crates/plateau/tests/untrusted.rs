@@ -27,7 +27,7 @@ fn permit(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
 }
 
-/// Returns a restore record of host settings that requests a write to an unrelated file.
+/// Returns a restore record for host settings that requests a write to an unrelated file.
 fn tuning_note(victim: &Path) -> String {
     let boot = text(Path::new("/proc/sys/kernel/random/boot_id"));
     let setting = json!({
@@ -36,7 +36,7 @@ fn tuning_note(victim: &Path) -> String {
     json!({ "boot": boot.trim(), "tunings": [setting] }).to_string()
 }
 
-/// Creates a library as an attacker would; returns the file to which the library requests a write.
+/// Creates a library as an attacker would; returns the file that the library requests a write to.
 fn prepared_library(bench: &Bench) -> PathBuf {
     let victim = bench.path("victim");
     fs::write(&victim, "mine").expect("a file");
@@ -82,7 +82,7 @@ fn a_record_of_the_same_user_changes_only_known_settings() {
     assert!(texts(&output).1.contains("is not restored from a record"), "{output:?}");
 }
 
-/// A script in place of `mdadm` that logs its arguments, and reports the array of the record on every device.
+/// A script that replaces `mdadm`, logs its arguments, and reports the record's array on every device.
 const MDADM: &str = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho MD_UUID=a:b:c:d\n";
 
 /// A file that a record names as a member of an array.
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs a command with the script in those folders in which this build and earlier builds look for programs.
+    /// Runs a command with the script in the folders where this build and earlier builds look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);
@@ -196,7 +196,7 @@ fn root_runs_no_program_from_the_callers_path() {
     let library = member.bench.library();
     let state = member.bench.state.path().to_owned();
     let member = member.noted_in(&library).noted_in(&state);
-    // Other users can write to the folder that PLATEAU_PROGRAMS names, so it is ignored as well.
+    // Other users can write to the folder that PLATEAU_PROGRAMS names, so it is also ignored.
     permit(&member.bench.path("bin"), 0o777);
     member.run(&["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"]);
     assert_eq!(member.commands(), "");
@@ -236,7 +236,7 @@ fn a_run_written_by_another_user_confirms_no_target() {
     assert!(fs::read(&target).expect("a file") == before, "not a byte was written");
 }
 
-/// Each open of the target is delayed by a second, during which a link replaces the newly created file.
+/// Each attempt to open the target is delayed by a second, during which a link replaces the newly created file.
 #[test]
 fn a_link_that_replaces_a_new_file_is_not_followed() {
     if !is_there("strace") {

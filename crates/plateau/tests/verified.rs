@@ -1,4 +1,4 @@
-//! `plateau verify`: the contents of a journal, compared with the results of the current code.
+//! `plateau verify`: a journal's contents, compared with the current code's results.
 
 mod support;
 
@@ -131,7 +131,7 @@ fn a_journal_without_its_end_is_not_called_intact() {
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("intact as far as it goes") && text.contains("no closing record"), "{text}");
     assert_eq!(bench.json(&["verify", &id])["closed"], false);
-    // Put zeros into the last record, as a power cut would leave them.
+    // Overwrite part of the last record with zeros, as a power cut might.
     let last = lines[lines.len() / 2];
     let torn = format!("{cut}{}\0\0\0\n", &last[..last.len() - 4]);
     std::fs::write(&path, torn).unwrap();

@@ -1,4 +1,4 @@
-//! `plateau --version` and `run.json` contain the commit from which the program was built.
+//! `plateau --version` and `run.json` contain the commit that the program was built from.
 
 mod support;
 
@@ -18,8 +18,8 @@ fn git(folder: &Path, words: &[&str]) {
     assert!(status.expect("git starts").success(), "git {words:?}");
 }
 
-/// Creates a repository with the same layout as this repository and a single commit. Returns the repository and
-/// the folder of its package.
+/// Creates a repository with this repository's layout and a single commit. Returns the repository and its
+/// package's folder.
 fn repository() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let package = folder.path().join("crates/plateau");
@@ -57,7 +57,7 @@ fn a_clone_has_a_commit_and_a_mark_when_sources_were_changed() {
 fn sources_outside_of_a_clone_have_no_commit() {
     let bare = tempfile::tempdir().expect("a folder");
     assert_eq!(commit::of(bare.path()), None);
-    // The sources are unpacked inside an unrelated repository, so the commit of that repository does not apply to them.
+    // The sources are unpacked inside an unrelated repository, so that repository's commit does not apply to them.
     let (folder, _) = repository();
     let unpacked = folder.path().join("vendor/plateau/crates/plateau");
     fs::create_dir_all(&unpacked).expect("a folder");
@@ -103,7 +103,7 @@ fn version_and_run_file_name_the_same_commit() {
     assert_eq!(bench.ok(&["-V"]), concat!("plateau ", env!("CARGO_PKG_VERSION"), "\n"));
     assert!(line("target: ").is_some_and(|target| target.contains("linux")), "{long}");
     let commit = line("commit: ").expect("a commit or why there is none");
-    // The build script sets the variable for tests as well.
+    // The build script also sets the variable for tests.
     let built_from = Some(env!("PLATEAU_BUILD_COMMIT")).filter(|commit| !commit.is_empty());
     assert_eq!(commit, built_from.unwrap_or(env!("PLATEAU_BUILD_COMMIT_TEXT")));
     let demo = bench.run(&["demo", "--scale", "1/64"]);

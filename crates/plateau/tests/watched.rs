@@ -1,4 +1,4 @@
-//! Watching a run: its file `live`, and `plateau watch` in a real terminal (tmux).
+//! Watching a run: its `live` file, and `plateau watch` in a real terminal (tmux).
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use record::{LivePhase, Run};
 use support::{Bench, round, texts};
 
-/// Cells are longer than a test, so that the run stays in its first cell.
+/// Cells last longer than any test, so that the run stays in its first cell.
 const LONG: [&str; 6] = ["--profile", "pts-e-1.0", "--cell-seconds", "600", "--size", "16MiB"];
 
 fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
@@ -27,7 +27,7 @@ fn send(name: &str, process: &str) {
     assert!(sent.expect("kill is there").success(), "SIG{name}");
 }
 
-/// Starts a run on a file; returns it as soon as it measures its first cell.
+/// Starts a run on a file; returns as soon as the run measures its first cell.
 fn started(bench: &Bench) -> (Child, Run) {
     let target = bench.path("target");
     let child = bench.start(&[&["run", "iops", target.to_str().expect("text")], &LONG[..]].concat());

@@ -1,4 +1,4 @@
-//! Compares the requests that a simulated drive received in each test of each profile with the specification:
+//! Compares the requests that a simulated drive received in each test in each profile with the specification:
 //! order of the cells, mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from
 //! the specification, not from the tests, and the requests are recorded in the drive, at the end of the I/O
 //! path.
@@ -18,12 +18,12 @@ use witnessed::script::{Length, Reach, Step, Want, script};
 
 const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
-/// Length of a minute, reduced to a tenth, because the sequence does not depend on it and there are 35 tests.
+/// Length of a minute: reduced to a tenth, because the sequence does not depend on it and there are 35 tests.
 const MINUTE_NS: u64 = 6_000_000_000;
 /// Number of I/Os per outstanding I/O that the simulated drive completes even in a very short cell.
 const LEAST_PER_OUTSTANDING: u64 = 20;
-/// Largest accepted deviation of a proportion, in standard deviations. It is large, because thousands of
-/// proportions are checked.
+/// Largest accepted deviation of a proportion, in standard deviations; large because thousands of proportions
+/// are checked.
 const SIGMAS: f64 = 6.0;
 
 /// An operation, as recorded by the drive.
@@ -49,7 +49,7 @@ impl Watched {
             return Err(Stop::Failed(format!("{driven:?}")));
         };
         let witness = self.drive.witness().expect("a simulated drive").clone();
-        // The length includes the time in which the host waits for outstanding I/Os after the load.
+        // The length includes the time that the host spends waiting for outstanding I/Os after the load.
         let ns = segment.end_ns - before_ns;
         self.seen.push(DriveStep::Load { measured, witness: Box::new(witness), ns });
         Ok(segment)
@@ -112,7 +112,7 @@ fn confirm(profile: &str) {
     }
 }
 
-/// Parses TC and QD of a point that has a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
+/// Parses the TC and QD of a point that has a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
 fn point(name: &str) -> Option<(u16, u16)> {
     let number = |prefix: &str| {
         let text = name.split_once(prefix)?.1;
@@ -193,7 +193,7 @@ fn sizes(witness: &LoadRecorder, load: &Want) -> Option<String> {
     seen().or(missing.map(|size| size.0)).map(|bytes| format!("the share of {bytes} B"))
 }
 
-/// Checks the access order, and the alignment to the smallest size.
+/// Checks the access order and the alignment to the smallest size.
 fn order(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
     let smallest = u64::from(load.sizes.iter().map(|size| size.0).min()?);
     if witness.alignment_bytes()? < smallest {
@@ -215,7 +215,7 @@ fn part(byte: u64, capacity: u64) -> usize {
     (u128::from(byte) * nandsim::PARTS as u128 / u128::from(capacity)) as usize
 }
 
-/// Returns the parts that the section of a thread covers.
+/// Returns the parts that a thread's section covers.
 fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     let (thread, threads) = (u64::from(thread), u64::from(load.threads));
     match load.reach {
@@ -232,7 +232,7 @@ fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
 }
 
 /// Checks that the cells of a single sequential thread continue where the previous cell in the same direction
-/// ended, and start over at the end of the range. Two threads do not end at a common position.
+/// ended, and start over at the end of the range. With more than one thread, there is no common end position.
 fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();
     for (index, (seen, expected)) in seen.iter().zip(expected).enumerate() {
@@ -275,9 +275,8 @@ fn range(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
-    // Expect the whole range to be touched only after 2,000 random I/Os, because even the composite sends one
-    // I/O in five to the last 80 % of its range. In a short cell, sequential I/Os may not reach the end of the
-    // range.
+    // Do not expect the whole range to be touched before 2,000 random I/Os: the composite sends only one I/O in
+    // five to the last 80 % of its range. In a short cell, sequential I/Os may not reach the end of the range.
     let enough = witness.commands() >= 2_000 && !load.sequential;
     let whole = matches!(load.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;

@@ -1,8 +1,8 @@
 //! Displays one or more runs: rewrites lines on a terminal, and appends lines elsewhere.
 //!
-//! The thread that drives a load reports progress about once a second, and each report causes a redraw. A
-//! thread of the board redraws rows that receive no reports, as during a purge that takes minutes. Redraws
-//! are limited to ten per second.
+//! The thread that drives a load reports progress about once a second, and each report causes a redraw. The
+//! board's own thread redraws rows that receive no reports, for example during a purge that takes minutes.
+//! Redraws are limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -60,9 +60,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rows: Vec<Row>,
-    /// Time at which each row was last displayed; a terminal displays all rows at once.
+    /// Time at which each row was last displayed; on a terminal, all rows are displayed at once.
     shown: Vec<Option<Duration>>,
-    /// Time of the latest reported change of each row.
+    /// Time of the latest reported change to each row.
     reported: Vec<Option<Duration>>,
     is_over: bool,
 }
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Board {
 }
 
 impl Board {
-    /// Creates an empty board with the progress style of this process.
+    /// Creates an empty board with this process's progress style.
     pub fn of_process() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),
@@ -116,7 +116,8 @@ impl Board {
         self.shared.show_if_due(&mut state, row, now, true);
     }
 
-    /// Reports a new activity in a row. Its record is written at once, and the interval of appended lines restarts.
+    /// Reports a new activity in a row. The activity's record is written at once, and the interval between appended
+    /// lines restarts.
     pub fn begun(&self, row: usize) {
         let now = self.now();
         let mut state = self.shared.lock();
@@ -220,9 +221,10 @@ impl Shared {
     }
 }
 
-/// Returns whether to display a row again: because it changed (`is_report`), or because of the time since `shown`.
+/// Returns whether to display a row again, either because it changed (`is_report`) or because it was last `shown`
+/// long ago.
 fn is_due(style: Style, shown: Option<Duration>, now: Duration, is_report: bool) -> bool {
-    // The first minute starts with the board or with the activity.
+    // For a row not yet displayed, the interval starts when the board is created or the activity starts.
     let since = now.saturating_sub(shown.unwrap_or_default());
     match style {
         Style::Live if is_report => shown.is_none() || since >= LIVE_EVERY,

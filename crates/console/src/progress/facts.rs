@@ -32,12 +32,13 @@ pub struct Facts {
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
     window: Option<Window>,
-    /// Number of completed cells in this round that the host may have limited, and number of all completed cells.
+    /// Number of completed cells in this round that the host may have limited, and the total number of completed
+    /// cells.
     limited: (u32, u32),
     temperature_celsius: Option<i16>,
     /// Duration of the latest cell, which is displayed until the next activity starts.
     finished: Option<Duration>,
-    /// Duration of the latest purge of this drive; `None` if unknown.
+    /// Duration of this drive's latest purge; `None` if unknown.
     usual_purge: Option<Duration>,
     /// The most recent ticks.
     seconds: VecDeque<LiveSecond>,
@@ -55,7 +56,7 @@ struct Part {
     /// The latest completed fraction, and the time when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
-    /// Bytes written by a load that is not in the journal yet.
+    /// Bytes written by a load that is not yet in the journal.
     written_bytes: Option<f64>,
     host_limited: bool,
 }
@@ -93,7 +94,7 @@ impl Part {
 }
 
 impl Facts {
-    /// Creates the facts of a run; `usual_purge` is the duration of the latest purge of its drive.
+    /// Creates the facts of a run; `usual_purge` is the duration of its drive's latest purge.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
         let bare = Self::without_tests(run.target.simulated.is_none());
         let settings = run.settings.as_ref();
@@ -170,7 +171,7 @@ impl Facts {
         &self.seconds
     }
 
-    /// Returns the bytes that the current load has written and that are not in the journal yet.
+    /// Returns the bytes that the current load has written but that are not yet in the journal.
     pub fn load_written_bytes(&self) -> Option<u64> {
         self.part.as_ref()?.written_bytes.map(|bytes| bytes as u64)
     }
@@ -186,7 +187,7 @@ impl Facts {
         }
     }
 
-    /// Starts a step without ticks, and returns the line for the log.
+    /// Starts a step without ticks and returns the line for the log.
     pub fn step(&mut self, step: Step<'_>, now: Duration) -> String {
         self.count_finished();
         let part = match step {
@@ -253,7 +254,7 @@ impl Facts {
         self.seconds.push_back(second(tick));
     }
 
-    /// Applies an event that is on disk; returns the lines for the log.
+    /// Applies an event that is on disk and returns the lines for the log.
     pub fn event(&mut self, event: &Event, now: Duration) -> Vec<String> {
         match event {
             Event::TestStarted { test } => self.test_started(test, format!("test {test}")),

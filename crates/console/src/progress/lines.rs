@@ -10,20 +10,20 @@ use super::view::{Left, Phase, View, Window};
 use crate::screen::Line;
 use crate::terminal::{clean, columns};
 
-/// Minimum and maximum number of columns of a bar, which uses the remaining space.
+/// Minimum and maximum width of a bar in columns; within these limits, it fills the remaining space.
 const BAR: std::ops::RangeInclusive<usize> = 8..=30;
 const GAP: &str = "  ";
 
 /// Constraints on the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Maximum number of columns of a line.
+    /// Maximum number of columns in a line.
     pub width: usize,
     pub colour: bool,
     pub unicode: bool,
 }
 
-/// Amount of detail in which a run is displayed.
+/// How much detail is displayed for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Three lines, for a single run.
@@ -225,8 +225,8 @@ fn bar(share: f64, room: usize, unicode: bool) -> String {
     format!("[{}{}]", done.repeat(full), open.repeat(all - full))
 }
 
-/// Returns the pieces that fit, in order; pieces with the highest rank are omitted first. If the last remaining
-/// piece does not fit, it is a name, and is truncated.
+/// Returns the pieces that fit, in order; pieces with the highest rank are omitted first. If even the last one,
+/// a name, does not fit, it is truncated.
 fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
     let cleaned = pieces.into_iter().map(|piece| Piece { text: clean(&piece.text, shape.unicode), ..piece });
     let mut pieces: Vec<Piece> = cleaned.collect();

@@ -1,5 +1,5 @@
-//! The file `live` of a run, written once a second by a separate thread, so that a slow or full library does not delay
-//! the thread that follows the load.
+//! A run's `live` file, written once a second by a separate thread, so that a slow or full library does not delay the
+//! thread that follows the load.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,7 +13,7 @@ use super::view::{Left, View};
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Writes the file `live`. Dropping this value removes the file.
+/// Writes the `live` file. Dropping this value removes the file.
 #[derive(Debug)]
 pub struct LiveThread {
     over: Arc<(Mutex<bool>, Condvar)>,
@@ -21,19 +21,19 @@ pub struct LiveThread {
 }
 
 impl LiveThread {
-    /// Starts the thread, which writes what `state` returns. Returns `None` if that is not possible; the run does not
-    /// depend on it.
+    /// Starts a thread that writes what `state` returns. Returns `None` if the thread cannot be started; the run does
+    /// not depend on it.
     pub fn begin(run: &Run, state: impl Fn() -> Live + Send + 'static) -> Option<Self> {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let (run, until) = (run.clone(), Arc::clone(&over));
         let write = move || {
             let file = match LiveFile::create(&run) {
                 Ok(file) => file,
-                Err(error) => return log::debug!("could not create the file `live`: {error}"),
+                Err(error) => return log::debug!("could not create the `live` file: {error}"),
             };
             write_until(&until, || {
                 if let Err(error) = file.write(&state()) {
-                    log::debug!("could not write the file `live`: {error}");
+                    log::debug!("could not write the `live` file: {error}");
                 }
             });
         };

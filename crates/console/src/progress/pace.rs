@@ -23,7 +23,7 @@ pub struct Pace {
     measured_wall: Duration,
 }
 
-/// The amount of work of a test.
+/// The amount of work in a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Length {
     cells_per_round: u32,
@@ -116,13 +116,13 @@ impl Pace {
         (cell, (self.cells > 0).then_some(self.cells))
     }
 
-    /// Returns the number of the current load outside of rounds, starting at 1.
+    /// Returns the number of the current load outside rounds, counted from 1.
     pub const fn step(&self) -> u32 {
         self.measured + 1
     }
 
-    /// Returns the remaining time if steady state is reached in the earliest possible round, and if it takes until
-    /// the last round.
+    /// Returns the remaining time if the test reaches steady state in the earliest possible round, and if it runs
+    /// to the last round.
     pub fn left(&self, rest_of_part: Duration) -> Option<(Duration, Duration)> {
         let cell_wall = self.cell_wall.filter(|_| self.cells > 0)?;
         let begun = u32::from(self.round > 0);

@@ -19,7 +19,7 @@ pub enum Left {
     Overdue,
 }
 
-/// Rates of the last interval.
+/// Rates in the last interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// I/Os per second.
@@ -34,12 +34,12 @@ pub struct Rate {
     pub max_latency_ms: Option<f64>,
 }
 
-/// How far the last rounds are from steady state, for the variable that is farthest from it.
+/// How far the last rounds are from steady state, for the variable farthest from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Number of rounds in the window, up to five.
     pub rounds: u32,
-    /// The variable that is farthest from steady state; `None` before the first round.
+    /// The variable farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
     /// Range (largest minus smallest value) as a fraction of the mean; `None` until there are two rounds. It can only
     /// grow until there are five rounds.
@@ -61,7 +61,7 @@ pub struct View {
     pub what: String,
     /// Number of the current round, and the maximum.
     pub round: Option<(u32, u32)>,
-    /// Number of the current cell, and the total; loads outside of rounds have no total.
+    /// Number of the current cell, and the total; loads outside rounds have no total.
     pub cell: Option<(u32, Option<u32>)>,
     /// Completed fraction of the activity, from 0 to 1.
     pub share_done: Option<f64>,
@@ -71,11 +71,11 @@ pub struct View {
     pub left: Option<Left>,
     /// Rates of a load.
     pub rate: Option<Rate>,
-    /// Remaining time of the test, if steady state is reached as early as possible, and if it is never reached.
+    /// Remaining time of the test if it reaches steady state as early as possible, and if it never does.
     pub test_left: Option<(Duration, Duration)>,
     /// How far the test is from steady state, if it ends at steady state.
     pub window: Option<Window>,
-    /// Temperature of the drive, if known.
+    /// The drive's temperature, if known.
     pub temperature_celsius: Option<i16>,
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
@@ -86,7 +86,7 @@ impl Window {
     pub const EMPTY: Self =
         Self { rounds: 0, variable: None, range_share: None, slope_share: None, forecast_round: None };
 
-    /// Returns the window after a round of a test that ends after the round `last`; `values_of` returns the values of a
+    /// Returns the window after a round of a test that ends after round `last`; `values_of` returns the values of a
     /// variable since the last interruption, by round.
     pub fn of(judgement: &Judgement, last: u32, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
         let one = |variable: &VariableJudgement| {
@@ -142,7 +142,7 @@ impl View {
         }
     }
 
-    /// Returns the fraction that is completed per minute; `None` if unknown.
+    /// Returns the fraction completed per minute; `None` if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)

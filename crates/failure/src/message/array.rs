@@ -1,4 +1,4 @@
-//! The next step after a failure of an array or of the program that creates it.
+//! The next step after an array, or the program that creates it, has failed.
 
 use std::io;
 

@@ -9,7 +9,7 @@ pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {
     }
 }
 
-/// Returns `--erase 'A' --erase 'B'`, as a shell reads it.
+/// Returns `--erase 'A' --erase 'B'`, quoted for a shell.
 pub fn erase<'a>(identities: impl IntoIterator<Item = &'a String>) -> String {
     let options: Vec<String> = identities
         .into_iter()

@@ -2,7 +2,7 @@
 
 use device::Refusal;
 
-/// Returns the text of a refusal, with the next step.
+/// Returns the text for a refusal, with the next step.
 pub fn of_refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Locked { tried: None } => format!(

@@ -8,7 +8,7 @@ use stdx::units::amount_base2;
 
 use super::next::then;
 
-/// Error numbers that the standard library combines into one kind.
+/// Error numbers for which the standard library has only one error kind.
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
 
@@ -64,7 +64,7 @@ pub(super) fn text(target: &str, problem: &TargetError) -> String {
     then(problem, Some(next))
 }
 
-/// Returns the path of the device whose name was typed without its folder.
+/// If a device's name was typed without its folder, returns its path.
 fn device_named(target: &str) -> Option<String> {
     let device = format!("/dev/{target}");
     (!target.contains('/') && Path::new(&device).exists()).then_some(device)

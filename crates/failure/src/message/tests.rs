@@ -1,4 +1,4 @@
-//! Checks messages of errors that name options, word by word.
+//! Checks the wording of error messages that name options.
 
 use std::io;
 use std::path::PathBuf;

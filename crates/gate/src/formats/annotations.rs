@@ -1,4 +1,4 @@
-//! Annotations shown by a forge next to the lines of the rules file.
+//! Annotations that a forge shows next to lines of the rules file.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use stdx::text::on_one_line;
 
 use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 
-/// Annotations as requested: `github`, `github=FILE`, `gitlab=FILE`.
+/// Annotations requested with `github`, `github=FILE`, `gitlab=FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotations {
-    /// The forge that shows them.
+    /// The forge that shows the annotations.
     pub forge: Forge,
-    /// Where they are written; None for standard output, after the verdict.
+    /// Where they are written; `None` for standard output, after the verdict.
     pub file: Option<PathBuf>,
 }
 
-/// The forge that shows the annotations.
+/// A forge that shows annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forge {
     /// GitHub, Gitea or Forgejo.
@@ -71,7 +71,7 @@ pub fn github(verdict: &Verdict) -> String {
 pub fn gitlab(verdict: &Verdict) -> String {
     let path = verdict.rules_file.strip_prefix("./").unwrap_or(&verdict.rules_file);
     let entry = |rule: &RuleVerdict| {
-        // A rule keeps its fingerprint in every pipeline, regardless of its position in the file.
+        // A rule has the same fingerprint in every pipeline, regardless of its position in the file.
         let fingerprint = Digest::of(format!("{path}\n{}\n{}", rule.list.name(), rule.rule).as_bytes());
         let is_warning = rule.outcome == RuleOutcome::SpreadUnknown && verdict.spread_unknown_is_met;
         json!({

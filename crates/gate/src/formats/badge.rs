@@ -4,12 +4,11 @@ use charts::markup::escape;
 
 use crate::verdict::Verdict;
 
-/// Width of a character in the badge's font; lines are stretched to exactly fill their box, so that other fonts fit as
-/// well.
+/// Width of a character in the badge's font; text is stretched to fill its box exactly, so other fonts also fit.
 const CHARACTER: usize = 7;
 const PADDING: usize = 7;
 
-/// The verdict as SVG. It contains no script and refers to no other file.
+/// The verdict as SVG. The image contains no scripts and does not refer to other files.
 #[must_use]
 pub fn badge(verdict: &Verdict) -> String {
     let is_simulated = verdict.marks.iter().any(|mark| mark == "SIMULATED");

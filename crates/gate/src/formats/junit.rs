@@ -4,9 +4,9 @@ use charts::markup::escape;
 
 use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 
-/// The verdict as a JUnit document. It follows Jenkins's schema (junit-10.xsd): a rule that is violated or cannot
-/// be checked is a failure. A rule whose spread is unknown is a failure too, unless the rules file says that it is
-/// skipped.
+/// The verdict as a JUnit document. The document follows Jenkins's schema (junit-10.xsd): a rule that is violated
+/// or cannot be checked is a failure. A rule whose spread is unknown is also a failure, unless the rules file
+/// allows an unknown spread; then it is skipped.
 #[must_use]
 pub fn junit(verdict: &Verdict) -> String {
     let cases: String = verdict.rules.iter().map(|rule| case(verdict, rule)).collect();
@@ -30,7 +30,7 @@ pub fn junit(verdict: &Verdict) -> String {
 fn is_failure(verdict: &Verdict, rule: &RuleVerdict) -> bool {
     match rule.outcome {
         RuleOutcome::Passed => false,
-        // The rules file determines whether an unknown spread counts; it does not if the gate passes.
+        // The rules file determines whether an unknown spread is a failure; if the gate passes, it is not.
         RuleOutcome::SpreadUnknown => !verdict.spread_unknown_is_met,
         RuleOutcome::NoValue | RuleOutcome::Failed => true,
     }

@@ -1,4 +1,4 @@
-//! A summary in Markdown, for job summaries and comments of a forge.
+//! A summary in Markdown, for a forge's job summaries and comments.
 
 use stdx::text::on_one_line;
 

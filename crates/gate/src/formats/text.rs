@@ -7,7 +7,7 @@ use crate::verdict::{RuleOutcome, Verdict};
 const WIDTH: usize = 80;
 const INDENT: usize = 6;
 
-/// The verdict as text, up to 80 columns wide unless single words are longer.
+/// The verdict as text, at most 80 columns wide unless a single word is longer.
 #[must_use]
 pub fn text(verdict: &Verdict) -> String {
     let mut out = String::new();

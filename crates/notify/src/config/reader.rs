@@ -36,7 +36,7 @@ const WEBHOOK: [&str; 5] = ["url", "url-file", "token-file", "ca-file", "proxy"]
 const MAIL: [&str; 7] = ["server", "tls", "from", "to", "user", "password-file", "ca-file"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
-/// The entries in a table by name.
+/// The entries in a table, by name.
 type Keys<'a, 'b> = BTreeMap<&'b str, &'b Value<'a>>;
 
 /// Reads how a channel delivers notices.

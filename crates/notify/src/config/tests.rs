@@ -129,7 +129,7 @@ fn secrets_are_not_sent_unencrypted_and_names_are_unique() {
     assert_eq!(mistakes(&twice), ["n.toml:5:8: another channel has the name 'p'"]);
 }
 
-/// A secret may be typed in place of the path of its file.
+/// A user may type a secret in place of its file's path.
 #[test]
 fn values_of_secret_options_are_not_printed() {
     let hook = "[[webhook]]\nname = \"w\"\n";

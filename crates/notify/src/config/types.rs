@@ -15,7 +15,7 @@ pub struct Config {
     pub rules: Rules,
     /// Number of attempts to deliver a notice through a channel.
     pub attempts: u32,
-    /// Time before the second attempt. It doubles with each further attempt.
+    /// Time before the second attempt; it doubles with each further attempt.
     pub first_retry: Duration,
     /// The channels, in the order of the configuration file.
     pub channels: Vec<Entry>,
@@ -24,11 +24,11 @@ pub struct Config {
 /// A configured channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Name of the channel, which is unique.
+    /// Unique name of the channel.
     pub name: String,
     /// The events to report through the channel.
     pub events: Vec<Event>,
-    /// Time limit of an attempt.
+    /// Time limit for an attempt.
     pub timeout: Duration,
     /// How notices are delivered.
     pub means: Means,
@@ -48,7 +48,7 @@ pub enum Means {
         url: Source,
         /// File that contains a bearer token.
         token_file: Option<PathBuf>,
-        /// Certificates to trust instead of the system's certificates.
+        /// Certificates to trust instead of the system's.
         ca_file: Option<PathBuf>,
         /// URL of the proxy for the request.
         proxy: Option<String>,
@@ -66,7 +66,7 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// A mail server, and the addresses of the mails.
+/// A mail server, and the sender's and recipients' addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
     /// URL of the server: `smtp://` or `smtps://`.
@@ -81,6 +81,6 @@ pub struct Mail {
     pub user: Option<String>,
     /// File that contains the user's password.
     pub password_file: Option<PathBuf>,
-    /// Certificates to trust instead of the system's certificates.
+    /// Certificates to trust instead of the system's.
     pub ca_file: Option<PathBuf>,
 }

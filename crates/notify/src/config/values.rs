@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use stdx::text::is_unprintable;
 
-/// Limit on a string.
+/// Maximum length of a string.
 const MOST_CHARS: usize = 2_000;
-/// Limit on a name.
+/// Maximum length of a name.
 const MOST_NAME_CHARS: usize = 60;
 
 /// Parses a time, such as `30 s` or `10min`.
@@ -117,7 +117,7 @@ pub fn proxy_url(text: &str) -> Result<(), String> {
         );
     };
     if rest.trim_end_matches('/').contains(['/', '?', '#']) {
-        return Err("the proxy consists of a host and a port only, such as http://proxy.example:3128".into());
+        return Err("the proxy consists only of a host and a port, such as http://proxy.example:3128".into());
     }
     check_host(rest)
 }
@@ -130,7 +130,7 @@ pub fn mail_url(text: &str) -> Result<(), String> {
         return Err("the server must begin with smtps:// or smtp://, such as smtps://mail.example:465".into());
     };
     if rest.trim_end_matches('/').contains(['/', '?', '#']) {
-        return Err("the server consists of a host and a port only, such as smtps://mail.example:465".into());
+        return Err("the server consists only of a host and a port, such as smtps://mail.example:465".into());
     }
     check_host(rest)
 }
@@ -146,7 +146,7 @@ fn check_host(rest: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the host in an address; for messages, which must not contain the rest of the address.
+/// Returns the host in an address, for messages that must not contain the rest of the address.
 pub fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()

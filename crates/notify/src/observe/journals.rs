@@ -1,5 +1,5 @@
-//! The journals of a library, in the directories of runs and in archives: where they are, how long they are, and when they
-//! were written. An archive is opened once, because its header has to be decompressed.
+//! The journals in a library's run directories and archives: their locations, lengths and times of last write. An
+//! archive is opened once, because its header has to be decompressed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -12,13 +12,13 @@ use stdx::text::with_causes;
 
 use crate::notice::short;
 
-/// Limit on the number of runs in a library.
+/// Maximum number of runs in a library.
 const MOST_RUNS: usize = 1_000_000;
 
-/// The journal of a run.
+/// A run's journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
-    /// The directory of the run, or its archive.
+    /// The run's directory or archive.
     pub place: PathBuf,
     pub bytes: u64,
     pub modified: Timestamp,
@@ -27,11 +27,11 @@ pub struct Journal {
 /// Distinguishes two states of a file: device, inode number, length, and time of the last write.
 type Stamp = (u64, u64, u64, i64, i64);
 
-/// The journals of a library.
+/// A library's journals.
 #[derive(Debug)]
 pub struct Journals {
     library: Library,
-    /// The lengths of the journals in archives, by the path of the archive.
+    /// The lengths of journals in archives, by the archive's path.
     archived: BTreeMap<PathBuf, (Stamp, u64)>,
 }
 
@@ -40,8 +40,7 @@ impl Journals {
         Self { library: Library::at(root), archived: BTreeMap::new() }
     }
 
-    /// Returns the names of everything that may be a run. Those of runs that are being created or removed begin with a
-    /// dot.
+    /// Returns the names of everything that may be a run. Names of runs being created or removed begin with a dot.
     pub fn names(&self) -> std::io::Result<BTreeSet<String>> {
         let entries = match std::fs::read_dir(self.library.root()) {
             Ok(entries) => entries,
@@ -59,12 +58,12 @@ impl Journals {
         Ok(names)
     }
 
-    /// Forgets the archives that are no longer there.
+    /// Forgets archives that no longer exist.
     pub fn forget_removed(&mut self) {
         self.archived.retain(|path, _| path.symlink_metadata().is_ok());
     }
 
-    /// Returns the journal of a run; `None` if there is none.
+    /// Returns a run's journal; `None` if there is none.
     ///
     /// # Errors
     /// Returns the problem if it is in an archive that cannot be read.

@@ -1,4 +1,4 @@
-//! Work that may take long, and that a process which is asked to end does not wait for.
+//! Work that may take a long time and that a process does not wait for when it is asked to end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -9,17 +9,17 @@ use stdx::text::panic_message;
 use super::common::STEP;
 use super::error::ServiceError;
 
-/// Runs a function in a thread of its own and returns the result.
+/// Runs a function in its own thread and returns the result.
 ///
 /// # Errors
-/// Returns an error if `stop` is set first; the thread is then abandoned, and ends with this process. Also returns an
-/// error if it panics.
+/// Returns an error if the function panics, or if `stop` is set first; the thread is then abandoned and ends with
+/// this process.
 pub fn unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ServiceError> {
     let (sender, receiver) = channel();
-    // If nobody waits for the result any more, it is not needed.
+    // If nobody is waiting for the result any longer, it is not needed.
     let send = move || drop(sender.send(body()));
     let thread = Builder::new().name("look".into()).spawn(send).map_err(ServiceError::Thread)?;
     loop {

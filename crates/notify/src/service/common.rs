@@ -1,4 +1,4 @@
-//! What the parts of the service share.
+//! Items shared by the parts of the service.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::notice::Notice;
 /// Maximum time between two checks of whether this process has been asked to end.
 pub const STEP: Duration = Duration::from_millis(100);
 
-/// Prints a line about the work of the service.
+/// Prints a line about the service's work.
 pub type Report<'a> = &'a (dyn Fn(&str) + Sync);
 
 pub fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reports that a delivery could not be recorded. It is then repeated after a restart.
+/// Reports that a delivery could not be recorded, and so will be repeated after a restart.
 pub fn note(recorded: Result<(), MemoryError>, report: Report<'_>) {
     if let Err(error) = recorded {
         report(&with_causes(&error));
     }
 }
 
-/// Returns the notices that wait for a channel, oldest first.
+/// Returns the notices waiting for a channel, oldest first.
 pub fn waiting_for(memory: &Mutex<Memory>, channel: &Channel) -> Vec<Notice> {
     let memory = lock(memory);
     let its = memory.outstanding().filter(|outstanding| outstanding.channels.contains(channel.name()));

@@ -1,4 +1,4 @@
-//! Looks at the library and records the conclusions.
+//! Observes the library and records the conclusions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,12 +17,12 @@ use crate::memory::Memory;
 use crate::notice::{Notice, short};
 use crate::observe::Observer;
 
-/// Everything that is needed to read the library.
+/// Everything needed to observe the library.
 #[derive(Debug)]
 pub struct Looking {
     rules: Rules,
     host: String,
-    /// Locked for as long as a look takes. After a stop, an abandoned read of the library may still hold it.
+    /// Locked during each observation. After a stop, an abandoned observation may still hold it.
     observer: Arc<Mutex<Observer>>,
     /// Problems that were reported, by run.
     unreadable: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ impl Looking {
         Self { rules, host: short(host), observer, unreadable: BTreeMap::new() }
     }
 
-    /// Looks at the library once and records the conclusions. A journal may take minutes to read, so a look that is in
+    /// Observes the library once and records the conclusions. A journal may take minutes to read, so an observation in
     /// progress when `stop` is set is abandoned; it has recorded nothing.
     pub fn look(
         &mut self,
@@ -93,7 +93,7 @@ impl Looking {
     }
 }
 
-/// Returns the notice of a conclusion, and its channels.
+/// Returns the notice for a conclusion, and its channels.
 fn complete(
     conclusion: &Conclusion,
     host: &str,

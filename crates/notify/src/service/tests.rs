@@ -37,7 +37,7 @@ impl Place {
         Library::at(self.library()).create(run::run_file(id)).expect("a run").1
     }
 
-    /// A run that was interrupted.
+    /// An interrupted run.
     fn interrupted(&self, id: &str) {
         let mut journal = self.run(id);
         journal.append(Event::Interrupted { reason: "Ctrl-C".into() }).expect("written");
@@ -48,7 +48,8 @@ impl Place {
         Service::open(config(channels), &self.library(), &folder, "host").expect("a service")
     }
 
-    /// Looks and delivers; returns the delivered and the undelivered notices, and the printed lines.
+    /// Observes the library once and delivers; returns the delivered notices, the undelivered notices and the
+    /// printed lines.
     fn once(&self, channels: Vec<Entry>) -> (Vec<Delivered>, Vec<Undelivered>, String) {
         let lines = Mutex::new(String::new());
         let report = |line: &str| *lock(&lines) += &format!("{line}\n");
@@ -59,7 +60,8 @@ impl Place {
     }
 }
 
-/// To find out that a lock is held takes a quarter of a second, so this look takes a quarter of a minute.
+/// Finding out that a lock is held takes a quarter of a second, so this observation takes a quarter of a
+/// minute.
 #[test]
 fn a_stop_does_not_wait_for_the_end_of_a_look() {
     let place = Place::new();
@@ -89,7 +91,7 @@ fn only_changes_after_the_first_look_are_notices() {
     assert!(delivered.is_empty(), "{delivered:?}");
     assert!(lines.contains("2 runs that had already ended"), "{lines}");
     assert!(lines.contains("run damaged is damaged, which is not reported: "), "{lines}");
-    // It is a notice as soon as something happens to it.
+    // The damaged run causes a notice as soon as something happens to it.
     let journal = place.library().join("damaged/journal");
     let mut bytes = std::fs::read(&journal).expect("readable");
     bytes.push(b'x');
@@ -125,7 +127,7 @@ fn a_run_that_was_archived_before_a_look_is_reported_once() {
     let notice = &delivered[0].notice;
     assert_eq!((notice.run.id.as_str(), notice.event()), ("new", crate::Event::Interrupted));
     assert!(place.once(channels()).0.is_empty(), "once");
-    // Nor does restoring it.
+    // Neither does restoring it.
     let new = Library::at(place.library()).open("new").expect("a run");
     new.unarchive(|_| Ok::<(), record::LibraryError>(())).expect("restored");
     assert!(place.once(channels()).0.is_empty());
@@ -139,7 +141,7 @@ fn a_channel_that_panics_is_reported_and_delays_no_other() {
     let place = Place::new();
     assert!(place.once(Vec::new()).0.is_empty());
     place.interrupted("r");
-    // A configuration cannot contain a program without a path.
+    // Causes a panic; a program without a path cannot come from a configuration file.
     let (delivered, undelivered, _) = place.once(vec![program("bad", &[]), program("good", &["/bin/true"])]);
     assert_eq!(delivered.iter().map(|one| one.channel.as_str()).collect::<Vec<_>>(), ["good"]);
     assert_eq!((undelivered.len(), undelivered[0].channel.as_str()), (1, "bad"));

@@ -1,4 +1,4 @@
-//! The queue of a channel, and the thread that delivers its notices.
+//! A channel's queue, and the thread that delivers the channel's notices.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,12 +12,12 @@ use crate::config::Config;
 use crate::memory::Memory;
 use crate::notice::Notice;
 
-/// Limit on the number of notices that wait for one channel. If it is exceeded, the oldest notice is abandoned.
+/// Maximum number of notices waiting for one channel. If it is exceeded, the oldest notice is abandoned.
 const MOST_WAITING: usize = 1_000;
-/// Longest time before the next attempt.
+/// Maximum time before the next attempt.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);
 
-/// A notice that waits for a channel.
+/// A notice waiting for a channel.
 #[derive(Debug)]
 struct Waiting {
     notice: Notice,
@@ -25,7 +25,7 @@ struct Waiting {
     due: Instant,
 }
 
-/// The notices that wait for one channel, oldest first.
+/// The notices waiting for one channel, oldest first.
 #[derive(Debug, Default)]
 pub struct Queue {
     waiting: Mutex<Vec<Waiting>>,
@@ -75,8 +75,8 @@ impl Worker<'_> {
     pub fn fill(&self) {
         let mut too_many = Vec::new();
         {
-            // Deliveries are recorded before they leave the queue, so with the queue locked, each outstanding notice is
-            // either in it or new.
+            // Deliveries are recorded before they leave the queue, so while the queue is locked, every outstanding
+            // notice is either queued or new.
             let mut waiting = self.queue.waiting();
             let due = Instant::now();
             for notice in waiting_for(self.memory, self.channel) {
@@ -99,7 +99,7 @@ impl Worker<'_> {
             let name = self.channel.name();
             match self.channel.deliver(&notice, self.stop) {
                 Ok(()) => {
-                    // The record is on disk before the queue forgets the notice.
+                    // The record must be on disk before the notice leaves the queue.
                     note(lock(self.memory).delivered(&notice.id, name), self.report);
                     self.queue.remove(&notice.id);
                     (self.report)(&format!("notice {} is delivered through '{name}'", notice.id));

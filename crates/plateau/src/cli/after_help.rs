@@ -1,6 +1,6 @@
-//! The exit codes and the ways to name a run, as help prints them.
+//! The exit codes and the ways to name a run, as printed by `--help`.
 
-/// Printed after the help of every command.
+/// Printed after every command's help.
 pub const TEXT: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \

@@ -39,7 +39,7 @@ pub fn run() -> ArgValueCompleter {
     })
 }
 
-/// Completes a model of a simulated drive.
+/// Completes the model name of a simulated drive.
 pub fn model() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let names = MODELS.iter().map(|(name, _)| ((*name).to_owned(), String::new()));

@@ -51,8 +51,8 @@ pub struct Job {
     /// If the run was interrupted, restart the interrupted test from its purge
     #[arg(long)]
     pub restart_test: bool,
-    /// If a test was interrupted whose timeline is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), continue it, leaving a
-    /// gap
+    /// If the interrupted test is one whose timeline is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), continue it,
+    /// leaving a gap
     #[arg(long, conflicts_with = "restart_test")]
     pub continue_timeline: bool,
     #[command(flatten)]
@@ -104,10 +104,10 @@ pub struct FleetSubmit {
     /// Write the scripts for `sbatch` to this folder instead of submitting them
     #[arg(long, value_name = "DIR")]
     pub scripts: Option<PathBuf>,
-    /// Path of plateau on the hosts [default: the path of this program]
+    /// Path of plateau on the hosts [default: this program's path]
     #[arg(long, value_name = "PATH")]
     pub program: Option<String>,
-    /// Folder for the output of the jobs
+    /// Folder for the jobs' output
     #[arg(long, value_name = "DIR", default_value = "logs")]
     pub logs: PathBuf,
 }
@@ -120,7 +120,7 @@ pub struct FleetStatus {
     /// Inventory of the drives
     #[arg(long, value_name = "FILE", default_value = "inventory.json")]
     pub inventory: PathBuf,
-    /// Folder with the output of the jobs
+    /// Folder with the jobs' output
     #[arg(long, value_name = "DIR", default_value = "logs")]
     pub logs: PathBuf,
 }

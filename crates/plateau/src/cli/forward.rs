@@ -16,7 +16,7 @@ pub struct ServerOptions {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Trust this certificate, or those issued by it, such as the server's own self-signed certificate (PEM) [default:
-    /// the certificates of this host]
+    /// this host's certificates]
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
 }

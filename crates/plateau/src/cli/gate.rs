@@ -12,7 +12,7 @@ pub struct Gate {
     /// The run to evaluate
     #[arg(add = completion::run())]
     pub run: String,
-    /// Rules: a TOML file with the lists `require` and `fail-if`
+    /// Rules: a TOML file with the `require` and `fail-if` lists
     #[arg(long, value_name = "FILE")]
     pub rules: PathBuf,
     /// Run to compare with for `fail-if` [default: from the rules file]

@@ -1,5 +1,5 @@
 //! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who
-//! types such an option expects an effect. Settings in a plan may be meant for other targets and are not
+//! specifies one expects it to have an effect. Settings in a plan may be meant for other targets and are not
 //! refused.
 
 use plans::settings::Given;
@@ -7,7 +7,7 @@ use plans::settings::Given;
 use crate::failure::{Done, Exit, Failure};
 use crate::run::request::RunRequest;
 
-/// Returns the first target if all of them are simulated drives.
+/// Returns the first target if all targets are simulated drives.
 pub fn all_simulated(requests: &[RunRequest]) -> Option<&str> {
     let is_simulated = |each: &RunRequest| each.target.starts_with("sim:");
     requests.first().filter(|_| requests.iter().all(is_simulated)).map(|first| &*first.target)

@@ -25,7 +25,7 @@ pub struct Labelling {
 }
 
 impl Labelling {
-    /// Returns the labels in the form that is stored with the run.
+    /// Returns the labels in the form stored with the run.
     pub fn labels(&self) -> Labels {
         let mut tags = self.tag.clone();
         tags.sort();
@@ -34,7 +34,7 @@ impl Labelling {
     }
 }
 
-/// The runs that a command is about.
+/// The runs that a command applies to.
 #[derive(Debug, Args, Default)]
 pub struct Filter {
     /// Only runs that contain all of these words in their id, target, tests, profile, name, tags or notes
@@ -52,7 +52,7 @@ pub struct Only {
     /// Only runs on drives whose model contains this text
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
-    /// Only runs with this test, or with a test of this family
+    /// Only runs with this test, or with a test in this family
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     /// Only runs whose profile starts with this prefix, such as pts-e
@@ -88,7 +88,7 @@ pub struct Runs {
     /// List at most this many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
-    /// Split the list into pages of N runs, and list page K; with --json, the document states how many more there are
+    /// Split the list into pages of N runs, and list page K; with --json, the document says how many more there are
     #[arg(long, value_name = "K", requires = "limit", value_parser = super::numbers::at_least_one)]
     pub page: Option<usize>,
     /// Show these columns in this order, separated by commas: run, created, tests, profile, target, verdict, path,
@@ -97,7 +97,7 @@ pub struct Runs {
     pub columns: Option<store::RunColumns>,
 }
 
-/// Sort order of a list of runs.
+/// Sort order for a list of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Sort {
     /// The newest run first

@@ -32,7 +32,7 @@ pub struct Load {
     /// target that a job file writes to
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Simulated drives: divide capacity and seconds by this, such as 1/16
+    /// Simulated drives: scale for capacity and durations, such as 1/16
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
     /// Seed for every offset, mix and buffer, and for a simulated drive
@@ -75,7 +75,7 @@ fn skew_limit(text: &str) -> Result<Duration, String> {
     fio::time_ns(text).map(Duration::from_nanos)
 }
 
-/// Text after the options in `plateau load --help` and in its man page.
+/// Text after the options in `plateau load --help` and the command's man page.
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
 sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs in the \

@@ -1,5 +1,5 @@
-//! Names of simulated drives as users type them: `sim:` and the name of a model, or an unambiguous prefix of the
-//! name, in upper or lower case.
+//! Names of simulated drives as users type them: `sim:` and a model's name or an unambiguous prefix of it, in
+//! upper or lower case.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::failure::{Done, Exit, Failure};
 const PREFIX: &str = "sim:";
 const ENDING: &str = ".toml";
 
-/// Converts a target as typed to its stored form: simulated drives get the full name of their model, others are
-/// unchanged.
+/// Converts a target as typed to its stored form: a simulated drive gets its model's full name; other targets
+/// are unchanged.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
         let text =
@@ -44,7 +44,8 @@ pub fn existing_target(typed: &str) -> Done<String> {
     Err(Failure::text(Exit::Unusable, format!("{typed}: no such file or device; {hint}")))
 }
 
-/// Returns the name of a model, typed with or without `sim:`; `option` is empty for a positional argument.
+/// Returns the name of a model that was typed with or without `sim:`; `option` is empty for a positional
+/// argument.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
 }
@@ -55,7 +56,7 @@ pub fn named_model(name: &str) -> Done<Model> {
     device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
-/// Returns the simulated drive `typed` as a target with the full name of its model.
+/// Returns the simulated drive `typed` as a target with its model's full name.
 ///
 /// # Errors
 /// Returns an error unless exactly one model matches.
@@ -78,7 +79,7 @@ pub fn built_in(name: &str) -> Option<&'static str> {
     MODELS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Returns the hint for the name of a model that was typed as a target.
+/// Returns the hint for a model name that was typed as a target.
 pub fn lacks_prefix(typed: &str, model: &str) -> String {
     format!("{typed}: no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
 }

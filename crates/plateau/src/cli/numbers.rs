@@ -1,10 +1,10 @@
-//! Values of numeric options that are not settings of a run; error messages state what is valid.
+//! Values of numeric options that are not settings of a run; error messages say what is valid.
 
 use std::time::Duration;
 
 pub use plans::settings::typed_whole as whole;
 
-/// Parses a whole number above 0.
+/// Parses a positive whole number.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     match whole(text) {
         Ok(0) => Err("use 1 or more".into()),

@@ -4,18 +4,18 @@ use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
 
-/// Parses the command line of this process.
+/// Parses this process's command line.
 ///
 /// # Errors
-/// Errors of clap, which include help and version.
+/// Errors from clap, which include help and version output.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(fio::with_two_dashes(std::env::args_os()))?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Lets options take values such as `-1`, so that each can report which numbers are valid; clap would mistake them
-/// for unknown options.
+/// Lets options take values such as `-1`, which clap would mistake for unknown options, so that each option can
+/// report which numbers are valid.
 fn with_negative_numbers(command: Command) -> Command {
     let takes_value = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
     let allowed = |arg: Arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg };

@@ -28,13 +28,13 @@ pub struct PlanCommand {
     /// Simulated drives: estimate only, do not rehearse
     #[arg(long, conflicts_with = "rehearse")]
     pub no_rehearsal: bool,
-    /// Rated endurance of the drive in terabytes written (TBW); the plan states the share that a run uses
+    /// Rated endurance of the drive in terabytes written (TBW); the plan shows the share that a run uses
     #[arg(long, value_name = "TB")]
     pub tbw: Option<f64>,
 }
 
-/// Speeds to assume. By default, they come from earlier runs of the drive, from a probe of a simulated
-/// drive's model, or from typical values for the interface.
+/// Speeds to assume. By default, they come from earlier runs on the drive, from a probe of a simulated drive's
+/// model, or from typical values for the interface.
 #[derive(Debug, Clone, Args, Default, PartialEq)]
 pub struct Assumptions {
     /// Sequential writes, such as 500MB/s

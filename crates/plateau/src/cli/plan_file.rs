@@ -8,7 +8,7 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Size limit of a plan file, which is always short.
+/// Maximum size of a plan file; plans are always short.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the plan in a file; returns the plan or its errors.
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
     Ok(Plan::read(&path.display().to_string(), &text))
 }
 
-/// Formats the errors of a plan, one per line.
+/// Formats a plan's errors, one per line.
 pub fn lines(errors: &[PlanError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

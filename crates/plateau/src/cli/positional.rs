@@ -5,12 +5,12 @@ use stdx::nearest;
 
 use crate::cli::models;
 
-/// Stands for all tests of the profile.
+/// Stands for all tests in the profile.
 pub const ALL: &str = "all";
 /// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
-/// The words by their meaning.
+/// The words, grouped by meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// Tests and families as named by `Test` and `Profile`, or the plan's own tests.
@@ -29,8 +29,8 @@ enum Word {
     Unknown(String),
 }
 
-/// Classifies `words`. `custom_tests` are the tests of the plan, if an option selected one. `exists` returns
-/// whether a path exists.
+/// Classifies `words`. `custom_tests` are the tests of the plan that an option selected, if any. `exists`
+/// returns whether a path exists.
 ///
 /// # Errors
 /// Returns an error that names the word that cannot be classified, with suggestions.

@@ -1,4 +1,4 @@
-//! Command lines that clap rejects: adds the common prefix, and hints that are specific to this program.
+//! Handles command lines that clap rejects: adds the common prefix and hints specific to this program.
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,7 +10,7 @@ use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
 
-/// Names of commands in other programs, with the equivalent command here.
+/// Names of commands in other programs, with Plateau's equivalent commands.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
     (&["history", "result", "results"], "`plateau runs` lists runs"),
@@ -40,8 +40,7 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
 pub fn failure(error: &clap::Error) -> Failure {
     let hint = hint(error);
     let text = error.render().to_string();
-    // Remove clap's tip to pass `--yes` as a value, which does not help, and its suggestions if there is a better
-    // hint.
+    // Remove clap's unhelpful tip to pass `--yes` as a value, and its suggestions if there is a better hint.
     let is_tip = |line: &str| {
         let line = line.trim_start();
         let is_general = line.starts_with("tip: ") || line.starts_with("For more information");
@@ -86,11 +85,11 @@ fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Prefixes of missing arguments, with their explanations.
+/// Prefixes of missing arguments, each with an explanation.
 const MISSING: &[(&str, &str)] = &[
     (
         "<TARGET>",
-        "TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.",
+        "TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices on this host.",
     ),
     (
         "--figure",
@@ -106,7 +105,7 @@ const MISSING: &[(&str, &str)] = &[
     ("<SQL>", "SQL is one SELECT statement, such as `plateau query 'SELECT * FROM run LIMIT 5'`."),
 ];
 
-/// Returns the hint for an unknown command, in lower case. `is_near` is set if clap suggests similar
+/// Returns the hint for an unknown command, in lower case. `is_near` says whether clap suggests similar
 /// commands.
 fn of_command(typed: &str, is_near: bool) -> Option<String> {
     if let Some((_, hint)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&typed)) {
@@ -127,7 +126,7 @@ fn of_command(typed: &str, is_near: bool) -> Option<String> {
     Some(format!("Did you mean `{near}`?"))
 }
 
-/// Options of other programs, with the equivalent option of `plateau run`.
+/// Options of other programs, with the equivalent options of `plateau run`.
 const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     (&["--threads", "--jobs"], "--tc N sets the number of threads"),
     (&["--depth", "--queue-depth"], "--qd N sets the queue depth"),
@@ -138,7 +137,7 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Options of `plateau run`, with the equivalent option of `plateau load`.
+/// Options of `plateau run`, with the equivalent options of `plateau load`.
 const LOAD_OPTIONS: &[(&[&str], &str)] = &[
     (&["--tc", "--jobs"], "--numjobs N sets the number of threads"),
     (&["--qd", "--depth", "--queue-depth"], "--iodepth N sets the queue depth"),
@@ -178,7 +177,7 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         return Some(hint.into());
     }
     let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
-    // Some of these are also fio options, but with a different meaning.
+    // Some of these are also fio options, but have a different meaning.
     if ["run", "plan", "resume"].into_iter().any(&of)
         && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
     {

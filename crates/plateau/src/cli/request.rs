@@ -13,9 +13,9 @@ use crate::cli::completion;
 /// The requested tests, their target, and how they are run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct RequestOptions {
-    /// In any order: tests (separated by commas; each begins with its own purge; `all` for every test of the profile) or
-    /// a preset, and the target: a block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run`
-    /// are tested concurrently, each in its own run
+    /// In any order: tests (separated by commas; each begins with its own purge; `all` for every test in the profile)
+    /// or a preset, and the target: a block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of
+    /// `run` are tested concurrently, each in its own run
     #[arg(value_name = "TESTS|TARGET", value_parser = TestNames, add = completion::word())]
     pub words: Vec<String>,
     /// Run a preset: a plan that ships with Plateau (see `plateau plan --list`)

@@ -1,4 +1,4 @@
-//! The settings of a run as options, derived from their table: [`plans::settings::SETTINGS`].
+//! A run's settings as options, derived from the settings table: [`plans::settings::SETTINGS`].
 
 use std::marker::PhantomData;
 

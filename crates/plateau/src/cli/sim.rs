@@ -19,7 +19,7 @@ pub enum Sim {
         #[arg(long)]
         toml: bool,
     },
-    /// Fit a model to the IOPS test of a run and write it as a TOML file
+    /// Fit a model to a run's IOPS test and write it as a TOML file
     Fit(SimFit),
 }
 

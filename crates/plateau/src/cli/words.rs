@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fio::{Form, Key, PROGRAM, ProgramOption, Standing, keys};
 
 const HEADING: &str = "Options of fio, as in job files";
-/// Options of the program that are defined elsewhere.
+/// Options of this program that are defined elsewhere.
 const ELSEWHERE: &[&str] = &["output-format", "minimal", "readonly", "section", "help", "version"];
 
 /// Variants of the option names with hyphens, as in Plateau's own options.
@@ -75,15 +75,15 @@ impl FromArgMatches for Words {
     }
 }
 
-/// Returns the fio command-line options that are accepted only here.
+/// Returns the fio options that are accepted only on the command line.
 fn of_program() -> impl Iterator<Item = &'static ProgramOption> {
     PROGRAM.iter().filter(|row| row.standing.is_some() && !ELSEWHERE.contains(&row.name))
 }
 
-/// Checks that the options of one job do not exclude each other.
+/// Checks that the options of one job can be combined.
 fn compatible(job: &[(&'static str, String)]) -> Result<(), clap::Error> {
     fio::conflict(job).map_or(Ok(()), |[one, other]| {
-        let text = format!("--{one} and --{other} exclude each other\n");
+        let text = format!("--{one} and --{other} cannot be combined\n");
         Err(clap::Error::raw(ErrorKind::ArgumentConflict, text))
     })
 }
@@ -118,15 +118,15 @@ fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
     }
 }
 
-/// Formats a text in the style of other help texts. Text in backticks is a value and is not changed.
+/// Formats text in the style of other help texts. Text in backticks is a value and is not changed.
 fn sentence(about: &str) -> String {
     let mut chars = about.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
     first.chain(chars).filter(|letter| *letter != '`').collect()
 }
 
-/// Converts a value from Plateau's notation to fio's: fio writes KiB as k, and has no fractions of a second,
-/// so 0.5 becomes microseconds.
+/// Converts a value from Plateau's notation to fio's: fio writes KiB as k and has no fractions of a second, so
+/// 0.5 is converted to microseconds.
 fn in_fios_words(form: Form, text: &str) -> String {
     match (form, text.parse::<f64>()) {
         (Form::Size, _) => text.replace("iB", ""),

@@ -44,7 +44,7 @@ pub fn run(cli: &Cli, names: &[String], action: &Action) -> Done {
     let mut runs = Vec::new();
     for name in names {
         let found = library.find(name)?;
-        // A path such as `.` has no name that could be removed.
+        // A path such as `.` has no file name to remove.
         let dir = std::path::absolute(&found.dir)?;
         if known.insert(dir.clone()) {
             let run = Run::open(&dir)?;

@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
     print(cli, &drive, &looked.checks, &changed)
 }
 
-/// Refuses to change settings of a drive that is in use, because that could slow the drive down.
+/// Refuses to change the settings of a drive that is in use, because this could slow it down.
 fn refuse_use(drive: &Drive) -> Done {
     let refusals: Vec<String> = drive.refusals().iter().map(ToString::to_string).collect();
     if refusals.is_empty() {

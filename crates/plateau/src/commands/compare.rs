@@ -103,7 +103,7 @@ fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Don
     Ok(())
 }
 
-/// Returns the address of `report` relative to the file `from` that refers to it; `None` if there is no
+/// Returns the address of `report` relative to `from`, the file that refers to it; `None` if there is no
 /// report, or if `from` is standard output.
 fn link(from: &Path, report: &Path) -> Option<String> {
     if file::is_stdout(from) || !report.is_file() {
@@ -116,7 +116,7 @@ fn link(from: &Path, report: &Path) -> Option<String> {
     Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
-/// Reads the runs. Returns the comparison, and the path where the report of each run is expected.
+/// Reads the runs. Returns the comparison, and the path where each run's report is expected.
 fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();

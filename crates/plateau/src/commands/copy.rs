@@ -63,7 +63,7 @@ fn copy(run: Run, dest: Library) -> Result<Sent, TransferError> {
     send(&mut Source::of(run), &mut Receiver::of(dest, from), &mut |_| ControlFlow::Continue(()))
 }
 
-/// Describes a transfer on one line; `is_archived` states whether the run is archived at the destination.
+/// Describes a transfer on one line; `is_archived` says whether the run is archived at the destination.
 pub fn text(id: &str, sent: Sent, is_archived: bool) -> String {
     let amount = amount_base10(sent.new_bytes);
     let so_far = if sent.was_in_progress { " so far; it is in progress" } else { "" };

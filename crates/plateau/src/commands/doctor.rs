@@ -15,7 +15,7 @@ use crate::output::printer;
 use crate::output::run_files::IMPORTED;
 use host::restore;
 
-/// If there is less space, a run may end early: journals of long runs take hundreds of megabytes.
+/// With less free space, a run may end early: the journal of a long run takes hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;
 
 pub fn run(cli: &Cli) -> Done {

@@ -1,4 +1,4 @@
-//! `plateau drives`: the drives of the runs in the library.
+//! `plateau drives`: the drives tested by the runs in the library.
 
 use serde_json::{Value, json};
 use stdx::table::fitted;

@@ -19,7 +19,7 @@ use crate::output::report_file;
 
 pub fn run(cli: &Cli, options: &Export) -> Done {
     if !options.runs.is_empty() && options.only.is_any() {
-        let text = "options that select runs, such as --model, and the names of runs exclude each other";
+        let text = "run names and options that select runs, such as --model, cannot be combined";
         return Err(Failure::text(Exit::Usage, text));
     }
     if let Some(dir) = &options.parquet {
@@ -69,7 +69,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     if cli.json { printer::print_json(&Value::Array(written)) } else { Ok(()) }
 }
 
-/// Returns the runs that are named, or selected by options.
+/// Returns the runs that are named or selected by options.
 fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
     if !options.only.is_any() {
         return places::chosen(library, &options.runs, options.all);
@@ -80,7 +80,7 @@ fn chosen(library: &Library, options: &Export) -> Done<Vec<Run>> {
 
 /// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
-    // The name of the directory is unique in the library, and is always a valid file name.
+    // The directory's name is unique in the library and always a valid file name.
     (format, folder.join(format.output_name(&run.name().to_string_lossy())))
 }
 

@@ -15,7 +15,7 @@ use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 
-/// Size limit of a rules file.
+/// Maximum size of a rules file.
 const MOST_BYTES: u64 = 1 << 20;
 
 type Format = fn(&Verdict) -> String;

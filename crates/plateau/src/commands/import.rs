@@ -33,7 +33,7 @@ pub fn run(cli: &Cli, options: &Import) -> Done {
     ))
 }
 
-/// Reads the whole file, unless it is too large for all supported formats.
+/// Reads the whole file, unless it is too large for every supported format.
 fn contents(path: &Path) -> Done<Vec<u8>> {
     let bytes = stdx::files::read(path, Links::Followed, import::largest_bytes() as u64);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
@@ -57,7 +57,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // Opening the imported run like any other run sanitizes its names for printing.
+    // Opening the imported run like any other run makes its names safe to print.
     Ok(Run::open(&run.dir)?)
 }
 

@@ -1,4 +1,4 @@
-//! `plateau index`: brings the index of the library up to date.
+//! `plateau index`: brings the library's index up to date.
 
 use serde_json::json;
 use stdx::units::{amount_base10, count_of};

@@ -46,8 +46,8 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     request.labels = options.labels.labels();
     let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
     let stored = existing(&library, &options.id)?;
-    // The lock of a target is named after the text that the operator typed, because this text is the same each
-    // time the job is started.
+    // A target's lock is named after the text that the operator typed, because this text is the same each time
+    // the job starts.
     let key = options.erase.first().unwrap_or(&request.target);
     let state = places::state()?;
     let is_simulated = request.target.starts_with("sim:");
@@ -89,7 +89,7 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
     Err(Failure::text(Exit::Run, text))
 }
 
-/// Continues a run that an earlier start of the job began.
+/// Continues a run begun by an earlier start of the job.
 fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, stored: Run) -> Done {
     check_same(request, &stored, &options.erase)?;
     let may_continue = |stored: &Run, loaded: &Loaded| match needs_a_person(stored, &loaded.entries, options)
@@ -113,7 +113,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     resume::proceed(cli, library, stored, &resume, may_continue)
 }
 
-/// Refuses a job whose request differs from the request of the run with this id.
+/// Refuses a job whose request differs from that of the run with this id.
 fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     let file = &stored.file;
     let differs = [
@@ -144,8 +144,8 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// Returns whether the target of a job differs from the target of its run. Device nodes may have been renamed,
-/// so the identity typed with `--erase` decides.
+/// Returns whether a job's target differs from its run's target. Device nodes may have been renamed, so the
+/// identity specified with `--erase` decides.
 fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {

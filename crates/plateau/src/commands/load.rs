@@ -91,8 +91,8 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     reported
 }
 
-/// Inspects all targets and checks all jobs before any target is armed.
-/// Also returns the names of the new files that have to be laid out.
+/// Inspects all targets and checks all jobs before any target is armed. Also returns the names of new files
+/// that must be laid out.
 fn open_all(
     request: &LoadRequest,
     options: &Load,
@@ -146,7 +146,7 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Runs all streams of a stage concurrently, and returns (job, part) pairs.
+/// Runs all streams in a stage concurrently and returns (job, part) pairs.
 fn run_stage(
     jobs: &[Job],
     stage: &[usize],
@@ -232,7 +232,7 @@ fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
     real.map(|(name, target)| (name.clone(), (record::wall_now(), target.now_ns()))).collect()
 }
 
-/// Stores in each segment the fraction of the host's ceiling that it used.
+/// Stores in each segment the fraction of the host's ceiling that the workload used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let LoadOutcome::Finished(segment) = outcome else { continue };
@@ -243,7 +243,7 @@ fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     }
 }
 
-/// Returns the results of a stage by job, or by group if a job requests that.
+/// Returns a stage's results by job, or by group if a job requests it.
 fn grouped_parts(
     request: &LoadRequest,
     stage: &[usize],

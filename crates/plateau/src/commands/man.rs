@@ -20,7 +20,7 @@ pub fn run(options: &Man) -> Done {
     Ok(())
 }
 
-/// Appends the names and texts of the manual pages of a command and of each of its subcommands.
+/// Appends the name and text of the manual page for a command and for each of its subcommands.
 fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         render(below, pages)?;

@@ -8,8 +8,7 @@ use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &Metrics) -> Done {
     if cli.json {
-        let text =
-            "metrics are printed in the format of Prometheus, not as JSON; use `plateau status --json`";
+        let text = "metrics are printed in the Prometheus format, not as JSON; use `plateau status --json`";
         return Err(Failure::text(Exit::Usage, text));
     }
     let textfile = options.textfile.as_deref();

@@ -1,4 +1,4 @@
-//! `plateau notify`: sends notices about the runs of the library.
+//! `plateau notify`: sends notices about the runs in the library.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -62,7 +62,7 @@ fn config(path: &Path) -> Done<Config> {
     })
 }
 
-/// Returns the folder for what was observed in a library.
+/// Returns the folder for the memory of what was observed in a library.
 fn folder(library: &Path) -> Done<PathBuf> {
     let text = places::text_of(library);
     let digest = Digest::of(text.as_bytes()).to_string();

@@ -12,8 +12,8 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::report_file;
 
-/// Programs that pass a file to the user's browser exit immediately. A program that still runs after this time
-/// displays the file itself.
+/// Programs that pass a file to the user's browser exit immediately. A program that is still running after this
+/// time displays the file itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub fn run(cli: &Cli, options: &Open) -> Done {

@@ -1,4 +1,4 @@
-//! `plateau self`: measures the ceiling of this host.
+//! `plateau self`: measures this host's ceiling.
 
 use record::{Ceiling, CostPerIo};
 use stdx::units::grouped;

@@ -47,7 +47,7 @@ pub fn run(cli: &Cli, options: &PlanCommand) -> Done {
     estimate(cli, options, &ResumableSettings::default())
 }
 
-/// Estimates a run with these settings for the drive (purge, write cache, tuning).
+/// Estimates a run with these drive settings (purge, write cache, tuning).
 pub fn estimate(cli: &Cli, options: &PlanCommand, handling: &ResumableSettings) -> Done {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let library = places::library(cli.library.as_deref())?;
@@ -78,7 +78,7 @@ fn plan(file: RunFile, drive: &Drive, known: Known) -> Result<Planned, String> {
     Ok(Planned { file, refusals, needs_erase, known, estimates, modified, endurance, rehearsal })
 }
 
-/// Returns the model of a simulated drive, for `--rehearse`.
+/// Returns a simulated drive's model, for `--rehearse`.
 fn own_model(target: &TargetFacts) -> Option<String> {
     target.simulated.as_ref()?;
     target.path.strip_prefix("sim:").map(str::to_owned)

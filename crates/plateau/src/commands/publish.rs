@@ -82,7 +82,7 @@ fn print(dir: &Path, publication: &Publication) -> Done {
     printer::print(&format!("{runs}{unchanged} and {comparisons}: {}", dir.join("index.html").display()))
 }
 
-/// Writes a file of the site.
+/// Writes one of the site's files.
 fn write(dir: &Path, path: &str, bytes: Vec<u8>) -> Done {
     let (folder, name) = lab::folder_of(dir, path)?;
     file::folder(&folder, &[(name.to_owned(), bytes)])

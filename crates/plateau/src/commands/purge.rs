@@ -65,7 +65,8 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
 }
 
-/// Qualifies the elapsed time, and adds the remark that a simulated drive exists only for the duration of the command.
+/// Returns text that qualifies the elapsed time, and a remark that the simulated drive existed only during this
+/// command.
 fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     let time = match simulated.scale_divisor {
         1 => " of simulated time".to_owned(),
@@ -79,7 +80,7 @@ fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
 fn print_target(facts: &TargetFacts) {
     let capacity = amount_base10(facts.capacity_bytes);
     let what = match &facts.simulated {
-        // The path of a simulated drive is its identity, and contains its model.
+        // A simulated drive's path is its identity and contains its model.
         Some(_) => format!("{} (simulated), {capacity}", facts.path),
         None => {
             let model = facts.model.as_deref().unwrap_or("model unknown");

@@ -26,7 +26,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
-    // Typing the command decides how the run continues.
+    // The user decided how the run continues by typing this command.
     proceed(cli, &library, stored, options, |_, _| Ok(()))
 }
 
@@ -41,7 +41,7 @@ pub fn proceed(
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run found by the lookup. If only this user can write to its directory, the run can
-    // no longer be replaced, so read it again and resume that content.
+    // no longer be replaced, so read it again and resume what was read.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
         let labels = stored.file.labels;
@@ -53,7 +53,7 @@ pub fn proceed(
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    // The journal of a complete run must not be opened for writing.
+    // A complete run's journal must not be opened for writing.
     if lifecycle::is_complete(&stored.load()?) {
         return already_complete(cli, stored);
     }
@@ -82,7 +82,7 @@ pub fn proceed(
         source.map(|source| power::open(&source, &armed, stored.file.placement.as_ref())).transpose()?;
     let interrupted = signals::watch()?;
     let gap = lifecycle::gap_since(&loaded, journal.now());
-    // An array does not outlive an interrupted run, so its test is restarted.
+    // An array does not outlive an interruption, so its test is restarted.
     let restart = options.restart_test || stored.file.target.array.is_some();
     let begin = match (restart, options.continue_timeline) {
         (true, _) => Resumption::RestartTest,
@@ -94,7 +94,7 @@ pub fn proceed(
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
-    // The run ended while its estimates were computed.
+    // The run ended while its estimates were being computed.
     if loaded.entries.len() == 1 {
         journal.append(lifecycle::estimated(&stored.file, library)?)?;
     }
@@ -118,7 +118,7 @@ fn already_complete(cli: &Cli, stored: Run) -> Done {
     lifecycle::finish(cli, stored)?.done()
 }
 
-/// Locks the journal of a run to continue it; returns `None` if the run is complete. Until the lock is held,
+/// Locks a run's journal to continue the run; returns `None` if the run is complete. Until the lock is held,
 /// another process may continue the run, so only content read under the lock counts.
 fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Done<Option<(Journal, Loaded)>> {
     let (journal, loaded) = stored.reopen()?;
@@ -129,7 +129,7 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
     Ok(Some((journal, loaded)))
 }
 
-/// Refuses a copy: both it and its source could be continued, and would then be different runs with the same id.
+/// Refuses a copy: if both it and its source were continued, they would become different runs with the same id.
 fn refuse_copy(run: &Run) -> Done {
     let Some(mark) = transfer::mark_of(run)? else { return Ok(()) };
     let text = format!(
@@ -142,7 +142,7 @@ fn refuse_copy(run: &Run) -> Done {
     Err(Failure::text(Exit::Run, text).of_run(&run.file.id))
 }
 
-/// Opens the target of the run, and checks that it is still the same device.
+/// Opens the run's target and checks that it is still the same device.
 fn open_again(file: &RunFile) -> Done<Drive> {
     let sim = file.target.simulated.as_ref();
     let (engine, polling) =
@@ -181,7 +181,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     }
     let drive = opened?;
     let is = drive.facts();
-    // The capacity of an array is known only when it exists, so compare its members instead.
+    // An array's capacity is unknown until the array exists, so compare its members instead.
     let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
     let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
         == (&is.identity, capacity_of(is), is.logical_block_bytes, &is.array);
@@ -205,9 +205,9 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
-/// Returns the identities that confirm the members of an array before the array is opened: the typed identities or, if
-/// no other user can have written the run, the identities in the run. If others can write to the run's directory, the
-/// run confirms nothing.
+/// Returns the identities that confirm an array's members before the array is opened: those typed or, if no other user
+/// can have written the run, those recorded in the run. If others can write to the run's directory, the run confirms
+/// nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
@@ -232,8 +232,8 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
 }
 
 /// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
-/// device that can be recognized with certainty: by its serial number, or because it has not been detached
-/// since. It also remains valid for a file that was neither recreated nor copied.
+/// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
+/// also remains valid for a file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {
@@ -294,7 +294,7 @@ mod tests {
         assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "the operator must decide");
         let (mut journal, loaded) = reopen(&stored, |_, _| Ok(())).expect("free").expect("incomplete");
         assert_eq!(loaded.entries.len(), 1);
-        // Another process completes the run after this process has found it incomplete.
+        // Another process completes the run after this process found it incomplete.
         journal.append(Event::Closed).expect("written");
         drop(journal);
         assert!(reopen(&stored, |_, _| Err(refused())).expect("free").is_none());

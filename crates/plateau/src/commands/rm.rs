@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
     let mut known = HashSet::new();
     let mut runs = Vec::new();
     for run in found {
-        // A path such as `.` has no name that could be removed.
+        // A path such as `.` has no file name to remove.
         let dir = std::path::absolute(&run.dir)?;
         if known.insert(dir.clone()) {
             runs.push(Run::open(&dir)?);

@@ -22,18 +22,18 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     let (runs, unreadable) = catalogue::runs(&library)?;
     check(&options.filter.only, &runs)?;
     list(cli, options, &library, runs)?;
-    // Unreadable runs are reported, because the list is incomplete without them.
+    // Unreadable runs are reported because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));
     Err(last.already_printed())
 }
 
-/// Returns the runs of the library that match the options.
+/// Returns the runs in the library that match the options.
 ///
 /// # Errors
-/// If the library cannot be read, if one of its runs cannot be read (it is then unknown whether that run
-/// matches), or if no run matches.
+/// Returns an error if the library cannot be read, if one of its runs cannot be read (so that it is unknown
+/// whether that run matches), or if no run matches.
 pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
     let (runs, unreadable) = catalogue::runs(library)?;
     unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
@@ -90,8 +90,8 @@ fn check_profile(profile: &str, runs: &[Known]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
 }
 
-/// Refuses a mistyped simulated drive. Models of real drives are not checked, because no run may have used
-/// them yet.
+/// Refuses a mistyped simulated drive. Models of real drives are not checked, because there may not yet be a
+/// run on one.
 fn check_model(model: &str, runs: &[Known]) -> Done {
     let only = Only { model: Some(model.to_owned()), ..Only::default() };
     let name = models::simulated(model).unwrap_or(model);
@@ -100,8 +100,8 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_selected(&run.run, &only)) {
         return Ok(());
     }
-    // A part of a name is compared with prefixes of the same length, but only if it is not too short, because
-    // a few letters resemble everything.
+    // Part of a name is compared with prefixes of the same length, but only if it is long enough, because a few
+    // letters resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {
@@ -131,7 +131,8 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done 
     Ok(())
 }
 
-/// Returns the runs on a page, and how many are on all pages. Journals are read only for runs that may be listed.
+/// Returns the runs on a page, and the total number of runs on all pages. Journals are read only for runs that
+/// may be listed.
 fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
     if options.filter.only.state.is_empty() && options.sort == Sort::Newest {

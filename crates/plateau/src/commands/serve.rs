@@ -75,7 +75,7 @@ fn show(cli: &Cli, server: &Server) -> Done {
     }
 }
 
-/// Describes a certificate, and how to check that a browser sees the same certificate.
+/// Describes a certificate, and how to check that a browser sees the same one.
 fn described(certificate: &Certificate) -> String {
     let fingerprint = format!("Certificate fingerprint (SHA-256): {}", certificate.fingerprint);
     let file = certificate.file.display().to_string();

@@ -110,7 +110,8 @@ fn points(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  * {line}\n")).collect()
 }
 
-/// Formats the measurements that the model was compared with, the accuracy targets, and whether these are met.
+/// Formats the measurements that the model was compared with, the accuracy targets, and whether the targets are
+/// met.
 fn calibration(known: &Calibration) -> String {
     let mut out = String::new();
     if !known.source.is_empty() {
@@ -133,7 +134,7 @@ fn calibration(known: &Calibration) -> String {
     out + &points(&known.notes)
 }
 
-/// Formats all measured figures next to the simulated figures, however large the errors are.
+/// Formats all measured figures next to the simulated figures, however large the errors.
 fn figures(known: &Calibration) -> String {
     let mut out = String::new();
     if !(known.rows.is_empty() && known.figures.is_empty()) {
@@ -176,7 +177,7 @@ fn class(model: &Model) -> &'static str {
     }
 }
 
-/// Returns the same document with all parameters of the model, under their names in the model file.
+/// Returns the model's document with all of its parameters added, named as in the model file.
 fn whole(model: &Model) -> Value {
     let mut document = document(model);
     if let (Some(entries), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {

@@ -49,7 +49,7 @@ fn read(run: Run) -> Done<Option<InProgress>> {
         return Ok(None);
     }
     let loaded = run.load()?;
-    // The run may have been completed just now.
+    // The run may have just been completed.
     let is_closed = loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed));
     Ok((!is_closed).then_some(InProgress { run, loaded }))
 }

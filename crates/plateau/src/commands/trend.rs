@@ -40,8 +40,8 @@ fn unknown_figure(index: &mut Index, figure: &str) -> Done<Failure> {
     Ok(Failure::text(Exit::Usage, format!("--figure: no run has a value of '{figure}'; {hint}")))
 }
 
-/// Returns the runs of the drive or model that `subject` names. If none has exactly this identity, serial number or
-/// model name, `subject` may be a part of one, but must match only one model.
+/// Returns the runs of the drive or model that `subject` names. If there is no exact match for an identity, serial
+/// number or model name, `subject` may be part of one, but must match only one model.
 fn of_subject(figures: Vec<FigureOfRun>, subject: &str) -> Done<Vec<FigureOfRun>> {
     let subject = subject.to_lowercase();
     let is = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase() == subject);

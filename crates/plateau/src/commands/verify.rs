@@ -1,4 +1,4 @@
-//! `plateau verify RUN`: checks the hash chain of the journal and evaluates the run again.
+//! `plateau verify RUN`: checks the journal's hash chain and evaluates the run again.
 
 use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
@@ -16,14 +16,14 @@ use crate::run::lifecycle;
 /// A run whose files are intact.
 pub struct Checked {
     loaded: Loaded,
-    /// The tests of the run; empty for an imported run.
+    /// The run's tests; empty for an imported run.
     tests: Vec<Verified>,
 }
 
-/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not an
-/// error here.
+/// Checks that a run's files are intact and that this version can evaluate them. Different conclusions are not
+/// treated as an error.
 pub fn check(run: &Run) -> Done<Checked> {
-    // Loading verifies every link of the chain.
+    // Loading verifies every link in the chain.
     let loaded = run.load()?;
     check_order(run, &loaded)?;
     if let Some(origin) = &run.file.origin {
@@ -81,7 +81,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order that no run writes, because a valid hash chain does not exclude this.
+/// Refuses records in an order that no run writes; a valid hash chain does not rule this out.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(
@@ -93,7 +93,7 @@ fn check_order(run: &Run, loaded: &Loaded) -> Done {
     })
 }
 
-/// Checks the file of an imported run, which has no evaluations.
+/// Checks an imported run's file; imported runs have no evaluations.
 fn check_imported(run: &Run, origin: &Origin) -> Done {
     let path = run.dir.join(IMPORTED);
     let wrong = match run.read_file(IMPORTED, import::largest_bytes() as u64) {

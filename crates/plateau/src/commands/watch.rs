@@ -11,7 +11,7 @@ use crate::output::places;
 use crate::output::printer;
 use crate::run::signals;
 
-/// Width of text that is not printed on a terminal.
+/// Width of text that is not printed to a terminal.
 const COLUMNS: usize = 80;
 
 pub fn run(cli: &Cli, options: &Watch) -> Done {

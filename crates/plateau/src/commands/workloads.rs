@@ -65,7 +65,7 @@ fn written(cli: &Cli, output: &Path, write: impl FnOnce(&mut File) -> Result<Ans
     shown(cli, &file::stream(output, |file| Ok(write(file)?))?)
 }
 
-/// Writes the files of a result, and prints the result.
+/// Writes a result's files and prints the result.
 fn shown(cli: &Cli, answer: &Answer) -> Done {
     answer.files.iter().try_for_each(|(path, bytes)| file::file(path, bytes))?;
     if answer.files.iter().any(|(path, _)| file::is_stdout(path)) {

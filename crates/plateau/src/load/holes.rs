@@ -5,7 +5,7 @@ use std::fs::File;
 use record::{TargetFacts, TargetKind, Workload};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 
-/// Returns a warning if workloads read a file with holes, or with space that was allocated but never written.
+/// Returns a warning if workloads read a file with holes or with space that was allocated but never written.
 pub fn warning<'a>(facts: &TargetFacts, workloads: impl IntoIterator<Item = &'a Workload>) -> Option<String> {
     if facts.kind != TargetKind::File || !workloads.into_iter().any(|workload| workload.read_percent > 0) {
         return None;

@@ -1,4 +1,4 @@
-//! `plateau load --merge`: combines the results of several hosts. The crate `fio` decides whether they can be combined.
+//! `plateau load --merge`: combines the results of several hosts. The `fio` crate decides whether they can be combined.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{places, printer};
 
-/// Maximum size of a result. A job has at most some 15,000 bins, of about 25 bytes each.
+/// Maximum size of a result. A job has at most about 15,000 bins of about 25 bytes each.
 const MOST_BYTES: u64 = 64 << 20;
-/// Default of `--skew-limit`: several times what clocks of hosts in one network differ by.
+/// Default of `--skew-limit`: several times the usual difference between the clocks of hosts in one network.
 const SKEW_LIMIT: Duration = Duration::from_millis(100);
 /// Maximum number of results, which are compared in pairs.
 const MOST_RESULTS: usize = 1_000;
 
-/// Combines the results in the files of `--merge`.
+/// Combines the results in the files that `--merge` specifies.
 pub fn run(cli: &Cli, options: &Load) -> Done {
     check(options)?;
     let given: Vec<Given> = options.merge.iter().map(|path| read(path)).collect();
@@ -31,7 +31,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     printer::print(&combined.text())
 }
 
-/// Refuses options of a load, which would have no effect.
+/// Refuses load options, which would have no effect.
 fn check(options: &Load) -> Done {
     if options.merge.is_empty() {
         return Err(usage("--skew-limit applies to results that are merged; add --merge".into()));
@@ -67,7 +67,7 @@ fn invalid(problems: &[Problem]) -> Failure {
         .map(|problem| json!({ "file": problem.file, "problem": problem.trouble.to_string() }))
         .collect();
     let text = format!(
-        "the results are not merged, because a result without one host is not valid: {}",
+        "the results are not merged, because a result that lacks a host is not valid: {}",
         lines.join("; ")
     );
     Failure::text(Exit::Regressed, text).with_document(json!({ "problems": listed }))

@@ -76,7 +76,7 @@ impl LoadRequest {
             if is_new && !job.may_create {
                 return Err(self.about(
                     index,
-                    &format!("{filename} does not exist, and allow_file_create=0 forbids to create it"),
+                    &format!("{filename} does not exist, and allow_file_create=0 forbids creating it"),
                 ));
             }
             let lay_out = is_new && end_bytes.is_some() && job.needs_contents();
@@ -169,7 +169,7 @@ impl Need {
     }
 }
 
-/// Assigns the typed identities to the targets.
+/// Assigns the typed identities to targets.
 ///
 /// # Errors
 /// Returns an error if an identity matches no target, because the user probably meant a different target.

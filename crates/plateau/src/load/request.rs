@@ -1,4 +1,4 @@
-//! Reads the jobs of a load from the command line or from a job file.
+//! Reads a load's jobs from the command line or a job file.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Read as _;
@@ -16,12 +16,12 @@ use crate::failure::{Done, Exit, Failure};
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
 /// The name of standard input as a job file.
 const STANDARD_INPUT: &str = "-";
-/// Options that are allowed with a job file; they apply to jobs in it that do not set them.
+/// Options allowed with a job file; they apply to its jobs that do not set them.
 const WITH_JOB_FILE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
 /// Maximum size of a job file, which is written by hand.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Reads the job file, or the options of the command line.
+/// Reads the job file or the command-line options.
 pub fn request(options: &Load) -> Done<LoadRequest> {
     let given = options.words.given();
     let has = |wanted: &[&str]| given.iter().any(|(name, _)| wanted.contains(name));

@@ -1,4 +1,4 @@
-//! A load that starts at a requested time, and the times of its jobs by the wall clock.
+//! A load that starts at a requested time, and its jobs' wall-clock times.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +11,15 @@ use super::plan::usage;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{places, printer};
 
-/// A start that is further ahead is probably a mistyped date.
+/// A start further ahead is probably a mistyped date.
 const FURTHEST: SignedDuration = SignedDuration::from_hours(24);
-/// Time between two readings of the wall clock, which may be set while the load waits for its start.
+/// Interval between readings of the wall clock, which may be set while the load waits for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Readings of the wall clock and of a target's clock at the same moment, by target.
 pub type Readings = BTreeMap<String, (Timestamp, u64)>;
 
-/// How far away a requested start is.
+/// How far in the future a requested start is.
 #[derive(Debug, PartialEq, Eq)]
 enum Ahead {
     Wait(Duration),
@@ -79,7 +79,7 @@ pub fn wait(requested: Timestamp, interrupted: &AtomicBool) -> Done {
     Ok(())
 }
 
-/// Returns what is known about the origin of the load now, immediately before it starts.
+/// Returns what is known about the load's time origin immediately before the load starts.
 pub fn origin(requested: Option<Timestamp>, is_real: bool) -> Origin {
     let host = Host { name: places::host_name(), boot_id: places::boot_id() };
     let clock = if is_real { engine::wall_clock().ok().map(ClockState::from) } else { None };

@@ -1,11 +1,11 @@
-//! Verifies that a drive receives the load described by a job file: a simulated drive counts the I/Os of a job by size
-//! and offset.
+//! Verifies that a drive receives the load described by a job file: a simulated drive counts a job's I/Os by size and
+//! offset.
 
 use device::OpenOptions;
 use engine::{Flow, LoadOutcome};
 use fio::{Job, Surroundings, parse};
 
-/// Every zone ends at a boundary of the 64 parts of the drive that the witness counts.
+/// Every zone ends at a boundary between the 64 parts of the drive for which the witness keeps counts.
 const JOB: &str = "\
 [global]
 filename=sim

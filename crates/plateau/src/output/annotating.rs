@@ -13,12 +13,12 @@ use crate::output::printer;
 pub struct Subject<'a> {
     pub library: &'a Library,
     pub id: &'a str,
-    /// The current labels of the run.
+    /// The run's current labels.
     pub labels: Labels,
     pub annotations: &'a Annotations,
 }
 
-/// The reason why nothing was added.
+/// Why nothing was added.
 enum Stopped {
     Journal(LibraryJournalError),
     Refused(Failure),
@@ -30,7 +30,7 @@ impl From<LibraryJournalError> for Stopped {
     }
 }
 
-/// Appends the changes that `decide` derives from the state of a run, and prints the resulting labels of the run.
+/// Appends the changes that `decide` derives from a run's state, and prints the run's resulting labels.
 pub fn annotate(cli: &Cli, requested: &str, decide: impl FnOnce(&Subject<'_>) -> Done<Vec<Change>>) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let run = own(&library, library.find(requested)?)?;

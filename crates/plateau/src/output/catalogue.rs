@@ -13,18 +13,18 @@ use store::{Access, InProgress, Index, ListedRun, Seen, StoreError, Updated};
 use crate::failure::Done;
 use crate::output::version;
 
-/// A run of the library.
+/// A run in the library.
 pub struct Known {
     pub run: ListedRun,
     pub dir: PathBuf,
     pub found: Found,
 }
 
-/// Where the state of a run comes from.
+/// Where a run's state comes from.
 pub enum Found {
     /// From the index.
     Indexed(Standing),
-    /// The journal of the run has to be read.
+    /// The run's journal has to be read.
     Unread(Box<Run>),
 }
 
@@ -32,7 +32,7 @@ pub enum Found {
 /// brought up to date if possible; a failure to do so only costs time.
 ///
 /// # Errors
-/// If the library itself cannot be read.
+/// Returns an error if the library itself cannot be read.
 pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     let seen = indexed(library).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
@@ -88,7 +88,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
 /// Returns an up-to-date index of a library; it is built in memory if the library's own index cannot be used.
 ///
 /// # Errors
-/// If the library itself cannot be read.
+/// Returns an error if the library itself cannot be read.
 pub fn current(library: &Library) -> Result<Index, StoreError> {
     current_after(library).map(|(index, _)| index)
 }
@@ -96,7 +96,7 @@ pub fn current(library: &Library) -> Result<Index, StoreError> {
 /// Same as [`current`], with the runs that could not be indexed.
 ///
 /// # Errors
-/// If the library itself cannot be read.
+/// Returns an error if the library itself cannot be read.
 pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> {
     update(library, |index| index.update(InProgress::Included)).or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
@@ -109,16 +109,16 @@ pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> 
 /// Returns the number of runs that are not in the index, or have changed since they were indexed.
 ///
 /// # Errors
-/// If there is no index, or if the index cannot be used.
+/// Returns an error if there is no index or it cannot be used.
 pub fn stale(library: &Library) -> Result<usize, StoreError> {
     let seen = Index::open(library.root(), &judged_by(), Access::Read)?.survey()?;
     Ok(seen.values().filter(|seen| **seen == Seen::Stale).count())
 }
 
-/// Changes the index of a library.
+/// Changes a library's index.
 ///
 /// # Errors
-/// If the index cannot be opened or changed.
+/// Returns an error if the index cannot be opened or changed.
 pub fn update<T>(
     library: &Library,
     body: impl FnMut(&mut Index) -> Result<T, StoreError>,

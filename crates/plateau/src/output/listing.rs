@@ -42,7 +42,7 @@ pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
         && requested.since.is_none_or(|since| run.created >= since)
 }
 
-/// Returns whether the searchable text of a run contains all of these words.
+/// Returns whether a run's searchable text contains all of these words.
 fn has_words(run: &ListedRun, wanted: &[String]) -> bool {
     let tests = run.tests.join(" ");
     let own = [&run.id, &run.target, &tests, &run.profile];
@@ -61,7 +61,7 @@ fn is_test(name: &str, requested: &str) -> bool {
         || TESTS.iter().any(|test| test.name == name && test.family == requested)
 }
 
-/// Returns the list entry of a run, with its state.
+/// Returns the list entry for a run, with its state.
 pub fn listed(known: Known) -> Listed {
     let Known { run, dir, found } = known;
     let (state, text) = match found {

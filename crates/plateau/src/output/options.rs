@@ -1,4 +1,4 @@
-//! Output files with one option per format, generated from the table of formats.
+//! Output files, with one option per format; the options are generated from the table of formats.
 
 use std::path::{Path, PathBuf};
 
@@ -28,14 +28,14 @@ pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
     })
 }
 
-/// Checks that the name of an output does not contradict the option that selects the format; see [`check_name`].
+/// Checks that an output's name does not contradict the option that selects the format; see [`check_name`].
 ///
 /// # Errors
 /// The error suggests the other option, or another name.
 pub fn check(format: &Format, path: &Path) -> Result<(), String> {
     let ends: &[&str] = match format.make {
         Make::Folder(_) => &[],
-        // The format shares its extension with another format, which the name alone would select.
+        // The format shares its extension with another format, and the name alone would select that one.
         Make::File(_) if format.extensions.is_empty() => &["json"],
         Make::File(_) => format.extensions,
     };

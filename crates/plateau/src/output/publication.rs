@@ -1,5 +1,5 @@
-//! Sponsor, auditor, notes and logo of a report: taken from the command line or, by default, from the plan of
-//! the run.
+//! Sponsor, auditor, notes and logo of a report: taken from the command line or, by default, from the run's
+//! plan.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::run_files::LOGO;
 
-/// Size limit for reading, above the limit for logos, so that the check of the logo can report an oversized logo.
+/// Maximum size to read; above the limit for logos, so that the logo check can report one that is too large.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// Reads the image at `path` and checks it.
@@ -25,7 +25,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the values specified on the command line and, for all others, the values in the run's plan.
+/// Returns the values specified on the command line and, for those not specified, the values in the run's plan.
 ///
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.

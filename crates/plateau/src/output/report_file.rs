@@ -1,4 +1,4 @@
-//! Writes the report of a run to files.
+//! Writes a run's report to files.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use crate::output::file;
 use crate::output::options;
 use crate::output::publication;
 
-/// Returns the default path of the HTML report of a run: in the directory of the run or, if the run is archived so
-/// that its files cannot change, in the working directory.
+/// Returns the default path of a run's HTML report: in the run's directory or, if the run is archived and its
+/// files therefore cannot change, in the working directory.
 pub fn path(run: &Run) -> PathBuf {
     if run.is_archived() { format!("{}.html", run.file.id).into() } else { run.dir.join("report.html") }
 }
@@ -33,7 +33,7 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
-/// Removes duplicate outputs. Refuses the same file for two formats, because the second would replace the first.
+/// Removes duplicate outputs. Refuses one file for two formats, because the second would replace the first.
 pub fn once_each(
     named: impl Iterator<Item = (&'static Format, PathBuf)>,
 ) -> Done<Vec<(&'static Format, PathBuf)>> {
@@ -80,7 +80,7 @@ pub fn write_all(
     publication: Publication,
     json: bool,
 ) -> Done<Vec<(&'static str, PathBuf)>> {
-    // The check inspects all processes of the host, which may take longer than reading the journal.
+    // The check inspects all processes on the host, which may take longer than reading the journal.
     let (checked, loaded) = stdx::parallel::both(|| check(requested, json), || run.load());
     checked?;
     let loaded = loaded?;

@@ -1,4 +1,4 @@
-//! The active range of a run on its target.
+//! A run's active range on its target.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use pts::Context;
 use record::RunFile;
 use stdx::units::amount_base2;
 
-/// Checks that the requested AR amount fits into the test range of this device. The amount of a profile may be larger:
-/// in that case, the whole range is used, and the header shows that.
+/// Checks that the requested AR amount fits into the test range of this device. A profile's amount may be larger; the
+/// whole range is then used, and the header shows this.
 ///
 /// # Errors
 /// Returns an error with the available range and a valid amount.

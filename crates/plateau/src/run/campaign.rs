@@ -31,11 +31,11 @@ struct Begun {
     metering: Option<Metering>,
     armed: Armed,
     journal: Journal,
-    /// Duration of the latest purge of the drive.
+    /// Duration of the drive's latest purge.
     usual_purge: Option<Duration>,
 }
 
-/// The outcome of a run.
+/// A run's outcome.
 type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
@@ -67,7 +67,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     print_results(cli, &campaign, ended)
 }
 
-/// Opens all targets without changing them, and assigns a share of the processors to each.
+/// Opens all targets without changing them and assigns each a share of the processors.
 fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     let is_simulated = |request: &RunRequest| request.target.starts_with("sim:");
     let operators = all[0].run.placement.clone();
@@ -84,8 +84,8 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses targets that cannot be tested at the same time; returns the remarks about the other runs that each
-/// run must report.
+/// Refuses targets that cannot be tested at the same time; returns the remarks that each run must report about
+/// the other runs.
 fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
@@ -113,19 +113,19 @@ fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<Stri
     Ok(contention::shared(&targets, cpu_ns, processors))
 }
 
-/// Returns the absolute path, even if it does not exist yet.
+/// Returns the absolute path, even if nothing exists there yet.
 fn resolved(path: &str) -> Option<PathBuf> {
     std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()
 }
 
-/// Returns the processor time per I/O at the greatest measured depth.
+/// Returns the CPU time per I/O at the greatest measured queue depth.
 fn cpu_ns_per_io() -> Done<f64> {
     let ceiling = engine::quick_ceiling()?;
     let costs = if ceiling.no_op_ring.is_empty() { &ceiling.null } else { &ceiling.no_op_ring };
     Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
 }
 
-/// Arms all targets before any target is written.
+/// Arms all targets before writing to any of them.
 fn arm(looked_at: Vec<(RunFile, Drive)>, erase: &[String]) -> Done<Vec<(RunFile, Armed)>> {
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
     if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {
@@ -182,7 +182,7 @@ fn begin(
     Ok(begun)
 }
 
-/// Letters `a` to `z`, then `za` and so on, which distinguish the runs of a campaign.
+/// Letters `a` to `z`, then `za` and so on, which distinguish the runs in a campaign.
 fn suffix(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     format!("{}{letter}", "z".repeat(index / 26))

@@ -1,8 +1,8 @@
 //! Executes a run independently of the command line: on any storage, for any audience, at any time.
 //!
-//! `run` and `resume` consist of the same functions. All inputs are passed in: the disk with its wall clock, the id
-//! of the run, the host, the audience, and the Ctrl-C flag. A simulated drive has no other inputs, so the
-//! same inputs yield the same journal.
+//! `run` and `resume` are built from the same functions. All inputs are passed in: the disk with its wall clock,
+//! the run's id, the host, the audience and the Ctrl-C flag. A simulated drive has no other inputs, so the same
+//! inputs yield the same journal.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,12 +24,12 @@ use prepare::rebuild;
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Exit code of the program.
+    /// The program's exit code.
     pub exit: u8,
     /// The error message.
     pub message: String,
-    /// Whether the cause is Ctrl-C, or a failed device or storage. On a drive without faults, all other
-    /// causes are defects.
+    /// Whether the cause is Ctrl-C, a failed device or storage, or an internal error. On a drive without
+    /// faults, all other causes are defects.
     pub may_resume: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum Resumption {
 pub struct Reopened {
     /// The run.
     pub stored: StoredRun,
-    /// Journal of the run, open for appending.
+    /// The run's journal, open for appending.
     pub journal: Journal,
     /// The records in the journal.
     pub loaded: Loaded,
@@ -127,7 +127,7 @@ pub fn start(
     Ok(run)
 }
 
-/// Removes the remains of dead processes, then opens the run `id` to continue it.
+/// Removes what dead processes left behind, then opens run `id` to continue it.
 ///
 /// # Errors
 /// Returns an error if the run does not exist or is damaged.
@@ -145,7 +145,7 @@ impl Reopened {
         lifecycle::is_complete(&self.loaded)
     }
 
-    /// Continues the run to its end, on a drive in its initial state.
+    /// Continues the run to its end on a drive in its initial state.
     ///
     /// # Errors
     /// Returns an error if the run does not complete.
@@ -176,7 +176,7 @@ impl Resumption {
     }
 }
 
-/// Repeats everything in the journal on a drive in its initial state, and compares the results.
+/// Repeats everything in the journal on a drive in its initial state and compares the results.
 ///
 /// # Errors
 /// Returns an error that names the first record with a different result.

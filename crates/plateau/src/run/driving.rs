@@ -3,7 +3,7 @@
 use engine::{Engine, Polling};
 use record::Driving;
 
-/// Returns the requested options for the drive.
+/// Returns the requested I/O options for the drive.
 ///
 /// # Errors
 /// Returns an error that lists the supported engines.

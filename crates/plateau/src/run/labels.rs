@@ -6,10 +6,10 @@ use crate::failure::{Done, Exit, Failure};
 
 const MOST_CHARACTERS: usize = 200;
 
-/// Refuses a name that another run already has, because it would identify neither.
+/// Refuses a name that another run already has, because the name would then identify neither run.
 pub fn refuse_namesakes(library: &Library, labels: &Labels) -> Done {
     let Some(name) = &labels.name else { return Ok(()) };
-    // If the library cannot be read, the run itself reports that.
+    // If the library cannot be read, the run itself reports this.
     let Ok((runs, _)) = library.list() else { return Ok(()) };
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();

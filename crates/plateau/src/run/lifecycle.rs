@@ -91,7 +91,7 @@ pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile,
     }
     let mut armed = drive.arm_for_run(erase, &state)?;
     lba_format::prepare(&mut armed, &state, file.handling.lba_format)?;
-    // The sector size of a new file, and the capacities of an array and of a reformatted drive, are known only now.
+    // Only now are the sector size of a new file and the capacity of an array or reformatted drive known.
     file.target = armed.facts().clone();
     if file.target.kind == TargetKind::File {
         // The run may be resumed in another working directory, where a relative path would refer to a different
@@ -129,14 +129,14 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
         }
         Err(failure) => {
             drop(journal);
-            // A failure of the estimate takes precedence over a failure of the removal.
+            // An error in the estimate takes precedence over an error in the removal.
             drop(run.remove());
             Err(failure)
         }
     }
 }
 
-/// Returns the estimates of a run, which the journal contains after the opening records.
+/// Returns a run's estimates, which follow the opening records in the journal.
 pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
@@ -149,14 +149,13 @@ pub fn announcement(file: &RunFile) -> String {
     format!("run {} on {}", file.id, summary::target(file))
 }
 
-/// Distinguishes a run from others with the same command line that were started at another time or on another
-/// host.
+/// Distinguishes a run from those started with the same command line at another time or on another host.
 pub struct Being {
     /// Beginning of the run's id.
     pub prefix: String,
     pub created: jiff::Timestamp,
     pub command: Vec<String>,
-    /// Collects the facts about the host of a target.
+    /// Collects the facts about a target's host.
     pub host: fn(&TargetFacts) -> HostFacts,
 }
 
@@ -173,8 +172,8 @@ impl Being {
 }
 
 /// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are separate
-/// drives again before any target is inspected. A failure does not prevent tests of other drives; the members of
-/// an array that remains are refused.
+/// drives again before any target is inspected. A failure does not prevent tests of other drives; if an array
+/// remains, its members are refused.
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     restore::warn_of_untrusted(library, &state);
@@ -261,7 +260,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
         tests(work, entries, begin)
     });
     setup::end(host_setup, armed, journal, result.is_ok());
-    // A failure of the run takes precedence; the next start dismantles an array that remains.
+    // The run's error takes precedence; if the array remains, the next start dismantles it.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
@@ -283,7 +282,7 @@ fn idle_power(
     Ok(())
 }
 
-/// Executes the remaining tests of a run.
+/// Executes a run's remaining tests.
 pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     let purge = purge_options(handling);
@@ -307,7 +306,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
 /// Returns whether the run would fail at the same point each time it is resumed.
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
-    // All other causes no longer exist when the run is resumed.
+    // Every other cause is gone when the run is resumed.
     let is_media = |fault: &InjectedFault| matches!(fault, InjectedFault::Media { .. });
     let may_have_ended_it = |fault: &&InjectedFault| {
         use InjectedFault::{Flip, LostWrites, Throttle};
@@ -317,14 +316,14 @@ fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     failure.exit == Exit::Device && ending.peek().is_some() && ending.all(is_media)
 }
 
-/// Returns whether every test of a run is complete.
+/// Returns whether every test in a run is complete.
 pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
-/// Returns the interruption since the last result, which the next result must state. If a resumed run was
-/// interrupted again before it had measured anything, that interruption is longer than the time since the
-/// last record.
+/// Returns the interruption since the last result, which must be recorded with the next result. If a resumed
+/// run was interrupted again before it had measured anything, this is longer than the time since the last
+/// record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
         matches!(
@@ -356,13 +355,13 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
     Ok(accepted)
 }
 
-/// Whether the drive of a run is accepted, if a test determines that.
+/// Whether a run's drive is accepted, if a test determines this.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted(bool);
 
 impl Accepted {
-    /// Determines the exit code of a command whose result has been printed.
+    /// Determines the exit code for a command whose result has been printed.
     pub fn done(self) -> Done {
         if self.0 { Ok(()) } else { Err(Failure::silent(Exit::Rejected)) }
     }
@@ -371,7 +370,7 @@ impl Accepted {
 /// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
 /// is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
-    // A user who repeats the command of an archived run does not expect a report in the working directory.
+    // A user who repeats an archived run's command does not expect a report in the working directory.
     let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();

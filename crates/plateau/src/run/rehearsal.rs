@@ -1,5 +1,5 @@
-//! A rehearsal: runs the tests on a simulated drive that is small enough for them to complete soon, and scales
-//! the times and amounts to the planned drive. The code of the tests is the same.
+//! A rehearsal: runs the tests on a simulated drive small enough for them to complete quickly, and scales the
+//! times and amounts to the planned drive. The tests' code is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -21,16 +21,16 @@ const CAPACITY_BYTES: u64 = 1_000_000_000;
 /// Capacity difference between the model and the target above which a note is printed.
 const OTHER_CAPACITY: f64 = 0.1;
 
-/// The results of a rehearsal, and its model.
+/// A rehearsal's results and its model.
 #[derive(Debug)]
 pub struct Rehearsal {
     pub model: String,
-    /// Model, version, scale and seed: the label of all simulated numbers.
+    /// Model, version, scale and seed: the label for all simulated numbers.
     pub label: String,
     pub scale_divisor: u32,
-    /// Capacity of the model at full size.
+    /// The model's capacity at full size.
     pub capacity_bytes: u64,
-    /// Capacity of the planned drive at full size.
+    /// The planned drive's capacity at full size.
     pub target_bytes: u64,
     /// Wall-clock time that a run on the target takes on this host; only for a simulated target.
     pub wall_seconds: Option<f64>,
@@ -117,9 +117,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the target's own scale if the target is scaled down about as far, so that the rehearsal equals the
-/// run: the shorter the cells are, the more often they end after a number of I/Os instead of after a period
-/// of time.
+/// Uses the target's own scale if the target is scaled down about as far, so that the rehearsal matches the
+/// run; the shorter the cells, the more often they end after a number of I/Os rather than a period of time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
@@ -138,23 +137,23 @@ impl Rehearsal {
     }
 }
 
-/// A bench on the simulated drive that computes what the tests cost on the target.
+/// A bench on the simulated drive that computes what the tests would cost on the target.
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,
-    /// Ratio of the target's capacity to that of the simulated drive.
+    /// Ratio of the target's capacity to the simulated drive's.
     fills: f64,
-    /// Divisor of the target's times.
+    /// Divisor for the target's times.
     divisor: f64,
-    /// Number of I/Os of the simulated drive, and the equivalent number on the target.
+    /// Number of I/Os on the simulated drive, and the equivalent number on the target.
     done_ios: f64,
     target_ios: f64,
     duration_ns: f64,
     written_bytes: f64,
-    /// Value of the first tracking variable of each round.
+    /// Value of the first tracking variable in each round.
     judged: Vec<(f64, f64)>,
     variable: Option<String>,
-    /// Time at the end of each cell in minutes, and the IOPS of the cell.
+    /// Time in minutes at the end of each cell, and the cell's IOPS.
     cells: Vec<(f64, f64)>,
     failure: Option<Failure>,
 }

@@ -1,11 +1,11 @@
-//! If the device path of a drive has changed since the run was started, finds the drive by the identity that
-//! it reports.
+//! If a drive's device path has changed since the run was started, finds the drive by the identity that it
+//! reports.
 
 use device::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
-/// Returns the new path of the drive `was`, if its serial number is reported by exactly one device of this host.
-/// Returns `None` if the old path still refers to the drive.
+/// Returns the new path of the drive `was` if exactly one device on this host reports its serial number. Returns
+/// `None` if the old path still refers to the drive.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)

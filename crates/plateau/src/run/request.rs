@@ -33,7 +33,7 @@ pub struct RunRequest {
     pub plan: Option<PlanFacts>,
     /// The plan's logo for the report.
     pub logo: Option<PathBuf>,
-    /// The operator's labels of the run.
+    /// The operator's labels for the run.
     pub labels: Labels,
 }
 
@@ -192,7 +192,7 @@ fn check_part(command: &str, meaning: &Meaning, name: &str, preset: &Plan) -> Re
     ))
 }
 
-/// Expands the requested tests in order; a family stands for all its tests in the profile.
+/// Expands the requested tests in order; a family stands for all of its tests in the profile.
 fn expand(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<Vec<String>, String> {
     let mut tests: Vec<String> = Vec::new();
     let mut take = |name: &str| {

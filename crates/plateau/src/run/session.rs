@@ -1,4 +1,4 @@
-//! The live bench: results are taken from the journal until it ends, then from the drive.
+//! The live bench: takes results from the journal until it ends, then from the drive.
 //!
 //! Only this module connects the method (`pts`) and the device (`device`). Each result from the drive is on disk before
 //! the test or the audience receives it.
@@ -18,7 +18,7 @@ use stdx::units::SECOND_NS;
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
-/// Minimum interval of health readings while a test measures; shorter on a scaled drive.
+/// Minimum interval between health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 
 /// The point at which a session starts.
@@ -26,12 +26,12 @@ const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 pub enum Begin {
     /// A new run.
     Fresh,
-    /// After the last result in the journal, following this interruption. A test whose timeline is the result is
-    /// restarted at its purge.
+    /// After the last result in the journal, following this interruption. A test whose timeline is the result
+    /// restarts from its purge.
     Continue(Gap),
     /// Same as `Continue`, but timelines continue with a gap.
     ContinueTimeline(Gap),
-    /// At the purge of the interrupted test.
+    /// At the interrupted test's purge.
     RestartTest,
 }
 
@@ -45,14 +45,14 @@ pub struct Session<'a> {
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
     health_read_ns: Option<u64>,
-    /// Power meters of the host, for health readings; `None` if the drive is simulated.
+    /// The host's power meters, for health readings; `None` if the drive is simulated.
     meters: Option<HostMeters>,
-    /// I/O of the devices below a target file; `None` if the target is not a file, or if the devices are not
-    /// known.
+    /// I/O on the devices underlying a target file; `None` if the target is not a file or its devices are
+    /// unknown.
     counters: Option<Counters>,
     /// Samples power during loads.
     sampler: Option<Sampler>,
-    /// Whether the user has been informed that power cannot be measured.
+    /// Whether the user has been told that power cannot be measured.
     has_warned: bool,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
@@ -136,13 +136,13 @@ impl<'a> Session<'a> {
         let outcome = test.run(context, self);
         match outcome.stop {
             None => {
-                // The verdict on the test also depends on the state of the drive after its last cell.
+                // The test's verdict also depends on the drive's state after the last cell.
                 self.read_health().map_err(|stop| self.failure_of(&stop))?;
                 let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {
-                // Errors are ignored here: the journal itself may have failed, and the first failure must be
+                // Errors are ignored: the journal itself may have failed, and the first failure must be
                 // reported.
                 drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
                 Err(self.failure_of(&stop))
@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
 
     fn device(&mut self, mut error: DriveError) -> Stop {
         if let Some(cut) = error.take_cut() {
-            // If the journal fails as well, report the failure of the device, which came first.
+            // If the journal also fails, report the device's failure, which came first.
             drop(self.keep(Event::Cut(*cut)));
         }
         self.fail(error.into())
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends a measurement of power. A meter failure does not fail the run.
+    /// Ends a power measurement. A meter failure does not fail the run.
     fn power(&mut self, begun: Option<Result<(), PowerError>>) -> Option<Power> {
         let sampler = self.sampler.as_ref()?;
         let measured = begun?.and_then(|()| sampler.end());
@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Waits until the members of an array are synchronized, before anything is measured.
+    /// Before anything is measured, waits until an array's members are synchronized.
     fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         let mut is_shown = false;
@@ -252,7 +252,7 @@ impl<'a> Session<'a> {
         self.check_interrupted()
     }
 
-    /// Adds facts to a segment that the crate `device` cannot know.
+    /// Adds to a segment the facts that the `device` crate cannot know.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
         if let Some(host) = &mut segment.host {

@@ -1,4 +1,4 @@
-//! Signals that stop a run cleanly, and the message shown if stopping takes long.
+//! Signals that stop a run cleanly, and the message shown if stopping takes a long time.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,10 +14,10 @@ use crate::output::printer;
 /// device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Makes a write beyond the `ulimit -f` limit fail. Otherwise, SIGXFSZ would kill the process before it has
+/// Makes a write beyond the `ulimit -f` limit fail; otherwise, SIGXFSZ would kill the process before it
 /// restored the settings.
 pub fn prepare() -> Done {
-    // Any handler is sufficient: if there is none, the signal ends the process; otherwise, the write fails with EFBIG.
+    // Any handler suffices: without one, the signal ends the process; with one, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
@@ -47,8 +47,8 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Returns whether the process was started with this signal ignored, as with `nohup`; in that case, the
-/// signal stays ignored.
+/// Returns whether the process was started with this signal ignored, for example by `nohup`; the signal then
+/// stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

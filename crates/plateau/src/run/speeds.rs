@@ -16,9 +16,9 @@ use crate::cli::Assumptions;
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
-/// Approximate capacity of the drive used for a probe, which takes a second or two.
+/// Approximate capacity of the drive used for a probe; the probe takes a second or two.
 const PROBE_BYTES: u64 = 1_000_000_000;
-/// Number of recent runs of a drive to use.
+/// Number of a drive's recent runs to use.
 const EARLIER_RUNS: usize = 5;
 
 /// Assumed speeds and their source.
@@ -89,7 +89,7 @@ fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool)
     )
 }
 
-/// Returns earlier measurements of a real drive, or probes the model of a simulated drive.
+/// Returns earlier measurements of a real drive, or probes a simulated drive's model.
 fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)>> {
     if file.target.simulated.is_some() {
         return probe(file).map(Some);
@@ -115,7 +115,7 @@ fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
     (!ids.is_empty()).then(|| (observed, format!("as measured in {}", ids.join(", "))))
 }
 
-/// Returns the duration of the latest purge of the same drive with the same requested method.
+/// Returns the duration of the same drive's latest purge with the same requested method.
 pub fn usual_purge(file: &RunFile, library: &Library) -> Option<Duration> {
     let (runs, _) = library.list().ok()?;
     let alike = |run: &&Run| {
@@ -149,7 +149,7 @@ fn rate(option: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns the limit set by the slowest of flash cells, channels, link and controller of a simulated drive,
+/// Returns the limit set by the slowest of a simulated drive's flash cells, channels, link and controller,
 /// regardless of caches and temperature.
 fn modelled(target: &TargetFacts) -> Option<f64> {
     let model = Model::named(&target.simulated.as_ref()?.model).ok()?;
@@ -184,7 +184,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
-    // Custom tests of a plan need no additional kinds of load.
+    // A plan's custom tests need no additional kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
     estimate::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);
@@ -194,7 +194,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     ))
 }
 
-/// A simulated drive that records the results of a probe.
+/// A simulated drive that records a probe's results.
 struct Probing {
     armed: Armed,
     events: Vec<Event>,

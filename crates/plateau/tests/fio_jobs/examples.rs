@@ -1,5 +1,5 @@
-//! The job files among fio's examples that `plateau load` runs, as the sections and options that each contains. Amounts
-//! and targets are replaced by the test.
+//! Those of fio's example job files that `plateau load` runs, as the sections and options that each contains. The
+//! test replaces amounts and targets.
 
 /// An example: its name, and one string per section with its title and options.
 pub type Example = (&'static str, &'static [&'static str]);
@@ -268,7 +268,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("zipf", "ioengine=null"),
 ];
 
-/// The examples whose options are supported, but not in this combination, each with the error.
+/// Examples with options that are supported, but not in this combination, each with the error.
 pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
     (
         "cross-stripe-verify",
@@ -329,7 +329,7 @@ pub const LINES: &[&str] = &[
     "--name=read_latency_test --filename=FILE --filesize=2500G --time_based --ramp_time=10s --runtime=1m --ioengine=libaio \
      --direct=1 --verify=0 --randrepeat=0 --bs=4K --iodepth=4 --rw=randread --iodepth_batch_submit=4 \
      --iodepth_batch_complete_max=4 --output-format=json",
-    // Alibaba Cloud: options with one dash.
+    // Alibaba Cloud: options with a single dash.
     "-direct=1 -iodepth=128 -rw=randwrite -ioengine=libaio -bs=4k -size=1G -numjobs=1 -runtime=1000 -group_reporting \
      -filename=FILE -name=Rand_Write_Testing",
     "-direct=1 -iodepth=128 -rw=randread -ioengine=libaio -bs=4k -size=1G -numjobs=2 -runtime=1000 -group_reporting \

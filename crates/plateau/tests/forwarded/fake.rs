@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 /// Ids of the runs that were requested.
 pub type Requested = Arc<Mutex<Vec<String>>>;
 
-/// Starts the server, which fails with status 500 for the run `broken`. Returns its URL.
+/// Starts the server, which fails with status 500 for the run named `broken`. Returns its URL.
 pub fn failing_for(broken: &str) -> (String, Requested) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
@@ -22,7 +22,7 @@ pub fn failing_for(broken: &str) -> (String, Requested) {
     (url, requested)
 }
 
-/// Answers a request without a body, and returns the id in its address.
+/// Answers a request without a body and returns the id in its address.
 fn answer(mut client: TcpStream, broken: &str) -> std::io::Result<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") && client.read(&mut byte)? == 1 {

@@ -1,4 +1,4 @@
-//! A proxy that loses, cuts, delays and duplicates requests and responses, at random but reproducibly.
+//! A proxy that loses, cuts off, delays and duplicates requests and responses, at random but reproducibly.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -61,7 +61,7 @@ enum Fault {
     None,
     /// The request is lost.
     LostRequest,
-    /// Only a part of the request arrives.
+    /// Only part of the request arrives.
     CutRequest,
     /// The request arrives, but its response is lost.
     LostResponse,
@@ -117,7 +117,7 @@ fn pass(mut client: TcpStream, server: &str, fault: Fault, share: u64) -> std::i
     client.shutdown(Shutdown::Both)
 }
 
-/// Reads a whole request, and asks the server to close the connection after its response.
+/// Reads a whole request and asks the server to close the connection after its response.
 fn request(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 65536];

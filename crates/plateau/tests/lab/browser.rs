@@ -96,7 +96,7 @@ impl Browser {
         self.wait("document.readyState === 'complete' && location.protocol === 'http:'");
     }
 
-    /// Focuses an element, types a text and presses Enter.
+    /// Focuses an element, types text and presses Enter.
     fn enter(&mut self, selector: &str, text: &str) {
         self.wait(&format!("document.querySelector(\"{selector}\") !== null"));
         self.evaluate(&format!("document.querySelector(\"{selector}\").focus()"));
@@ -113,7 +113,7 @@ impl Drop for Browser {
     }
 }
 
-/// Whether there is no browser.
+/// Whether there is no browser; if so, records the skipped test.
 fn is_missing() -> bool {
     let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let missing = !version.is_ok_and(|status| status.success());
@@ -123,7 +123,7 @@ fn is_missing() -> bool {
     missing
 }
 
-/// axe-core, an accessibility checker, if it is installed as a global npm package.
+/// The source of axe-core, an accessibility checker, if it is installed as a global npm package.
 fn axe() -> Option<String> {
     let root = Command::new("npm").args(["root", "--global"]).output().ok();
     let root = root.filter(|output| output.status.success()).map(|output| texts(&output).0);

@@ -1,4 +1,4 @@
-//! `--start-at` and `--merge`: processes that stand for hosts, each with a result of its own.
+//! `--start-at` and `--merge`: processes that stand in for hosts, each with its own result.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -89,7 +89,7 @@ fn a_host_that_died_or_began_late_makes_the_result_invalid() {
     killed.kill().expect("killed");
     killed.wait().expect("an end");
     let status = loop {
-        // Until its handler is installed, the signal ends the process at once, without a result.
+        // Until a handler is installed, the signal would end the process at once, without a result.
         std::thread::sleep(Duration::from_millis(500));
         let kill = Command::new("kill").args(["-INT", &stopped.id().to_string()]).status();
         assert!(kill.expect("kill").success());

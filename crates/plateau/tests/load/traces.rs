@@ -1,4 +1,4 @@
-//! `plateau trace`, `capture` and `replay`: from a workload to a test of a drive.
+//! `plateau trace`, `capture` and `replay`: from a workload to a drive test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +22,7 @@ fn an_imported_trace_names_bad_lines_and_other_volumes() {
     assert!(err.contains("skipped 1 I/O of other volumes, 1 of them of volume"), "{err}");
     let document = bench.json(&["trace", "show", trace]);
     assert_eq!((&document["ios"], &document["written_bytes"]), (&3.into(), &8192.into()));
-    // Streams with the same number of I/Os: reads first, then random before sequential writes.
+    // Order of streams with the same number of I/Os: reads first, and random before sequential writes.
     let streams = document["streams"].as_array().expect("streams").iter();
     let streams: Vec<_> = streams.map(|stream| (stream["name"].as_str(), stream["ios"].as_u64())).collect();
     let once = ["RND 8KiB R", "RND 4KiB W", "SEQ 4KiB W"].map(|name| (Some(name), Some(1)));
@@ -97,7 +97,7 @@ fn a_replay_that_writes_needs_the_identity_and_enough_room() {
     let (trace, target) = (bench.path("s.trace"), bench.path("target"));
     let [trace, target] = [&trace, &target].map(|path| path.to_str().expect("a path").to_owned());
     bench.ok(&["trace", "sample", "-o", &trace]);
-    // The smallest target; the volume of the trace is larger.
+    // The smallest target; the traced volume is larger.
     std::fs::write(&target, vec![7; 16 << 20]).expect("a file");
     let error = bench.fails(2, &["replay", &trace, &target]);
     assert!(error.contains("--offsets"), "{error}");
@@ -153,7 +153,8 @@ fn a_capture_contains_the_ios_of_its_device() {
 }
 
 /// Returns whether an instance records both events. A new instance is on before any event is enabled, and off
-/// while it is being set up. Therefore, being on is meaningful only once the last event has been enabled.
+/// while it is being set up. Whether it is on is therefore meaningful only once the last event has been
+/// enabled.
 fn records(instance: &Path) -> bool {
     let is_on =
         |file: &str| std::fs::read_to_string(instance.join(file)).is_ok_and(|text| text.trim() == "1");
@@ -169,7 +170,7 @@ impl Drop for Unmount {
     }
 }
 
-/// Mounts tracefs in the test's folder, and returns its `instances` folder.
+/// Mounts tracefs in the test's folder and returns its `instances` folder.
 fn tracefs(bench: &Bench) -> Option<PathBuf> {
     let folder = bench.path("tracing");
     std::fs::create_dir(&folder).expect("a folder");

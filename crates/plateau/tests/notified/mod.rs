@@ -24,7 +24,7 @@ pub fn wait_for(what: &str, is_reached: impl Fn() -> bool) {
     }
 }
 
-/// A program that stores the notices that it gets.
+/// A program that stores the notices it receives.
 pub struct Hook {
     pub dir: PathBuf,
 }
@@ -36,7 +36,7 @@ impl Hook {
         Self { dir }
     }
 
-    /// Returns the lines for this program in a configuration.
+    /// Returns the configuration lines for this program.
     pub fn config(&self, name: &str) -> String {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/notified/hook.sh");
         format!(
@@ -46,7 +46,7 @@ impl Hook {
         )
     }
 
-    /// Returns the notices that the program got.
+    /// Returns the notices that the program received.
     pub fn notices(&self) -> Vec<Value> {
         documents(&self.dir.join("notices"))
     }
@@ -87,8 +87,7 @@ impl Request {
     }
 }
 
-/// A web server that answers each request with the next status. After the last status, the server repeats that
-/// status.
+/// A web server that answers each request with the next status. After the last status, the server repeats it.
 pub struct Web {
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -146,7 +145,7 @@ pub struct Mails {
 }
 
 impl Mails {
-    /// Starts a server, with a certificate and its key if given; `None` if its library is not installed.
+    /// Starts a server, with a certificate and key if specified; `None` if its library is not installed.
     pub fn start(bench: &Bench, certificate: Option<&[PathBuf; 2]>) -> Option<Self> {
         let Some(python) = python() else {
             skips::without("aiosmtpd");
@@ -174,7 +173,8 @@ impl Drop for Mails {
     }
 }
 
-/// A Python interpreter that has the mail server's library: Debian's package is only for the system's own interpreter.
+/// A Python interpreter that has the mail server's library: Debian's package works only with the system's own
+/// interpreter.
 fn python() -> Option<&'static str> {
     let has_library = |python: &&str| {
         let mut command = Command::new(python);
@@ -188,7 +188,7 @@ fn python() -> Option<&'static str> {
 pub struct Process(pub Child);
 
 impl Process {
-    /// Starts a command without its output.
+    /// Starts a command and discards its output.
     pub fn start(bench: &Bench, args: &[&str]) -> Self {
         let mut command = bench.command(args);
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts"))

@@ -16,8 +16,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns a cluster that has not been started yet. If it cannot be started here, reports the reason and returns
-    /// `None`.
+    /// Returns a cluster that has not yet been started. If it cannot be started on this host, reports the reason and
+    /// returns `None`.
     pub fn prepare() -> Option<Self> {
         if !super::support::is_root() {
             skips::skip!("slurmd needs root");
@@ -110,8 +110,8 @@ impl Cluster {
         self.spawn("slurmctld", command);
     }
 
-    /// Waits until the controller has saved the current state of all jobs. The controller does so only every few
-    /// seconds. If it is killed before that, Slurm loses jobs.
+    /// Waits until the controller has saved the current state of all jobs. It does so only every few seconds; if
+    /// it is killed before that, Slurm loses jobs.
     pub fn wait_until_saved(&self, number: &str) {
         const COMMENT: &[u8] = b"a comment after everything else";
         let comment = String::from_utf8_lossy(COMMENT);
@@ -122,7 +122,7 @@ impl Cluster {
         });
     }
 
-    /// Kills the controller, and starts a new controller.
+    /// Kills the controller and starts a new one.
     pub fn kill_controller(&mut self) {
         let at = self.daemons.iter().position(|(name, _)| *name == "slurmctld").expect("it runs");
         let (_, mut child) = self.daemons.swap_remove(at);
@@ -146,7 +146,7 @@ impl Cluster {
         String::from_utf8_lossy(&output.expect("started").stdout).trim_end().to_owned()
     }
 
-    /// Returns (number, name, state and reason) of each job in the queue.
+    /// Returns each queued job's number, name, state and reason.
     pub fn queue(&self) -> Vec<(String, String, String)> {
         let text = self.slurm("squeue", &["-h", "-o", "%A|%j|%T %R"]);
         let fields = |line: &str| {
@@ -156,8 +156,8 @@ impl Cluster {
         text.lines().filter_map(fields).collect()
     }
 
-    /// Waits until the queue is empty. Slurm would start a requeued job only after two minutes, so it is
-    /// started at once.
+    /// Waits until the queue is empty. Starts requeued jobs at once, because Slurm would start them only after
+    /// two minutes.
     pub fn wait_for_all(&self) {
         wait("all jobs", || {
             let queue = self.queue();
@@ -181,7 +181,7 @@ impl Drop for Cluster {
         if !std::thread::panicking() {
             return;
         }
-        // The output of the daemons and the jobs.
+        // The output of the daemons and jobs.
         for entry in std::fs::read_dir(self.dir.path()).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "out" || extension == "log") {
@@ -213,7 +213,7 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().expect("bound").port())
 }
 
-/// Returns the bytes of a file, to detect changes.
+/// Returns a file's bytes, to detect changes.
 pub fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("readable")
 }

@@ -22,10 +22,10 @@ pub fn is_root() -> bool {
 /// A library in a temporary folder.
 pub struct Bench {
     pub dir: tempfile::TempDir,
-    /// Folder of the restore records. The folder is not next to the build, because other users may be able to
-    /// write to folders there.
+    /// Folder for the restore records. This is not next to the build, because other users may be able to write
+    /// to folders there.
     pub state: tempfile::TempDir,
-    /// Folder of the library, for the same reason.
+    /// Folder for the library, in the same place for the same reason.
     runs: tempfile::TempDir,
 }
 
@@ -46,7 +46,7 @@ impl Bench {
         Self { dir, state: folder(), runs: folder() }
     }
 
-    /// Returns the names of the restore records, without locks and other files of a run.
+    /// Returns the names of the restore records, without locks and a run's other files.
     pub fn notes(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.state.path()).expect("a folder");
         let names = entries.map(|entry| entry.expect("a note").file_name().to_string_lossy().into_owned());
@@ -99,15 +99,15 @@ impl Bench {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
     }
 
-    /// Returns the runs in the library, including the remains of runs that never began. The folder with the locks of
-    /// `plateau job` is not a run.
+    /// Returns the runs in the library, including what is left of runs that never began. The folder with the locks
+    /// of `plateau job` is not a run.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
         let paths = entries.map(|entry| entry.expect("a folder entry").path());
         paths.filter(|path| path.is_dir() && !path.ends_with(".jobs")).collect()
     }
 
-    /// Returns the journal of the only run, once it exists.
+    /// Returns the only run's journal, once it exists.
     pub fn journal(&self) -> Option<Loaded> {
         match self.runs().as_slice() {
             [] => None,
@@ -132,17 +132,17 @@ pub fn send_signal(process: u32, name: &str) {
     assert!(status.expect("kill starts").success(), "process {process} cannot receive {name}");
 }
 
-/// A stopped process, which continues when this is dropped.
+/// A suspended process, which continues when this is dropped.
 pub struct Held(pub u32);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // It may have been killed in the meantime.
+        // The process may have been killed in the meantime.
         drop(Command::new("kill").args(["-CONT", &self.0.to_string()]).stderr(Stdio::null()).status());
     }
 }
 
-/// Suspends a process, and returns when none of its threads is running. The process keeps its locks, and cannot finish
+/// Suspends a process and returns once none of its threads is running. The process keeps its locks and cannot finish
 /// while the test examines it.
 #[must_use]
 pub fn hold(process: u32) -> Held {

@@ -17,7 +17,7 @@ const COMPOSITE: &[(u32, u8)] = &[
     (32768, 3),
     (65536, 3),
 ];
-/// TC and QD values of the demand variation.
+/// TC and QD values in the demand variation.
 const DEMANDS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
 
 /// One step of a test.
@@ -33,7 +33,7 @@ pub enum Step {
 pub struct Want {
     pub measured: bool,
     pub sequential: bool,
-    /// Block sizes in bytes, with their percentages of the I/Os.
+    /// Block sizes in bytes, and the percentage of the I/Os that each has.
     pub sizes: Vec<(u32, u8)>,
     pub read_percent: u8,
     pub threads: u16,
@@ -73,9 +73,9 @@ impl Want {
     }
 }
 
-/// The parameters of a profile that determine its loads.
+/// A profile's parameters that determine its loads.
 struct Rules {
-    /// Thread count and queue depth (TC, QD) of IOPS, WSAT and HIR. The next field contains TC and QD of
+    /// Thread count and queue depth (TC, QD) of IOPS, WSAT and HIR; the next field contains those of
     /// Throughput.
     demand: (u16, u16),
     throughput: (u16, u16),
@@ -121,13 +121,14 @@ impl Rules {
         }
     }
 
-    /// Restricts a load to the AR segments of client drives, as in IOPS, TP and LAT.
+    /// Restricts a load to the AR segments if the profile uses them, as client profiles do for IOPS, TP and
+    /// LAT.
     fn in_segments(&self, want: Want) -> Want {
         if self.segments { Want { reach: Reach::Segments, ..want } } else { want }
     }
 
-    /// Returns writes of twice the capacity, at the thread count and queue depth of the test. Before Latency,
-    /// the values of the run's other tests are used.
+    /// Returns writes of twice the capacity at the test's thread count and queue depth. Before Latency, the
+    /// values of the run's other tests are used.
     fn precondition(&self, block: u32, demand: (u16, u16)) -> Step {
         let writes = self.random(block, 0, demand, 0).unmeasured();
         Step::Load(Want { sequential: true, length: Length::Fills(2), ..writes })
@@ -232,8 +233,8 @@ impl Rules {
     }
 }
 
-/// Returns the steps of a test; the number of rounds is taken from the notes of the test. For a demand
-/// variation, `points` contains the TC and QD of its histograms.
+/// Returns the steps of a test; the number of rounds is taken from the test's notes. For a demand variation,
+/// `points` contains the TC and QD of its histograms.
 pub fn script(test: &str, profile: &str, notes: &[Note], steps: usize, points: &[(u16, u16)]) -> Vec<Step> {
     let rules = rules(profile);
     let rounds = |count: u32| {

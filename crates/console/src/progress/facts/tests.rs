@@ -104,7 +104,7 @@ fn the_length_of_a_cell_is_known_before_its_first_second_is_over() {
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(60));
     facts.tick(&tick(0.5), at(90));
     assert_eq!(facts.view(at(90)).unwrap().left, Some(Left::Known(at(30))));
-    // Rates of the previous cell do not apply to this cell.
+    // The previous cell's rates do not apply to this cell.
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(120));
     assert_eq!(facts.view(at(120)).unwrap().rate, None);
 }

@@ -1,4 +1,4 @@
-//! `plateau export --parquet DIR`: the tables of the index as Parquet files.
+//! `plateau export --parquet DIR`: the index's tables as Parquet files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 
-/// A file that was written.
+/// A written file.
 struct Written {
     table: &'static str,
     path: PathBuf,
@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, requested: &Export, dir: &Path) -> Done {
     report(cli, &dir, &runs, &written)
 }
 
-/// Returns the ids of the requested runs; `None` if all runs of the library are requested.
+/// Returns the ids of the requested runs; `None` if all runs in the library are requested.
 fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>>> {
     if !requested.runs.is_empty() {
         let runs = places::chosen(library, &requested.runs, false)?;
@@ -62,7 +62,7 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
     Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
 }
 
-/// Returns the requested runs. Refuses to leave out a run that has no rows, because the result could be mistaken for
+/// Returns the requested runs. Returns an error if a run has no rows: leaving it out could make the result look
 /// complete.
 fn stored(
     index: &mut Index,
@@ -96,8 +96,7 @@ fn stored(
     Ok(runs)
 }
 
-/// Returns the files to write: the tables of the runs, and empty tables in place of the tables of an earlier
-/// export.
+/// Returns the files to write: the runs' tables, and empty tables to replace those of an earlier export.
 fn parts(index: &mut Index, dir: &Path, runs: &[StoredRun]) -> Done<Vec<Part>> {
     let mut parts = index.parts(runs)?;
     let paths: BTreeSet<String> = parts.iter().map(Part::path).collect();

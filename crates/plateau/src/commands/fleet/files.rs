@@ -7,7 +7,7 @@ use stdx::files::{Links, read_text};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Limit on an inventory, a list of drives and a campaign: 1,000 drives need less than 1 MB.
+/// Maximum size of an inventory, a list of drives or a campaign: 1,000 drives need less than 1 MB.
 const MOST_BYTES: u64 = 16 << 20;
 
 pub fn read(path: &Path) -> Done<String> {

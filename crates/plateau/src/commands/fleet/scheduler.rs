@@ -10,16 +10,16 @@ use crate::failure::{Done, Exit, Failure};
 
 /// Slurm's queue, as seen from this host.
 pub enum Queue {
-    /// The jobs of this user.
+    /// This user's jobs.
     Known(Vec<Queued>),
-    /// This host has no Slurm.
+    /// Slurm is not installed on this host.
     Absent,
     /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is the message
     /// of `squeue`.
     Unknown(String),
 }
 
-/// Asks `squeue` for the jobs of this user.
+/// Asks `squeue` for this user's jobs.
 ///
 /// # Errors
 /// Returns an error if the output of `squeue` is in a different format.
@@ -59,7 +59,7 @@ pub fn submit(script: &str) -> Done<String> {
     Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Returns the failure of a Slurm program that printed this message.
+/// Returns the failure for a Slurm program that printed this message.
 pub fn failed(program: &str, message: &str) -> Failure {
     Failure::text(Exit::Run, format!("{program} failed: {message}"))
 }

@@ -108,7 +108,7 @@ fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) ->
     match library.open(&job.id).map_err(Into::into).and_then(Summary::live) {
         Ok(summary) => match summary.standing() {
             Standing::Running => of("runs", summary.in_progress().unwrap_or_default()),
-            // It may be waiting in a queue that could not be read.
+            // The job may be waiting in a queue that could not be read.
             Standing::Incomplete if queue.is_none() => of("incomplete", said()),
             Standing::Incomplete => of("failed", said()),
             _ if summary.is_rejected() => of("rejected", said()),
@@ -118,7 +118,7 @@ fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) ->
     }
 }
 
-/// Returns the last error in the output of a job; empty if there is none.
+/// Returns the last error in a job's output; empty if there is none.
 fn last_message(log: &Path) -> String {
     let tail = || {
         let mut file = stdx::files::open(log, Links::Refused).ok()?;

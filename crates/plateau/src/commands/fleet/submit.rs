@@ -21,7 +21,7 @@ use crate::run::request::RunRequest;
 use crate::run::speeds;
 use stdx::table::table;
 
-/// Time limits are at least this long.
+/// Minimum time limit for a job.
 const LEAST_MINUTES: u64 = 10;
 
 pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
@@ -120,7 +120,7 @@ fn facts(drive: &Drive) -> TargetFacts {
     }
 }
 
-/// Checks that the loss of the data on each drive was confirmed.
+/// Checks that the loss of all data was confirmed for each drive.
 fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
     let mut typed: BTreeSet<String> = options.erase.iter().cloned().collect();
     if let Some(path) = &options.erase_list {
@@ -176,9 +176,9 @@ fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, Stri
 fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
     let queued = match scheduler::queued()? {
         Queue::Known(queued) => queued,
-        // This host has no sbatch either, and the error message of the first submission says so.
+        // There is no sbatch on this host either, which the first submission's error message will say.
         Queue::Absent => Vec::new(),
-        // Without the queue, jobs could be submitted twice.
+        // Without knowledge of the queue, jobs could be submitted twice.
         Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),
     };
     let (mut submitted, mut skipped) = (Vec::new(), 0);

@@ -11,11 +11,11 @@ pub struct Endurance {
 }
 
 impl Endurance {
-    /// Uses the typed value, or derives a value from the wear that the drive reports; `None` if neither is
+    /// Uses the specified value, or derives one from the wear that the drive reports; `None` if neither is
     /// available.
     ///
     /// # Errors
-    /// Returns an error if the typed number is out of range.
+    /// Returns an error if the specified value is out of range.
     pub fn of(typed_terabytes: Option<f64>, health: &Health) -> Result<Option<Self>, String> {
         match typed_terabytes {
             Some(terabytes) if terabytes > 0.0 && terabytes < 1e9 => {
@@ -28,7 +28,7 @@ impl Endurance {
         }
     }
 
-    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the midpoint of the step is used.
+    /// Derives the rating from the drive's wear. The drive reports whole percentages, so half a percent is added.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
         // No rating can be derived from 0 %, and the counter saturates at 255 %.
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn wear_and_amount_written_give_the_rated_endurance() {
-        // At 35 TB and 3 %, the rating is between 35 / 4 % and 35 / 3 %; the middle of the step yields 1,000 TB.
+        // At 35 TB and 3 %, the rating is between 35 / 4 % and 35 / 3 %; the midpoint, 3.5 %, yields 1,000 TB.
         let derived = Endurance::of(None, &health(3, 35_000_000_000_000)).unwrap().unwrap();
         assert!((derived.rated_bytes / 1e15 - 1.0).abs() < 1e-9);
         assert!(derived.source.contains("3 % used, 35 TB written"), "{}", derived.source);

@@ -1,7 +1,7 @@
 //! Determines whether a file has been used for another purpose since the run on it was interrupted.
 //!
-//! The confirmation of a run covers only the data that the run itself wrote. The content of a file can be replaced
-//! without replacing the file: `mkfs`, `cp` and `dd` keep its inode.
+//! A run's confirmation covers only the data that the run itself wrote. A file's content can be replaced
+//! without replacing the file itself: `mkfs`, `cp` and `dd` keep its inode.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use device::FileState;
 use jiff::Timestamp;
 use record::{Entry, Event};
 
-/// Tolerance, because file systems store times in steps of up to 2 s (FAT).
+/// Tolerance for file systems that store times in steps of up to 2 s (FAT).
 const TIME_STEP: Duration = Duration::from_secs(2);
 
 /// Returns why the file may contain other data; `None` if there is no evidence. After a crash, the modification
@@ -21,7 +21,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     if now.length_bytes < written_bytes {
         return Some(format!("it has {} B, but had at least {written_bytes} B", now.length_bytes));
     }
-    // This is the time of the last change of any kind, including renaming: tools such as `cp -p` set the
+    // Use the time of the last change of any kind, including renaming, because tools such as `cp -p` set the
     // modification time back.
     let modified = Timestamp::try_from(now.modified).ok()?;
     let stopped = stopped(entries)?;

@@ -1,4 +1,4 @@
-//! `plateau sim fit RUN`: fits a model to the IOPS test of a measured drive.
+//! `plateau sim fit RUN`: fits a model to a measured drive's IOPS test.
 
 use std::path::PathBuf;
 
@@ -91,7 +91,7 @@ fn scale(requested: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> 
     }
 }
 
-/// Checks that the fit would otherwise vary each key that is to be kept.
+/// Checks that each key to keep is one that the fit would otherwise vary.
 fn kept(keep: &[String], model: &Model) -> Result<(), String> {
     let known = movable_keys(model);
     match keep.iter().find(|key| !known.contains(&key.as_str())) {
@@ -123,7 +123,7 @@ fn start(
     };
     if let Some(name) = &options.from {
         let model = adapted(named_model(name)?);
-        // The capacity of the run may be invalid for a model of a different size.
+        // The run's capacity may be invalid for a model of a different size.
         return Model::from_toml(&model.to_toml())
             .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
     }

@@ -1,4 +1,4 @@
-//! A server of `plateau serve`, and requests to it.
+//! A `plateau serve` process, and requests to it.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a different part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -26,7 +26,7 @@ impl Server {
         Self::with(bench, &[])
     }
 
-    /// Starts a server with further options.
+    /// Starts a server with additional options.
     pub fn with(bench: &Bench, options: &[&str]) -> Self {
         Self::listening(bench, "127.0.0.1:0", options)
     }
@@ -79,7 +79,7 @@ impl Server {
         )
     }
 
-    /// The origin of the pages, as a header.
+    /// The pages' origin, as a header.
     pub fn origin(&self) -> String {
         format!("Origin: http://{}\r\n", self.address)
     }
@@ -104,7 +104,7 @@ impl Server {
         assert!(status.success());
     }
 
-    /// Waits for the end of the server and returns its exit code.
+    /// Waits for the server to end and returns its exit code.
     pub fn end(&mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
@@ -194,16 +194,16 @@ pub fn events(
     all
 }
 
-/// Runs a short simulated test and returns the id of the run.
+/// Runs a short simulated test and returns the run's id.
 pub fn demo(bench: &Bench) -> String {
     let document =
         bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
     document["run"].as_str().expect("an id").to_owned()
 }
 
-/// Makes a run appear to be in progress, as long as the returned file is open.
+/// Makes a run appear to be in progress as long as the returned file is open.
 pub fn in_progress(bench: &Bench, run: &str) -> std::fs::File {
-    // Without its last record, the run is in progress while a process holds the lock of the journal.
+    // Without its last record, the run is in progress while a process holds the journal's lock.
     let path = bench.library().join(run).join("journal");
     let text = text_of(&path);
     let last = text.trim_end().rfind('\n').expect("several lines");
