@@ -265,6 +265,23 @@ fn names_of_the_depth_axis_do_not_overlap() {
     }
 }
 
+#[test]
+fn a_line_that_may_not_be_valid_is_dashed_and_its_legend_says_why() {
+    let svg = charts::lines_with_caveats(&convergence(), &[None, Some("NOT STEADY")], "Runs", SMALL);
+    is_sound(&svg);
+    let groups = |class: &str| -> Vec<String> {
+        let start = format!("<g class=\"{class}\">");
+        svg.split(&start).skip(1).map(|group| group.split("<g class").next().unwrap().to_owned()).collect()
+    };
+    for (index, is_dashed) in [false, true, false].into_iter().enumerate() {
+        for class in [format!("series s{index}"), format!("key s{index}")] {
+            let [group] = &groups(&class)[..] else { panic!("{class}: {svg}") };
+            assert_eq!(group.contains("stroke-dasharray"), is_dashed, "{class}: {group}");
+        }
+        assert_eq!(groups(&format!("key s{index}"))[0].contains(">NOT STEADY</text>"), is_dashed, "{svg}");
+    }
+}
+
 /// Asserts that the SVG is well-formed and contains only finite coordinates.
 #[track_caller]
 fn is_sound(svg: &str) {

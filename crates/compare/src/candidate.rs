@@ -52,6 +52,15 @@ impl Candidate {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
     }
 
+    /// Why the curves of a test may not be valid results: `NOT STEADY`, `NOT COMPLETE` or `INTERRUPTED`.
+    pub(crate) fn caveat(&self, test: &str) -> Option<&'static str> {
+        let outcome = self.document.outcomes.iter().find(|outcome| outcome.test == test)?;
+        let doubtful =
+            |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete | MarkKind::Interrupted);
+        let marks = self.document.marks(Some(outcome));
+        marks.iter().map(|mark| mark.kind).find(|kind| doubtful(*kind)).map(MarkKind::short)
+    }
+
     /// Whether the run's numbers are valid results, that is, whether the run is steady and complete.
     pub(crate) fn is_valid(&self) -> bool {
         let invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);

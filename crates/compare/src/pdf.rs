@@ -258,7 +258,7 @@ fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
         let svg = overlay.picture(section, WIDE_CHART);
         blocks.push(Block::Picture { name, svg, height: WIDE_CHART.height });
     }
-    blocks.push(Block::Text(overlay.reading().to_owned()));
+    blocks.push(Block::Text(overlay.reading()));
     blocks
 }
 

@@ -149,3 +149,28 @@ fn every_printed_page_has_the_marks() {
         assert!(text.contains("SIMULATED: A"), "page {}: {text}", index + 1);
     }
 }
+
+/// Lines of runs without a valid result look different in charts of all runs, large or small.
+#[test]
+fn lines_of_runs_without_a_valid_result_are_dashed_in_charts_of_all_runs() {
+    let valid = |id| Scenario { id, ..Scenario::default() };
+    let unsteady = Scenario { id: "unsteady", restless: true, ..Scenario::default() };
+    let ids = ["b", "c", "d", "e", "f", "g", "h", "i"];
+    for count in [5, 9] {
+        let others = ids[..count - 1].iter().map(|id| valid(id));
+        let comparison = comparison(&std::iter::once(unsteady.clone()).chain(others).collect::<Vec<_>>());
+        let html = page(&comparison);
+        let section = html.split("<section><h2>Comparing").nth(1).expect("charts of all runs");
+        let section = section.split("</section>").next().expect("a section");
+        assert!(section.contains("Dashed lines: the test is not steady"), "{section}");
+        let drawn: Vec<&str> =
+            section.split("<polyline ").skip(1).filter_map(|line| line.split("/>").next()).collect();
+        let dashed = drawn.iter().filter(|line| line.contains("stroke-dasharray")).count();
+        assert!(dashed > 0 && dashed * count == drawn.len(), "{dashed} of {}", drawn.len());
+        assert!(section.contains("NOT STEADY</text>"), "{section}");
+        if let Some(pages) = fixture::pages(&compare::pdf(&comparison, &Authored::default()).unwrap()) {
+            let charts: Vec<&String> = pages.iter().filter(|page| page.contains("Dashed lines: ")).collect();
+            assert!(!charts.is_empty() && charts.iter().all(|page| page.contains("NOT STEADY")), "{pages:?}");
+        }
+    }
+}
