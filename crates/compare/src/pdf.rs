@@ -15,7 +15,7 @@ use crate::selected::{Selected, groups, ranked};
 use crate::statistics;
 use crate::sweeps;
 use crate::wording::{
-    decimals, difference, letter, letters, marks, mean_and_spread, parts, signed, unbroken,
+    decimals, difference, letter, letters, marks, mean_and_spread, parts, percent, unbroken,
 };
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
@@ -32,8 +32,9 @@ const FIGURES_IN_TABLE: usize = 4;
 /// If the labels are longer than this, the footer shows the marks of the runs instead.
 const FOOTER: usize = 120;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
-                       Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
-                       interval contains zero, the difference is within noise.";
+                       Differences are relative to A, with the 95 % confidence interval in parentheses: Welch's \
+                       interval for the logarithm of the ratio of the two means. If that interval contains zero, the \
+                       difference is within noise.";
 const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
                             values of runs without a valid result.";
 
@@ -173,8 +174,7 @@ fn matrix(comparison: &Comparison) -> Vec<Block> {
     let row = |run: usize| {
         let cell = |line: &Line| match &line.differences[run] {
             Some(found) => {
-                let percent = unbroken(&format!("{} %", signed(found.percent)));
-                format!("{percent} {}", unbroken(found.finding.word()))
+                format!("{} {}", unbroken(&percent(found)), unbroken(found.finding.word()))
             }
             None => against(line, run),
         };
