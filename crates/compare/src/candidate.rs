@@ -2,7 +2,7 @@
 
 use record::{Loaded, RunFile};
 
-use report::parts::{Figure, MarkKind};
+use report::parts::{Figure, MarkKind, is_valid_figure};
 use report::{Document, fold};
 
 /// One run of a comparison.
@@ -61,10 +61,9 @@ impl Candidate {
         marks.iter().map(|mark| mark.kind).find(|kind| doubtful(*kind)).map(MarkKind::short)
     }
 
-    /// Whether the run's numbers are valid results, that is, whether the run is steady and complete.
-    pub(crate) fn is_valid(&self) -> bool {
-        let invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
-        !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
+    /// Whether a figure of the run is a valid result: its test is complete and, if it has to be, steady.
+    pub(crate) fn is_valid(&self, figure: &Figure) -> bool {
+        is_valid_figure(&self.document, figure)
     }
 
     /// Distinguishes the drive from others.

@@ -84,11 +84,12 @@ fn has_value(line: &Line, run: usize) -> bool {
 /// The baseline's value, and how the other runs differ from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
+    let is_valid = |run: usize| line.figures[run].as_ref().is_some_and(|f| comparison.runs[run].is_valid(f));
     let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));
     CardFigure {
         name: format!("{}: {}", letter(0), line.name),
         unit: if baseline.is_some() { line.unit.symbol().to_owned() } else { String::new() },
-        is_valid: baseline.is_some() && runs.all(|run| comparison.runs[run].is_valid()),
+        is_valid: baseline.is_some() && runs.all(is_valid),
         value: baseline.unwrap_or_else(|| "n/a".into()),
         note: note(line),
     }

@@ -36,7 +36,7 @@ const READING: &str = "Mean over the rounds of the measurement window, with the 
                        interval for the logarithm of the ratio of the two means. If that interval contains zero, the \
                        difference is within noise.";
 const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
-                            values of runs without a valid result.";
+                            not valid results: their test is not steady or not complete.";
 
 /// The whole comparison.
 ///

@@ -150,6 +150,29 @@ fn every_printed_page_has_the_marks() {
     }
 }
 
+/// Number of values that are shown as not valid.
+fn doubtful_cells(page: &str) -> usize {
+    page.matches("<td class=\"n doubtful").count()
+}
+
+/// The second test of run B stops in its first round, after the seven rounds of the first test, whose figures are valid.
+#[test]
+fn a_figure_is_as_valid_as_its_own_test() {
+    let both = Scenario { profile: "pts-e-2.0", tests: &["iops", "lat"], ..Scenario::default() };
+    let cut = Scenario { id: "cut", cut_after_cells: Some(7 * 56 + 3), ..both.clone() };
+    let unsteady = Scenario { id: "unsteady", restless: true, max_rounds: Some(5), ..both.clone() };
+    let partly = comparison(&[both.clone(), cut]);
+    assert!(compare::text(&partly, false).contains("NOT COMPLETE"), "{}", compare::text(&partly, false));
+    let html = page(&partly);
+    assert_eq!(doubtful_cells(&html), 0, "all compared figures belong to the complete test");
+    let bars = html.split("<svg").find(|svg| svg.contains("IOPS RND 4KiB W (IOPS)")).expect("bars");
+    assert!(!bars.contains("stroke-dasharray"), "{bars}");
+    let never = comparison(&[both, unsteady]);
+    let html = page(&never);
+    let figures = never.lines.len();
+    assert_eq!(doubtful_cells(&html), figures, "no figure of run B is valid");
+}
+
 /// Lines of runs without a valid result look different in charts of all runs, large or small.
 #[test]
 fn lines_of_runs_without_a_valid_result_are_dashed_in_charts_of_all_runs() {

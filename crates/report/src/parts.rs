@@ -11,3 +11,4 @@ pub use crate::formats::pdf::of_blocks;
 pub use crate::pages::cells::{cell_text, has_host_limited, has_marks};
 pub use crate::pages::remarks::host_limited_chart;
 pub use crate::pages::values::{absent, capacity, number, tool};
+pub use crate::pages::test_summary::is_valid_figure;
