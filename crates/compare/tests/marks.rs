@@ -197,3 +197,34 @@ fn lines_of_runs_without_a_valid_result_are_dashed_in_charts_of_all_runs() {
         }
     }
 }
+
+/// In the PDF, as in HTML, values of a test without a valid result are pale.
+#[test]
+fn values_that_are_not_valid_are_pale_in_the_pdf() {
+    const PALE: &str = "#55606e";
+    let unsteady = Scenario { id: "unsteady", restless: true, ..Scenario::default() };
+    let comparison = comparison(&[Scenario::default(), unsteady]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("it.pdf");
+    std::fs::write(&path, compare::pdf(&comparison, &Authored::default()).unwrap()).expect("written");
+    let Ok(output) = Command::new("pdftohtml").args(["-xml", "-i", "-stdout"]).arg(&path).output() else {
+        return skips::without("pdftohtml");
+    };
+    let document = String::from_utf8_lossy(&output.stdout).into_owned();
+    let fonts = document.split("<fontspec ").skip(1).filter(|font| font.contains(PALE));
+    let pale: Vec<&str> = fonts.filter_map(|font| font.split("id=\"").nth(1)?.split('"').next()).collect();
+    let values = |run: usize| -> Vec<bool> {
+        let mean = |line: &compare::Line| line.figures[run].as_ref()?.mean();
+        let all: Vec<String> =
+            comparison.lines.iter().filter_map(mean).map(|mean| stdx::units::grouped(mean, 1)).collect();
+        let texts = document.split("<text ").skip(1).filter(|text| {
+            let shown = text.split_once('>').map_or("", |(_, shown)| shown);
+            all.iter().any(|value| shown.starts_with(value.as_str()) && shown.contains('±'))
+        });
+        let is_pale = |text: &str| pale.iter().any(|id| text.contains(&format!("font=\"{id}\"")));
+        texts.map(is_pale).collect()
+    };
+    let (valid, doubtful) = (values(0), values(1));
+    assert!(valid.len() >= 50 && valid.iter().all(|is_pale| !is_pale), "{valid:?}");
+    assert!(doubtful.len() >= 50 && doubtful.iter().all(|is_pale| *is_pale), "{doubtful:?}: {pale:?}");
+}
