@@ -26,6 +26,8 @@ const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
+/// Least distance between the baselines of two names along the depth axis.
+const NAME_PITCH: f64 = 13.5;
 /// Minimum width of a picture with a map next to the columns, and the share of the width that the columns get.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
@@ -183,8 +185,12 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
         canvas.text((at.0 - 4.0, at.1 + 18.0), &shortened(name, NAME_CHARACTERS), LABEL);
     }
     let mut widest = 0.0f64;
+    let beside = view.at(x_far, y_far / 2.0, 0.0);
+    // Rows can be closer than names can be; their colours connect the two.
+    let pitch = (view.at(x_far, 0.0, 0.0).1 - view.at(x_far, 1.0, 0.0).1).max(NAME_PITCH);
     for (i, name) in columns.depth.iter().enumerate() {
-        let at = view.at(x_far, i as f64 + 0.5, 0.0);
+        let row = i as f64 + 0.5;
+        let at = (view.at(x_far, row, 0.0).0, beside.1 + (y_far / 2.0 - row) * pitch);
         let name = shortened(name, NAME_CHARACTERS);
         widest = widest.max(text_width(&name, LABEL.size));
         canvas.rect((at.0 + 10.0, at.1 - 2.5), 9.0, 9.0, ordered(i, columns.depth.len()));
@@ -192,7 +198,6 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     }
     let below = view.at(x_far / 2.0, 0.0, 0.0);
     canvas.text((below.0 - 34.0, below.1 + 40.0), &columns.x_label, TITLE.colour(INK));
-    let beside = view.at(x_far, y_far / 2.0, 0.0);
     let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
     canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);
     let above = view.at(0.0, 0.0, 1.0);

@@ -31,7 +31,7 @@ pub use bars::{bars, bars_beside};
 pub use columns3d::{columns3d, columns3d_and_matrix, columns3d_beside};
 pub use finding::finding;
 pub use heat_map::HeatColumn;
-pub use lines::{lines, lines_beside};
+pub use lines::{lines, lines_beside, lines_with_caveats};
 pub use matrix::matrix;
 pub use multiples::{grid, multiple};
 pub use plate::{Plate, plate};

@@ -9,7 +9,9 @@ use crate::marker;
 use crate::markup::shortened;
 use crate::reading::sentence;
 use crate::ruler::Ruler;
-use crate::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SHADE, SOFT_INK, Size, colour, hinted, ordered};
+use crate::style::{
+    BAND, FAINT_GRID, FIT, FRAME, GRID, INK, NOT_VALID, SHADE, SOFT_INK, Size, colour, hinted, ordered,
+};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
@@ -18,6 +20,9 @@ const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
 /// Height of a legend entry below a narrow plot, large enough for a finger.
 const NARROW_ROW: f64 = 24.0;
+/// Size of the line below a name that states why a line is not a valid result, and the height of such an entry in rows.
+const CAVEAT_SIZE: f64 = 9.5;
+const CAVEAT_ROWS: f64 = 1.55;
 /// Beyond this number of points, only some have a marker, because more would obscure the line.
 const MARKERS: usize = 60;
 
@@ -40,26 +45,41 @@ pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
 /// Like [`lines()`], but the axes include the values of `others`, so that pictures side by side are comparable.
 #[must_use]
 pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -> String {
-    draw(lines, &Surroundings { others, panels: &[] }, title, size)
+    draw(lines, &Surroundings { others, ..Surroundings::default() }, title, size)
+}
+
+/// Like [`lines()`], for lines that may not be valid results: `caveats` has the reason for each line, such as
+/// `NOT STEADY`. These lines are dashed, and the legend states the reason.
+#[must_use]
+pub fn lines_with_caveats(lines: &Lines, caveats: &[Option<&str>], title: &str, size: Size) -> String {
+    draw(lines, &Surroundings { caveats, ..Surroundings::default() }, title, size)
 }
 
 /// Like [`lines()`], but with a horizontal axis and plot edges that also fit `panels`, so that stacked pictures are
 /// aligned.
 pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: Size) -> String {
-    draw(lines, &Surroundings { others: &[], panels }, title, size)
+    draw(lines, &Surroundings { panels, ..Surroundings::default() }, title, size)
 }
 
-/// Charts that a chart must match.
+/// Charts that a chart must match, and what must be said about its lines.
 #[derive(Clone, Copy, Default)]
 struct Surroundings<'a> {
     /// Charts next to this one, whose values both axes include.
     others: &'a [&'a Lines],
     /// Charts above and below this one, which share its horizontal axis and edges.
     panels: &'a [&'a Lines],
+    /// For each line, why it is not a valid result.
+    caveats: &'a [Option<&'a str>],
+}
+
+impl<'a> Surroundings<'a> {
+    fn caveat(&self, line: usize) -> Option<&'a str> {
+        self.caveats.get(line).copied().flatten()
+    }
 }
 
 fn draw(lines: &Lines, around: &Surroundings<'_>, title: &str, size: Size) -> String {
-    let size = with_legend(lines, size);
+    let size = with_legend(lines, around, size);
     let plot = lay_out(lines, around, size);
     let mut canvas = Canvas::new(size, title, &describe(lines));
     let mut omitted = 0;
@@ -70,17 +90,23 @@ fn draw(lines: &Lines, around: &Surroundings<'_>, title: &str, size: Size) -> St
             let ends: Vec<Point> = [guide.from, guide.to].iter().filter_map(|p| plot.place(*p)).collect();
             canvas.hinted(&guide.name, |canvas| canvas.polyline(&ends, stroke_of(guide.role)));
         }
-        omitted = draw_series(canvas, lines, &plot, size);
+        omitted = draw_series(canvas, lines, around, &plot, size);
     });
     draw_axes(&mut canvas, lines, &plot);
-    draw_legend(&mut canvas, lines, &plot, size);
+    draw_legend(&mut canvas, lines, around, &plot, size);
     let is_empty = lines.series.iter().all(|s| s.points.is_empty());
     draw_remark(&mut canvas, &plot, is_empty, omitted);
     canvas.finish()
 }
 
 /// Draws the lines; returns the number of points that the axes cannot represent.
-fn draw_series(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) -> usize {
+fn draw_series(
+    canvas: &mut Canvas,
+    lines: &Lines,
+    around: &Surroundings<'_>,
+    plot: &LinePlot,
+    size: Size,
+) -> usize {
     let names = names(lines);
     let mut omitted = 0;
     for series in &lines.series {
@@ -94,7 +120,7 @@ fn draw_series(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) 
         omitted += series.points.len() - shown.len();
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
-            canvas.polyline(&path, Stroke::solid(colour, 2.0));
+            canvas.polyline(&path, stroke_of_line(colour, around.caveat(index)));
             let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
             for (at, point) in shown.iter().step_by(shown.len() / markers + 1) {
                 canvas.dot(*at, &name(point), |canvas| marker::draw(canvas, index, colour, *at, 4.2));
@@ -169,7 +195,7 @@ fn lay_out(lines: &Lines, around: &Surroundings<'_>, size: Size) -> LinePlot {
     let above: Vec<&Lines> = beside.iter().chain(around.panels).copied().collect();
     let has_names = above.iter().any(|lines| lines.marked.is_some() || !lines.bands.is_empty());
     let (top, bottom) =
-        (if has_names { 30.0 } else { 14.0 }, size.height - 52.0 - legend_height(lines, size));
+        (if has_names { 30.0 } else { 14.0 }, size.height - 52.0 - legend_height(lines, around, size));
     let ruler = |lines: &Lines, all: &[&Lines]| {
         Ruler::of(lines.y.scale, points(all).map(|p| p.1), ((bottom - top) / 52.0) as usize)
     };
@@ -177,8 +203,11 @@ fn lay_out(lines: &Lines, around: &Surroundings<'_>, size: Size) -> LinePlot {
     let y = ruler(lines, &beside);
     let widest =
         around.panels.iter().copied().map(|panel| labels(&ruler(panel, &[panel]))).fold(labels(&y), f64::max);
-    let widest_legend =
-        around.panels.iter().map(|panel| legend_width(panel)).fold(legend_width(lines), f64::max);
+    let widest_legend = around
+        .panels
+        .iter()
+        .map(|panel| legend_width(panel, around))
+        .fold(legend_width(lines, around), f64::max);
     let legend = if size.is_narrow() { 14.0 } else { widest_legend };
     let (left, right) = (44.0 + widest, size.width - legend);
     let values = points(&above).map(|p| p.0).chain(intervals(&above));
@@ -194,6 +223,10 @@ fn describe(lines: &Lines) -> String {
 
 fn compact(value: f64) -> String {
     format!("{}", (value * 1000.0).round() / 1000.0)
+}
+
+fn stroke_of_line(colour: &'static str, caveat: Option<&str>) -> Stroke {
+    Stroke { colour, width: 2.0, dash: if caveat.is_some() { NOT_VALID } else { "" } }
 }
 
 fn stroke_of(role: GuideRole) -> Stroke {
@@ -298,63 +331,77 @@ fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &LinePlot) {
     canvas.text((18.0, middle.1), &up, TITLE.turned(-90.0));
 }
 
-fn legend_width(lines: &Lines) -> f64 {
+fn legend_width(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     let names = lines.series.iter().map(|s| &s.name).chain(lines.guides.iter().map(|g| &g.name));
     let width = |name: &String| {
         let name = shortened(name, LEGEND_CHARACTERS);
         // Names with many capitals use the margin, or widen the legend.
         text_width(&name, LEGEND_SIZE).max(widest_text(&name, LEGEND_SIZE) - 6.0)
     };
-    let widest = names.map(width).fold(0.0, f64::max);
+    let caveats = around.caveats.iter().flatten().map(|caveat| widest_text(caveat, CAVEAT_SIZE));
+    let widest = names.map(width).chain(caveats).fold(0.0, f64::max);
     if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
 }
 
+/// Height of the legend in rows.
+fn legend_rows(lines: &Lines, around: &Surroundings<'_>) -> f64 {
+    let of_line = |line: usize| if around.caveat(line).is_some() { CAVEAT_ROWS } else { 1.0 };
+    (0..names(lines).len()).map(of_line).sum::<f64>() + lines.guides.len() as f64
+}
+
 /// Height of the legend below the plot of a narrow picture.
-fn legend_height(lines: &Lines, size: Size) -> f64 {
-    let entries = (names(lines).len() + lines.guides.len()) as f64;
-    if size.is_narrow() && entries > 0.0 { entries * NARROW_ROW + 8.0 } else { 0.0 }
+fn legend_height(lines: &Lines, around: &Surroundings<'_>, size: Size) -> f64 {
+    let rows = legend_rows(lines, around);
+    if size.is_narrow() && rows > 0.0 { rows * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
 /// The size of the whole picture. A legend below a narrow plot adds to the height of the picture instead of
 /// reducing the height of the plot.
-fn with_legend(lines: &Lines, size: Size) -> Size {
-    Size { height: size.height + legend_height(lines, size), ..size }
+fn with_legend(lines: &Lines, around: &Surroundings<'_>, size: Size) -> Size {
+    Size { height: size.height + legend_height(lines, around, size), ..size }
 }
 
 /// Draws the legend to the right of the plot, or below it in a narrow picture, never over it. Row height shrinks with many
 /// entries.
-fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) {
+fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, plot: &LinePlot, size: Size) {
     let names = names(lines);
-    let entries = names.len() + lines.guides.len();
     let (left, top, row) = if size.is_narrow() {
         (plot.left, plot.bottom + 56.0, NARROW_ROW)
     } else {
-        let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
-        (plot.right + 20.0, plot.top, row)
+        let rows = legend_rows(lines, around).max(1.0);
+        (plot.right + 20.0, plot.top, ((size.height - plot.top - 20.0) / rows).min(22.0))
     };
     let lettering = Lettering::new(LEGEND_SIZE.min(row * 0.8), Anchor::Start);
+    let small = Lettering { size: CAVEAT_SIZE.min(row * 0.6), ..lettering }.bold().colour(SOFT_INK);
     let (from, to) = (left, left + LEGEND_SWATCH);
     let mut y = top + row / 2.0;
-    let mut entry = |canvas: &mut Canvas, name: &str, sample: &dyn Fn(&mut Canvas, f64)| {
-        canvas.hinted(name, |canvas| {
-            canvas.touchable((from - 4.0, y - row / 2.0), size.width - from, row);
+    let mut entry = |canvas: &mut Canvas, name: &str, caveat, sample: &dyn Fn(&mut Canvas, f64)| {
+        let (hint, rows) = match caveat {
+            Some(caveat) => (format!("{name}: {caveat}"), CAVEAT_ROWS),
+            None => (name.to_owned(), 1.0),
+        };
+        canvas.hinted(&hint, |canvas| {
+            canvas.touchable((from - 4.0, y - row / 2.0), size.width - from, row * rows);
             sample(canvas, y);
             let text = shortened(name, LEGEND_CHARACTERS);
             canvas.text((to + 8.0, y + lettering.size * 0.35), &text, lettering);
+            if let Some(caveat) = caveat {
+                canvas.text((to + 8.0, y + lettering.size * 0.35 + row * 0.55), caveat, small);
+            }
         });
-        y += row;
+        y += row * rows;
     };
     for (index, name) in names.iter().enumerate() {
-        let colour = colour_of(lines, index, names.len());
+        let (colour, caveat) = (colour_of(lines, index, names.len()), around.caveat(index));
         canvas.grouped(&format!("key s{index}"), |canvas| {
-            entry(canvas, name, &|canvas, y| {
-                canvas.line((from, y), (to, y), Stroke::solid(colour, 2.0));
+            entry(canvas, name, caveat, &|canvas, y| {
+                canvas.line((from, y), (to, y), stroke_of_line(colour, caveat));
                 marker::draw(canvas, index, colour, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
             });
         });
     }
     for Guide { name, role, .. } in &lines.guides {
-        entry(canvas, name, &|canvas, y| canvas.line((from, y), (to, y), stroke_of(*role)));
+        entry(canvas, name, None, &|canvas, y| canvas.line((from, y), (to, y), stroke_of(*role)));
     }
 }
 

@@ -6,7 +6,7 @@ use chartdata::exhibit::Lines;
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
 use crate::markup::shortened;
 use crate::ruler::Ruler;
-use crate::style::{FRAME, GRID, PALETTE, SOFT_INK, Size};
+use crate::style::{FRAME, GRID, NOT_VALID, PALETTE, SOFT_INK, Size};
 
 const TITLE: Lettering = Lettering::new(12.5, Anchor::Start).bold();
 const TICK: Lettering = Lettering::new(10.5, Anchor::Middle).colour(SOFT_INK);
@@ -18,13 +18,22 @@ const TOP: f64 = 24.0;
 const RIGHT: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
-/// Renders series `own` of `lines` over all others, with axes that include all series.
+/// Renders series `own` of `lines` over all others, with axes that include all series. A series with a `caveat`, such as
+/// `NOT STEADY`, is dashed, and its title states it.
 #[must_use]
-pub fn multiple(lines: &Lines, own: usize, size: Size) -> String {
+pub fn multiple(lines: &Lines, own: usize, caveat: Option<&str>, size: Size) -> String {
     let Some(series) = lines.series.get(own) else { return String::new() };
     let mut canvas = Canvas::new(size, &series.name, "One run in front of the lines of all others.");
     let room = ((size.width - 4.0) / (TITLE.size * 0.58)) as usize;
-    canvas.text((2.0, 14.0), &shortened(&series.name, room), TITLE);
+    let title = match caveat {
+        // The name is shortened rather than the caveat.
+        Some(caveat) => {
+            let room = room.saturating_sub(caveat.chars().count() + 2);
+            format!("{}: {caveat}", shortened(&series.name, room))
+        }
+        None => shortened(&series.name, room),
+    };
+    canvas.text((2.0, 14.0), &title, TITLE);
     let points = || lines.series.iter().flat_map(|series| series.points.iter().copied());
     let (right, bottom) = (size.width - RIGHT, size.height - BOTTOM);
     let x = Ruler::of(lines.x.scale, points().map(|p| p.0), ((right - LEFT) / 60.0) as usize);
@@ -51,7 +60,8 @@ pub fn multiple(lines: &Lines, own: usize, size: Size) -> String {
     let others = lines.series.iter().enumerate().filter(|(index, _)| *index != own);
     let others: Vec<Vec<Point>> = others.map(|(_, other)| path(&other.points)).collect();
     canvas.coarse_polylines(&others, Stroke::solid(CONTEXT, 1.0));
-    canvas.polyline(&path(&series.points), Stroke::solid(PALETTE[0], 2.2));
+    let dash = if caveat.is_some() { NOT_VALID } else { "" };
+    canvas.polyline(&path(&series.points), Stroke { colour: PALETTE[0], width: 2.2, dash });
     canvas.line((LEFT, TOP), (LEFT, bottom), Stroke::solid(FRAME, 1.0));
     canvas.line((LEFT, bottom), (right, bottom), Stroke::solid(FRAME, 1.0));
     canvas.finish()
@@ -108,13 +118,15 @@ mod tests {
             bands: Vec::new(),
         };
         let size = Size { width: 240.0, height: 140.0 };
-        let both = [multiple(&lines, 0, size), multiple(&lines, 1, size)];
+        let both = [multiple(&lines, 0, None, size), multiple(&lines, 1, None, size)];
         for svg in &both {
             assert_eq!((svg.matches("<polyline").count(), svg.matches(CONTEXT).count()), (1, 1), "{svg}");
             assert!(svg.contains(">100</text>"), "the axis includes the other run: {svg}");
         }
         let (svg, whole) = grid(&both, size, 2, "Both");
         assert_eq!((svg.matches("<polyline").count(), whole.width), (2, 494.0));
-        assert!(multiple(&lines, 2, size).is_empty());
+        assert!(multiple(&lines, 2, None, size).is_empty());
+        let narrow = multiple(&lines, 0, Some("NOT COMPLETE"), Size { width: 120.0, height: 140.0 });
+        assert!(narrow.contains(": NOT COMPLETE</text>") && narrow.contains("stroke-dasharray"), "{narrow}");
     }
 }

@@ -40,6 +40,9 @@ pub(crate) const BAND: &str = "#dceaf7";
 pub(crate) const SHADE: &str = "#f0f3f7";
 pub(crate) const FIT: &str = "#d3202f";
 
+/// Dashes of a line that is not a valid result.
+pub(crate) const NOT_VALID: &str = "6 6";
+
 /// Colour of series `index`.
 pub(crate) fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]

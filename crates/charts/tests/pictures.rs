@@ -244,6 +244,44 @@ fn each_block_size_has_a_tick_and_rounds_have_integer_ticks() {
     assert!([">1<", ">2<", ">3<", ">30k<"].iter().all(|tick| svg.contains(tick)) && !svg.contains(">1.5<"));
 }
 
+/// In a small picture, eight block sizes are closer to each other than their names are high.
+#[test]
+fn names_of_the_depth_axis_do_not_overlap() {
+    let depth: Vec<String> =
+        ["0.5", "4", "8", "16", "32", "64", "128", "1024"].map(|size| format!("{size}K")).into();
+    let x: Vec<String> = ["0", "5", "35", "50", "65", "95", "100"].map(|reads| format!("{reads}%")).into();
+    let heights = vec![vec![Some(1.0); x.len()]; depth.len()];
+    let columns = Columns3d { x, depth, heights, ..columns() };
+    for size in [Size { width: 560.0, height: 380.0 }, Size { width: 720.0, height: 400.0 }, Size::DEFAULT] {
+        let svg = charts::columns3d(&columns, "3D Columns", size);
+        let baseline = |name: &String| -> f64 {
+            let tag = svg.split("<text ").find(|tag| tag.contains(&format!(">{name}</text>"))).unwrap();
+            tag.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap()
+        };
+        let places: Vec<f64> = columns.depth.iter().map(baseline).collect();
+        // The letters are 12 units high.
+        assert!(places.windows(2).all(|pair| pair[0] - pair[1] >= 12.0), "{size:?}: {places:?}");
+        assert!(places.iter().all(|y| (12.0..size.height).contains(y)), "{size:?}: {places:?}");
+    }
+}
+
+#[test]
+fn a_line_that_may_not_be_valid_is_dashed_and_its_legend_says_why() {
+    let svg = charts::lines_with_caveats(&convergence(), &[None, Some("NOT STEADY")], "Runs", SMALL);
+    is_sound(&svg);
+    let groups = |class: &str| -> Vec<String> {
+        let start = format!("<g class=\"{class}\">");
+        svg.split(&start).skip(1).map(|group| group.split("<g class").next().unwrap().to_owned()).collect()
+    };
+    for (index, is_dashed) in [false, true, false].into_iter().enumerate() {
+        for class in [format!("series s{index}"), format!("key s{index}")] {
+            let [group] = &groups(&class)[..] else { panic!("{class}: {svg}") };
+            assert_eq!(group.contains("stroke-dasharray"), is_dashed, "{class}: {group}");
+        }
+        assert_eq!(groups(&format!("key s{index}"))[0].contains(">NOT STEADY</text>"), is_dashed, "{svg}");
+    }
+}
+
 /// Asserts that the SVG is well-formed and contains only finite coordinates.
 #[track_caller]
 fn is_sound(svg: &str) {

@@ -2,7 +2,7 @@
 
 use record::{Loaded, RunFile};
 
-use report::parts::{Figure, MarkKind};
+use report::parts::{Figure, MarkKind, is_valid_figure};
 use report::{Document, fold};
 
 /// One run of a comparison.
@@ -52,10 +52,18 @@ impl Candidate {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
     }
 
-    /// Whether the run's numbers are valid results, that is, whether the run is steady and complete.
-    pub(crate) fn is_valid(&self) -> bool {
-        let invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
-        !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
+    /// Why the curves of a test may not be valid results: `NOT STEADY`, `NOT COMPLETE` or `INTERRUPTED`.
+    pub(crate) fn caveat(&self, test: &str) -> Option<&'static str> {
+        let outcome = self.document.outcomes.iter().find(|outcome| outcome.test == test)?;
+        let doubtful =
+            |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete | MarkKind::Interrupted);
+        let marks = self.document.marks(Some(outcome));
+        marks.iter().map(|mark| mark.kind).find(|kind| doubtful(*kind)).map(MarkKind::short)
+    }
+
+    /// Whether a figure of the run is a valid result: its test is complete and, if it has to be, steady.
+    pub(crate) fn is_valid(&self, figure: &Figure) -> bool {
+        is_valid_figure(&self.document, figure)
     }
 
     /// Identifies the drive.

@@ -9,16 +9,16 @@ use report::parts::{card_files, tool};
 use crate::authored::Authored;
 use crate::comparison::{Comparison, Line};
 use crate::html::title;
-use crate::noise::Finding;
+use crate::noise::{Difference, Finding};
 use crate::overlays::named;
 use crate::sections;
 use crate::selected::ranked;
-use crate::wording::{decimals, letter, mean, signed};
+use crate::wording::{decimals, letter, mean, percent, signed};
 
 /// Maximum number of figures.
 const MOST_FIGURES: usize = 6;
-/// Maximum number of runs whose differences a card lists one by one.
-const LISTED: usize = 2;
+/// Characters of a note that fit below a figure on a card of either size.
+const NOTE: usize = 27;
 /// Maximum number of bars that are legible on a card.
 const MOST_BARS: usize = 16;
 const BARS_WIDTH: f64 = 520.0;
@@ -84,33 +84,46 @@ fn has_value(line: &Line, run: usize) -> bool {
 /// The baseline's value, and the differences of the other runs from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
+    let is_valid = |run: usize| line.figures[run].as_ref().is_some_and(|f| comparison.runs[run].is_valid(f));
     let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));
     CardFigure {
         name: format!("{}: {}", letter(0), line.name),
         unit: if baseline.is_some() { line.unit.symbol().to_owned() } else { String::new() },
-        is_valid: baseline.is_some() && runs.all(|run| comparison.runs[run].is_valid()),
+        is_valid: baseline.is_some() && runs.all(is_valid),
         value: baseline.unwrap_or_else(|| "n/a".into()),
         note: note(line),
     }
 }
 
-/// The differences of up to [`LISTED`] runs, or the range of the differences if there are more.
+/// The differences of one or two runs if there is room for them, or the range of the differences.
 fn note(line: &Line) -> String {
-    let known = || {
-        let all = line.differences.iter().enumerate();
-        all.filter_map(|(run, difference)| Some((run, difference.as_ref()?)))
+    let known: Vec<(String, &Difference)> = line
+        .differences
+        .iter()
+        .enumerate()
+        .filter_map(|(run, difference)| Some((letter(run), difference.as_ref()?)))
+        .collect();
+    let is_noise = |found: &Difference| found.finding == Finding::WithinNoise;
+    let listed = match &known[..] {
+        [] => String::new(),
+        [(run, found)] => format!("{run} {} {}", percent(found), found.finding.word()),
+        [(a, first), (b, second)] if is_noise(first) && is_noise(second) => format!("{a}, {b} within noise"),
+        all => {
+            let in_short =
+                |found| if is_noise(found) { found.finding.word().to_owned() } else { percent(found) };
+            all.iter().map(|(run, found)| format!("{run} {}", in_short(found))).collect::<Vec<_>>().join(", ")
+        }
     };
-    if known().count() <= LISTED {
-        let each = known().map(|(run, found)| {
-            let word = found.finding.word();
-            format!("{} {} % {word}", letter(run), signed(found.percent))
-        });
-        return each.collect::<Vec<_>>().join(", ");
+    if known.len() <= 2 && listed.chars().count() <= NOTE {
+        return listed;
     }
-    let percents = || known().map(|(_, found)| found.percent);
+    let percents = || known.iter().map(|(_, found)| found.percent);
     let (low, high) =
         (percents().fold(f64::INFINITY, f64::min), percents().fold(f64::NEG_INFINITY, f64::max));
-    format!("others: {} to {} %", signed(low), signed(high))
+    match known.len() {
+        1 => format!("{} {}", known[0].0, percent(known[0].1)),
+        _ => format!("others: {} to {} %", signed(low, 1), signed(high, 1)),
+    }
 }
 
 /// The runs as bars, with as many of `lines` as fit.

@@ -2,6 +2,11 @@
 
 use report::parts::Better;
 
+/// Bounds closer to zero than this, in percent, are treated as zero: printed with [`MOST_DECIMALS`], they are zero.
+const INDISTINGUISHABLE: f64 = 0.0005;
+/// Decimal places of a percentage that is too small for one.
+pub(crate) const MOST_DECIMALS: usize = 3;
+
 /// Assessment of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
@@ -9,7 +14,7 @@ pub enum Finding {
     Better,
     /// The confidence interval is entirely on the worse side of zero.
     Worse,
-    /// The confidence interval contains zero.
+    /// The confidence interval contains zero, or ends so close to it that the printed figures show no difference.
     WithinNoise,
     /// At least one of the figures has only one value, so the spread is unknown.
     SpreadUnknown,
@@ -33,37 +38,51 @@ impl Finding {
 pub struct Difference {
     /// Difference between the means, in percent of the first mean.
     pub percent: f64,
-    /// Bounds of the 95 % confidence interval, in percent of the first mean; None if the spread is unknown.
+    /// Bounds of the 95 % confidence interval, in percent of the first mean, never below -100; None if the spread is
+    /// unknown.
     pub interval_percent: Option<(f64, f64)>,
     /// Assessment of the difference.
     pub finding: Finding,
 }
 
 impl Difference {
-    /// Compares two samples using Welch's interval, since their spreads may differ. Returns `None` if there are no
-    /// values, or if the first mean is not positive.
+    /// Compares two samples. Returns `None` if there are no values, or if the first mean is not positive.
     pub(crate) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
         let (a, b) = (Sample::of(first)?, Sample::of(other)?);
         if a.mean <= 0.0 {
             return None;
         }
-        let percent = |difference: f64| difference / a.mean * 100.0;
-        let difference = b.mean - a.mean;
-        let half = match (a.variance_of_mean(), b.variance_of_mean()) {
-            (Some(va), Some(vb)) => Some(student_t(degrees_of_freedom(&a, va, &b, vb)) * (va + vb).sqrt()),
-            _ => None,
-        };
-        let interval = half.map(|half| (difference - half, difference + half));
-        let finding = match (interval, better) {
+        let percent = (b.mean / a.mean - 1.0) * 100.0;
+        let interval_percent =
+            ratio_interval(&a, &b).map(|(low, high)| ((low - 1.0) * 100.0, (high - 1.0) * 100.0));
+        let finding = match (interval_percent, better) {
             (None, _) => Finding::SpreadUnknown,
-            (Some((low, high)), _) if low <= 0.0 && high >= 0.0 => Finding::WithinNoise,
+            (Some((low, high)), _) if low < INDISTINGUISHABLE && high > -INDISTINGUISHABLE => {
+                Finding::WithinNoise
+            }
             (Some((low, _)), Better::More) if low > 0.0 => Finding::Better,
             (Some((low, _)), Better::Less) if low < 0.0 => Finding::Better,
             (Some(_), _) => Finding::Worse,
         };
-        let interval_percent = interval.map(|(low, high)| (percent(low), percent(high)));
-        Some(Self { percent: percent(difference), interval_percent, finding })
+        Some(Self { percent, interval_percent, finding })
     }
+}
+
+/// The 95 % confidence interval of the ratio of two means, with a positive first mean. It is Welch's interval, since the
+/// spreads may differ, of the logarithm of the ratio (delta method), so that no bound is negative. None if the spread is
+/// unknown or the logarithm does not exist.
+fn ratio_interval(a: &Sample, b: &Sample) -> Option<(f64, f64)> {
+    let relative = |sample: &Sample| Some(sample.variance_of_mean()? / sample.mean.powi(2));
+    let va = relative(a)?;
+    if b.mean <= 0.0 {
+        // Nothing is left of a quantity that was certainly there: the ratio is 0, whatever its denominator.
+        let has_vanished = b.mean == 0.0 && b.variance == Some(0.0);
+        return (has_vanished && student_t(a.count - 1.0) * va.sqrt() < 1.0).then_some((0.0, 0.0));
+    }
+    let vb = relative(b)?;
+    let half = student_t(degrees_of_freedom((a.count, va), (b.count, vb))) * (va + vb).sqrt();
+    let ratio = b.mean / a.mean;
+    Some((ratio * (-half).exp(), ratio * half.exp()))
 }
 
 /// The 95 % confidence interval of the mean; None if there are fewer than two values.
@@ -96,10 +115,10 @@ impl Sample {
     }
 }
 
-/// Welch-Satterthwaite equation.
-fn degrees_of_freedom(a: &Sample, va: f64, b: &Sample, vb: f64) -> f64 {
-    let below = va.powi(2) / (a.count - 1.0) + vb.powi(2) / (b.count - 1.0);
-    if below > 0.0 { (va + vb).powi(2) / below } else { a.count + b.count - 2.0 }
+/// Welch-Satterthwaite equation, for two counts of values with the variances of their means.
+fn degrees_of_freedom((count_a, va): (f64, f64), (count_b, vb): (f64, f64)) -> f64 {
+    let below = va.powi(2) / (count_a - 1.0) + vb.powi(2) / (count_b - 1.0);
+    if below > 0.0 { (va + vb).powi(2) / below } else { count_a + count_b - 2.0 }
 }
 
 /// Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
@@ -118,19 +137,45 @@ pub(crate) fn student_t(degrees: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The interval was calculated by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
+    /// The interval was calculated by hand: means 100 and 94, variances 2.5, five values each. The relative variances of
+    /// the means are 5e-5 and 5.659e-5, so the logarithm of the ratio has a standard error of 0.010324 with 7.97 degrees
+    /// of freedom; t(7) = 2.365.
     #[test]
-    fn an_interval_is_welchs() {
+    fn an_interval_is_welchs_on_the_logarithm() {
         let first = [98.0, 99.0, 100.0, 101.0, 102.0];
         let other = first.map(|value| value - 6.0);
         let difference = Difference::of(&first, &other, Better::More).expect("values");
         assert!((difference.percent + 6.0).abs() < 1e-9);
         let (low, high) = difference.interval_percent.expect("spread");
-        assert!((low + 8.306).abs() < 1e-3 && (high + 3.694).abs() < 1e-3, "{low} {high}");
+        assert!((low + 8.267).abs() < 1e-3 && (high + 3.677).abs() < 1e-3, "{low} {high}");
         assert_eq!(difference.finding, Finding::Worse);
         assert_eq!(Difference::of(&first, &other, Better::Less).unwrap().finding, Finding::Better);
         assert_eq!(Difference::of(&other, &first, Better::More).unwrap().finding, Finding::Better);
         assert_eq!(Difference::of(&other, &first, Better::Less).unwrap().finding, Finding::Worse);
+    }
+
+    #[test]
+    fn no_bound_is_below_minus_100_percent() {
+        let interval = |first: &[f64], other: &[f64]| {
+            let found = Difference::of(first, other, Better::More).expect("values");
+            (found.interval_percent, found.finding)
+        };
+        let (bounds, finding) = interval(&[1000.0, 1100.0], &[10.0, 300.0]);
+        let (low, high) = bounds.expect("a spread");
+        assert!(low > -100.0 && high > 0.0 && finding == Finding::WithinNoise, "{low} {high}");
+        let (bounds, finding) = interval(&[1.0, 90.0, 3.0], &[2.0, 1.0, 50.0]);
+        assert!(bounds.is_some_and(|(low, _)| low > -100.0) && finding == Finding::WithinNoise, "{bounds:?}");
+        // A quantity that vanished is worse, but only if it was certainly there.
+        assert_eq!(interval(&[9.0, 10.0, 11.0], &[0.0; 3]), (Some((-100.0, -100.0)), Finding::Worse));
+        assert_eq!(interval(&[0.0, 0.0, 9.0], &[0.0; 3]), (None, Finding::SpreadUnknown));
+        assert_eq!(interval(&[9.0, 10.0, 11.0], &[-3.0, -4.0]), (None, Finding::SpreadUnknown));
+    }
+
+    #[test]
+    fn a_difference_that_no_printed_figure_shows_is_noise() {
+        let of = |factor: f64| Difference::of(&[1e6; 5], &[1e6 * factor; 5], Better::More).unwrap().finding;
+        assert_eq!((of(1.000_004), of(0.999_996)), (Finding::WithinNoise, Finding::WithinNoise));
+        assert_eq!((of(1.000_006), of(0.999_994)), (Finding::Better, Finding::Worse));
     }
 
     #[test]

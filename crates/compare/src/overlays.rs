@@ -11,6 +11,8 @@ use crate::wording::letter;
 /// Beyond this number of runs, the lines in one chart are indistinguishable.
 const IN_ONE_CHART: usize = 8;
 
+const DASHED: &str = "Dashed lines: the test is not steady, not complete, or was interrupted.";
+
 /// One quantity of several runs, with one series per run.
 pub(crate) struct Overlay {
     /// Distinguishes the overlay from others in the same section; may be empty.
@@ -18,6 +20,8 @@ pub(crate) struct Overlay {
     pub lines: Lines,
     /// For each series, the index of its run.
     pub runs: Vec<usize>,
+    /// For each series, why it may not be a valid result.
+    pub caveats: Vec<Option<&'static str>>,
 }
 
 impl Overlay {
@@ -28,20 +32,25 @@ impl Overlay {
 
     /// All runs in one chart.
     pub fn picture(&self, title: &str, size: Size) -> String {
-        charts::lines(&self.lines, title, size)
+        charts::lines_with_caveats(&self.lines, &self.caveats, title, size)
     }
 
     /// One small chart per run, with the index of the run.
     pub fn multiples(&self, size: Size) -> impl Iterator<Item = (usize, String)> + '_ {
-        self.runs.iter().enumerate().map(move |(at, run)| (*run, charts::multiple(&self.lines, at, size)))
+        let each = self.runs.iter().zip(&self.caveats).enumerate();
+        each.map(move |(at, (run, caveat))| (*run, charts::multiple(&self.lines, at, *caveat, size)))
     }
 
     /// How to read it.
-    pub fn reading(&self) -> &'static str {
-        if self.is_split() {
+    pub fn reading(&self) -> String {
+        let reading = if self.is_split() {
             "Each small chart shows one run in front of the lines of all others, on the same axes."
         } else {
             charts::sentence(self.lines.reading)
+        };
+        match self.caveats.iter().flatten().next() {
+            Some(_) => format!("{reading} {DASHED}"),
+            None => reading.to_owned(),
         }
     }
 }
@@ -57,8 +66,8 @@ pub(crate) fn is_result(lines: &Lines) -> bool {
     lines.guides.is_empty() && lines.x.scale != Scale::Rounds
 }
 
-/// One overlay for each series that at least two of the charts have, by name; a single series needs no name.
-pub(crate) fn overlays(runs: &[Candidate], each: &[(usize, &Lines)]) -> Vec<Overlay> {
+/// One overlay for each series that at least two of the charts of `test` have, by name; a single series needs no name.
+pub(crate) fn overlays(runs: &[Candidate], test: &str, each: &[(usize, &Lines)]) -> Vec<Overlay> {
     let mut names: Vec<&str> = Vec::new();
     for name in each.iter().flat_map(|(_, lines)| lines.series.iter().map(|series| series.name.as_str())) {
         if !names.contains(&name) {
@@ -74,13 +83,14 @@ pub(crate) fn overlays(runs: &[Candidate], each: &[(usize, &Lines)]) -> Vec<Over
             let series = lines.series.iter().find(|series| is_single || series.name == *name)?;
             Some((*run, Series { name: named(runs, *run), points: series.points.clone() }))
         });
-        let (runs, series): (Vec<usize>, Vec<Series>) = found.unzip();
+        let (shown, series): (Vec<usize>, Vec<Series>) = found.unzip();
         let (_, first) = each.first()?;
         let title = if is_single { String::new() } else { (*name).to_owned() };
         let lines = Lines { reading: ReadingHint::OverlaidRuns, series, marked: None, ..(*first).clone() };
         // Single points are already compared by the bars.
         let is_curve = lines.series.iter().any(|series| series.points.len() > 1);
-        (runs.len() > 1 && is_curve).then_some(Overlay { title, lines, runs })
+        let caveats = shown.iter().map(|run| runs[*run].caveat(test)).collect();
+        (shown.len() > 1 && is_curve).then_some(Overlay { title, lines, runs: shown, caveats })
     };
     names.iter().filter_map(overlay).collect()
 }

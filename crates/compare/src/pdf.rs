@@ -2,7 +2,7 @@
 
 use charts::Size;
 use pts::exhibit::{Exhibit, Facts, Table};
-use report::parts::{Block, ColumnAlign, cell_text, of_blocks};
+use report::parts::{Block, ColumnAlign, ColumnCell, cell_text, of_blocks};
 
 use crate::authored::Authored;
 use crate::candidate::Candidate;
@@ -15,7 +15,7 @@ use crate::selected::{Selected, groups, ranked};
 use crate::statistics;
 use crate::sweeps;
 use crate::wording::{
-    decimals, difference, letter, letters, marks, mean_and_spread, parts, signed, unbroken,
+    decimals, difference, letter, letters, marks, mean_and_spread, parts, percent, unbroken,
 };
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
@@ -32,10 +32,11 @@ const FIGURES_IN_TABLE: usize = 4;
 /// If the labels are longer than this, the footer shows the marks of the runs instead.
 const FOOTER: usize = 120;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
-                       Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
-                       interval contains zero, the difference is within noise.";
+                       Differences are relative to A, with the 95 % confidence interval in parentheses: Welch's \
+                       interval for the logarithm of the ratio of the two means. If that interval contains zero, the \
+                       difference is within noise.";
 const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
-                            values of runs without a valid result.";
+                            not valid results: their test is not steady or not complete.";
 
 /// The whole comparison.
 ///
@@ -110,7 +111,11 @@ fn runs(comparison: &Comparison) -> Block {
         let run = &comparison.runs[index];
         let facts = devices::BRIEF.iter().map(|(_, of)| of(run));
         let id = run.document.run.id.clone();
-        std::iter::once(marked(&comparison.runs, index)).chain(facts).chain([id]).collect()
+        std::iter::once(marked(&comparison.runs, index))
+            .chain(facts)
+            .chain([id])
+            .map(ColumnCell::from)
+            .collect()
     };
     Block::Columns {
         caption: String::new(),
@@ -141,11 +146,9 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
     for lines in group.lines.chunks(FIGURES_IN_TABLE) {
         let head = lines.iter().flat_map(|line| [format!("{} ({})", line.name, line.unit), "vs. A".into()]);
         let row = |run: usize| {
-            let cells = lines.iter().flat_map(|line| {
-                let value = mean_and_spread(line.figures[run].as_ref(), decimals(line));
-                [unbroken(&value), against(line, run)]
-            });
-            std::iter::once(marked(&comparison.runs, run)).chain(cells).collect()
+            let cells =
+                lines.iter().flat_map(|line| [value(comparison, line, run), against(line, run).into()]);
+            std::iter::once(marked(&comparison.runs, run).into()).chain(cells).collect()
         };
         blocks.push(Block::Columns {
             caption: group.title.to_owned(),
@@ -156,6 +159,15 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
         });
     }
     blocks
+}
+
+/// A value with its spread; pale if it is not a valid result.
+fn value(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
+    let figure = line.figures[run].as_ref();
+    ColumnCell {
+        text: unbroken(&mean_and_spread(figure, decimals(line))),
+        pale: figure.is_some_and(|figure| !comparison.runs[run].is_valid(figure)),
+    }
 }
 
 /// The difference from the baseline; lines may break only between its parts.
@@ -173,12 +185,12 @@ fn matrix(comparison: &Comparison) -> Vec<Block> {
     let row = |run: usize| {
         let cell = |line: &Line| match &line.differences[run] {
             Some(found) => {
-                let percent = unbroken(&format!("{} %", signed(found.percent)));
-                format!("{percent} {}", unbroken(found.finding.word()))
+                format!("{} {}", unbroken(&percent(found)), unbroken(found.finding.word()))
             }
             None => against(line, run),
         };
-        std::iter::once(unbroken(&named(&comparison.runs, run))).chain(lines().map(cell)).collect()
+        let cells = std::iter::once(unbroken(&named(&comparison.runs, run))).chain(lines().map(cell));
+        cells.map(ColumnCell::from).collect()
     };
     vec![
         Block::Heading("Differences from A".into()),
@@ -226,7 +238,8 @@ fn of_groups(comparison: &Comparison) -> Vec<Block> {
                 statistics::cells(comparison, line, &summary);
             let numbers = [drives, runs, mean, interval, between_drives, between_runs];
             let numbers = numbers.map(|text| unbroken(&text)).into_iter();
-            std::iter::once(group.name.clone()).chain(numbers).chain([outliers, found]).collect()
+            let cells = std::iter::once(group.name.clone()).chain(numbers).chain([outliers, found]);
+            cells.map(ColumnCell::from).collect()
         };
         let head = std::iter::once("Group").chain(statistics::HEAD).chain(["vs. first"]);
         blocks.push(Block::Columns {
@@ -258,7 +271,7 @@ fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
         let svg = overlay.picture(section, WIDE_CHART);
         blocks.push(Block::Picture { name, svg, height: WIDE_CHART.height });
     }
-    blocks.push(Block::Text(overlay.reading().to_owned()));
+    blocks.push(Block::Text(overlay.reading()));
     blocks
 }
 
@@ -289,9 +302,8 @@ fn every(comparison: &Comparison) -> Vec<Block> {
         std::iter::once(letter(run)).chain(marks).collect::<Vec<_>>().join(" ")
     });
     let row = |line: &Line| {
-        let figures = line.figures.iter();
-        let cells = figures.map(|figure| unbroken(&mean_and_spread(figure.as_ref(), decimals(line))));
-        std::iter::once(format!("{} ({})", line.name, line.unit)).chain(cells).collect()
+        let cells = (0..comparison.runs.len()).map(|run| value(comparison, line, run));
+        std::iter::once(format!("{} ({})", line.name, line.unit).into()).chain(cells).collect()
     };
     let mut blocks = vec![
         Block::Title("Every figure".into()),
@@ -332,7 +344,7 @@ fn headers(comparison: &Comparison) -> Vec<Block> {
 fn table(caption: &str, table: &Table) -> Block {
     let cells = |row: &pts::exhibit::Row| {
         let cells = row.cells.iter().map(|cell| unbroken(&cell_text(cell, table.decimals)));
-        std::iter::once(row.name.clone()).chain(cells).collect()
+        std::iter::once(row.name.clone()).chain(cells).map(ColumnCell::from).collect()
     };
     Block::Columns {
         caption: caption.into(),

@@ -22,31 +22,43 @@
   const less = new Set();
   for (const cell of all("td.n[data-figure]")) if (cell.dataset.better === "less") less.add(cell.dataset.figure);
 
-  const signed = (percent) => {
+  const signed = (percent, decimals) => {
     // Rounds halves away from zero, like the program.
-    const rounded = (Math.sign(percent) * Math.round(Math.abs(percent) * 10)) / 10;
-    return rounded === 0 ? "0.0" : (rounded > 0 ? "+" : "") + rounded.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+    const factor = 10 ** decimals;
+    const rounded = (Math.sign(percent) * Math.round(Math.abs(percent) * factor)) / factor;
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return (rounded > 0 ? "+" : "") + (rounded || 0).toLocaleString("en-US", digits);
   };
   const student = (degrees) => {
     const whole = Math.max(1, Math.floor(degrees + 1e-9));
     return quantiles[whole - 1] ?? (whole < 60 ? 2.042 : 2.0);
   };
 
-  // Welch's interval of the difference, as in the program.
+  // Welch's interval of the logarithm of the ratio, as in the program.
+  const ratio = (a, b) => {
+    const va = a.ofMean / a.mean ** 2;
+    if (b.mean <= 0) return b.mean === 0 && b.ofMean === 0 && student(a.count - 1) * Math.sqrt(va) < 1 ? [0, 0] : null;
+    const vb = b.ofMean / b.mean ** 2;
+    const below = va ** 2 / (a.count - 1) + vb ** 2 / (b.count - 1);
+    const degrees = below > 0 ? (va + vb) ** 2 / below : a.count + b.count - 2;
+    const half = student(degrees) * Math.sqrt(va + vb);
+    return [(b.mean / a.mean) * Math.exp(-half), (b.mean / a.mean) * Math.exp(half)];
+  };
   const difference = (a, b, isLess) => {
     if (!a || !b || a.mean <= 0) return null;
-    const found = b.mean - a.mean;
-    const percent = (value) => (value / a.mean) * 100;
-    if (a.ofMean === null || b.ofMean === null) {
-      return { parts: [signed(percent(found)) + " %:", "spread unknown"], finding: "spread-unknown" };
-    }
-    const below = a.ofMean ** 2 / (a.count - 1) + b.ofMean ** 2 / (b.count - 1);
-    const degrees = below > 0 ? (a.ofMean + b.ofMean) ** 2 / below : a.count + b.count - 2;
-    const half = student(degrees) * Math.sqrt(a.ofMean + b.ofMean);
-    const [low, high] = [found - half, found + half];
-    const word = low <= 0 && high >= 0 ? "within noise" : low > 0 !== isLess ? "better" : "worse";
-    const bounds = "(" + signed(percent(low)) + " to " + signed(percent(high)) + "):";
-    return { parts: [signed(percent(found)) + " %", bounds, word], finding: word.replace(" ", "-") };
+    const percent = (value) => (value - 1) * 100;
+    const found = percent(b.mean / a.mean);
+    const bounds = a.ofMean === null || b.ofMean === null ? null : ratio(a, b);
+    if (!bounds) return { parts: [signed(found, 1) + " %:", "spread unknown"], finding: "spread-unknown" };
+    const [low, high] = bounds.map(percent);
+    const isNoise = low < 0.0005 && high > -0.0005;
+    const word = isNoise ? "within noise" : low > 0 !== isLess ? "better" : "worse";
+    // More decimals if a bound other than zero would be printed as zero.
+    const nearest = Math.min(Math.abs(low), Math.abs(high));
+    const decimals = isNoise ? 1 : [1, 2, 3].find((count) => Math.round(nearest * 10 ** count) > 0) ?? 3;
+    const [least, most] = [low, high].map((bound) => signed(bound, decimals));
+    const parts = [signed(found, decimals) + " %", "(" + least + " to " + most + "):", word];
+    return { parts, finding: word.replace(" ", "-") };
   };
 
   const rebase = (base) => {

@@ -80,7 +80,7 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
                 continue;
             }
             seen.push(key);
-            let (overlays, rows) = exhibits(runs, &shown);
+            let (overlays, rows) = exhibits(runs, key.0, &shown);
             if overlays.is_empty() && rows.is_empty() {
                 continue;
             }
@@ -118,7 +118,7 @@ fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Pag
 }
 
 /// The charts of all runs, and the exhibits side by side.
-fn exhibits<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
+fn exhibits<'a>(runs: &[Candidate], test: &str, shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
     let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
     let (mut overlaid, mut rows) = (Vec::new(), Vec::new());
     for index in 0..count {
@@ -131,7 +131,7 @@ fn exhibits<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> (Vec<Overlay
             .collect();
         let is_single = charts.iter().all(|(_, lines)| lines.series.len() == 1);
         if charts.len() == shown.len() && (is_single || shown.len() > SIDE_BY_SIDE) {
-            overlaid.extend(overlays(runs, &charts));
+            overlaid.extend(overlays(runs, test, &charts));
         } else if shown.len() <= SIDE_BY_SIDE {
             let each: Vec<(usize, String, &Exhibit)> =
                 shown.iter().map(|(i, page)| (*i, named(runs, *i), &page.exhibits[index])).collect();

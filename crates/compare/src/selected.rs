@@ -66,7 +66,7 @@ pub(crate) fn ranked(comparison: &Comparison, line: &Line) -> Ranked {
             interval: figure.and_then(interval),
             text: figure.and_then(|figure| mean(figure, decimals)).unwrap_or_else(|| "n/a".into()),
             is_baseline: index == 0,
-            is_valid: run.is_valid(),
+            is_valid: figure.is_some_and(|figure| run.is_valid(figure)),
         }
     };
     let better = match line.figures.iter().flatten().next().map(|figure| figure.better) {

@@ -39,7 +39,7 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
                 .filter_map(|(i, run)| Some((i, named(runs, i), find(run, outcome, sweep)?)))
                 .collect();
             if swept.len() > 1 {
-                sections.push(section(outcome, sweep, &swept, labels(runs)));
+                sections.push(section(runs, outcome, sweep, &swept));
             }
         }
     }
@@ -52,7 +52,7 @@ fn find<'a>(run: &'a Candidate, of: &Outcome, sweep: &DemandSweep) -> Option<&'a
     outcome.sweeps.iter().find(|other| (&other.workload, other.unit) == (&sweep.workload, sweep.unit))
 }
 
-fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: Vec<String>) -> SweepSection {
+fn section(runs: &[Candidate], outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>]) -> SweepSection {
     let point = |point: &SweepPoint| (f64::from(point.outstanding), point.value);
     let series = |(_, name, sweep): &Swept<'_>| Series {
         name: name.clone(),
@@ -60,6 +60,7 @@ fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: 
     };
     let axis = |label: &str, scale| Axis { label: label.into(), scale };
     let table = table(sweep, swept);
+    let labels = labels(runs);
     let notes = has_host_limited(&table).then(legend).into_iter();
     SweepSection {
         title: format!("Comparing {} - {} by outstanding I/Os", outcome.title, sweep.workload),
@@ -75,6 +76,7 @@ fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: 
                 bands: Vec::new(),
             },
             runs: swept.iter().map(|(run, _, _)| *run).collect(),
+            caveats: swept.iter().map(|(run, _, _)| runs[*run].caveat(&outcome.test)).collect(),
         },
         notes: notes.chain((!labels.is_empty()).then(|| labels.join("; "))).collect(),
         table,

@@ -4,7 +4,7 @@ use pts::host_limit::{legend, marked};
 use stdx::units::grouped;
 
 use crate::comparison::Line;
-use crate::noise::Difference;
+use crate::noise::{Difference, Finding, MOST_DECIMALS};
 use report::parts::{Figure, printed};
 
 /// Letter of a run: A to Z, then AA, AB.
@@ -69,12 +69,28 @@ pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<Str
 
 /// A difference in parts that must not be broken: `-12.3 %`, `(-15.0 to -9.6):`, `worse`.
 pub(crate) fn parts(difference: &Difference) -> Vec<String> {
-    let percent = format!("{} %", signed(difference.percent));
+    let signed = |percent| signed(percent, decimals_of_percent(difference));
+    let percent = percent(difference);
     let word = difference.finding.word().to_owned();
     match difference.interval_percent {
         Some((low, high)) => vec![percent, format!("({} to {}):", signed(low), signed(high)), word],
         None => vec![percent + ":", word],
     }
+}
+
+/// The difference alone: `-12.3 %`.
+pub(crate) fn percent(difference: &Difference) -> String {
+    format!("{} %", signed(difference.percent, decimals_of_percent(difference)))
+}
+
+/// Decimal places at which the printed bounds support the finding: one, or more if a bound other than zero would be
+/// printed as zero.
+fn decimals_of_percent(difference: &Difference) -> usize {
+    let nearest = match (difference.finding, difference.interval_percent) {
+        (Finding::Better | Finding::Worse, Some((low, high))) => low.abs().min(high.abs()),
+        _ => return 1,
+    };
+    (1..MOST_DECIMALS).find(|decimals| !is_zero(&grouped(nearest, *decimals))).unwrap_or(MOST_DECIMALS)
 }
 
 /// Formats as `-12.3 % (-15.0 to -9.6): worse`.
@@ -88,11 +104,15 @@ pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// One decimal place, with a sign unless the result is zero.
-pub(crate) fn signed(percent: f64) -> String {
-    let text = grouped(percent, 1);
-    let is_positive = !text.starts_with('-') && text != "0.0";
+/// With a sign unless the printed value is zero.
+pub(crate) fn signed(percent: f64, decimals: usize) -> String {
+    let text = grouped(percent, decimals);
+    let is_positive = !text.starts_with('-') && !is_zero(&text);
     if is_positive { format!("+{text}") } else { text }
+}
+
+fn is_zero(printed: &str) -> bool {
+    printed.chars().all(|c| matches!(c, '0' | '.'))
 }
 
 #[cfg(test)]
@@ -108,8 +128,22 @@ mod tests {
 
     #[test]
     fn percentages_have_a_sign_and_grouped_digits() {
-        let all = [3271.34, -1200.06, 12.25, -0.04, 0.0].map(signed);
+        let all = [3271.34, -1200.06, 12.25, -0.04, 0.0].map(|percent| signed(percent, 1));
         assert_eq!(all, ["+3,271.3", "-1,200.1", "+12.3", "0.0", "0.0"]);
+    }
+
+    #[test]
+    fn printed_bounds_support_the_finding() {
+        let of = |percent, low, high, finding| {
+            difference(&Difference { percent, interval_percent: Some((low, high)), finding })
+        };
+        assert_eq!(of(0.03, 0.02, 0.04, Finding::Better), "+0.03 % (+0.02 to +0.04): better");
+        assert_eq!(of(-1.5, -3.0, -0.0006, Finding::Worse), "-1.500 % (-3.000 to -0.001): worse");
+        assert_eq!(of(-6.0, -8.3, -3.7, Finding::Worse), "-6.0 % (-8.3 to -3.7): worse");
+        assert_eq!(of(0.02, -0.04, 0.04, Finding::WithinNoise), "0.0 % (0.0 to 0.0): within noise");
+        let found =
+            Difference { percent: 0.03, interval_percent: Some((0.02, 0.04)), finding: Finding::Better };
+        assert_eq!(percent(&found), "+0.03 %");
     }
 
     #[test]

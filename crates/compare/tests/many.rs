@@ -138,7 +138,8 @@ fn many_runs_are_ranked_and_drawn_as_small_multiples() {
 
 #[test]
 fn cards_have_figures_differences_marks_and_bars_for_any_number_of_runs() {
-    for (count, note) in [(2, "B 0.0 % within noise"), (4, "others: "), (20, "others: ")] {
+    let notes = [(2, "B 0.0 % within noise"), (3, ">B, C within noise<"), (4, "others: "), (20, "others: ")];
+    for (count, note) in notes {
         let comparison = of(count);
         let files = compare::card(&comparison, &Authored::default()).expect("cards");
         assert_eq!(files.len(), 12, "two sizes, three themes, SVG and PNG");

@@ -149,3 +149,82 @@ fn every_printed_page_has_the_marks() {
         assert!(text.contains("SIMULATED: A"), "page {}: {text}", index + 1);
     }
 }
+
+/// Number of values that are shown as not valid.
+fn doubtful_cells(page: &str) -> usize {
+    page.matches("<td class=\"n doubtful").count()
+}
+
+/// The second test of run B stops in its first round, after the seven rounds of the first test, whose figures are valid.
+#[test]
+fn a_figure_is_as_valid_as_its_own_test() {
+    let both = Scenario { profile: "pts-e-2.0", tests: &["iops", "lat"], ..Scenario::default() };
+    let cut = Scenario { id: "cut", cut_after_cells: Some(7 * 56 + 3), ..both.clone() };
+    let unsteady = Scenario { id: "unsteady", restless: true, max_rounds: Some(5), ..both.clone() };
+    let partly = comparison(&[both.clone(), cut]);
+    assert!(compare::text(&partly, false).contains("NOT COMPLETE"), "{}", compare::text(&partly, false));
+    let html = page(&partly);
+    assert_eq!(doubtful_cells(&html), 0, "all compared figures belong to the complete test");
+    let bars = html.split("<svg").find(|svg| svg.contains("IOPS RND 4KiB W (IOPS)")).expect("bars");
+    assert!(!bars.contains("stroke-dasharray"), "{bars}");
+    let never = comparison(&[both, unsteady]);
+    let html = page(&never);
+    let figures = never.lines.len();
+    assert_eq!(doubtful_cells(&html), figures, "no figure of run B is valid");
+}
+
+/// Lines of runs without a valid result look different in charts of all runs, large or small.
+#[test]
+fn lines_of_runs_without_a_valid_result_are_dashed_in_charts_of_all_runs() {
+    let valid = |id| Scenario { id, ..Scenario::default() };
+    let unsteady = Scenario { id: "unsteady", restless: true, ..Scenario::default() };
+    let ids = ["b", "c", "d", "e", "f", "g", "h", "i"];
+    for count in [5, 9] {
+        let others = ids[..count - 1].iter().map(|id| valid(id));
+        let comparison = comparison(&std::iter::once(unsteady.clone()).chain(others).collect::<Vec<_>>());
+        let html = page(&comparison);
+        let section = html.split("<section><h2>Comparing").nth(1).expect("charts of all runs");
+        let section = section.split("</section>").next().expect("a section");
+        assert!(section.contains("Dashed lines: the test is not steady"), "{section}");
+        let drawn: Vec<&str> =
+            section.split("<polyline ").skip(1).filter_map(|line| line.split("/>").next()).collect();
+        let dashed = drawn.iter().filter(|line| line.contains("stroke-dasharray")).count();
+        assert!(dashed > 0 && dashed * count == drawn.len(), "{dashed} of {}", drawn.len());
+        assert!(section.contains("NOT STEADY</text>"), "{section}");
+        if let Some(pages) = fixture::pages(&compare::pdf(&comparison, &Authored::default()).unwrap()) {
+            let charts: Vec<&String> = pages.iter().filter(|page| page.contains("Dashed lines: ")).collect();
+            assert!(!charts.is_empty() && charts.iter().all(|page| page.contains("NOT STEADY")), "{pages:?}");
+        }
+    }
+}
+
+/// In the PDF, as in HTML, values of a test without a valid result are pale.
+#[test]
+fn values_that_are_not_valid_are_pale_in_the_pdf() {
+    const PALE: &str = "#55606e";
+    let unsteady = Scenario { id: "unsteady", restless: true, ..Scenario::default() };
+    let comparison = comparison(&[Scenario::default(), unsteady]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("it.pdf");
+    std::fs::write(&path, compare::pdf(&comparison, &Authored::default()).unwrap()).expect("written");
+    let Ok(output) = Command::new("pdftohtml").args(["-xml", "-i", "-stdout"]).arg(&path).output() else {
+        return skips::without("pdftohtml");
+    };
+    let document = String::from_utf8_lossy(&output.stdout).into_owned();
+    let fonts = document.split("<fontspec ").skip(1).filter(|font| font.contains(PALE));
+    let pale: Vec<&str> = fonts.filter_map(|font| font.split("id=\"").nth(1)?.split('"').next()).collect();
+    let values = |run: usize| -> Vec<bool> {
+        let mean = |line: &compare::Line| line.figures[run].as_ref()?.mean();
+        let all: Vec<String> =
+            comparison.lines.iter().filter_map(mean).map(|mean| stdx::units::grouped(mean, 1)).collect();
+        let texts = document.split("<text ").skip(1).filter(|text| {
+            let shown = text.split_once('>').map_or("", |(_, shown)| shown);
+            all.iter().any(|value| shown.starts_with(value.as_str()) && shown.contains('±'))
+        });
+        let is_pale = |text: &str| pale.iter().any(|id| text.contains(&format!("font=\"{id}\"")));
+        texts.map(is_pale).collect()
+    };
+    let (valid, doubtful) = (values(0), values(1));
+    assert!(valid.len() >= 50 && valid.iter().all(|is_pale| !is_pale), "{valid:?}");
+    assert!(doubtful.len() >= 50 && doubtful.iter().all(|is_pale| *is_pale), "{doubtful:?}: {pale:?}");
+}

@@ -58,7 +58,7 @@ fn a_steady_run_shows_its_figures_with_their_spread() {
             assert!(svg.contains(&format!(">{value}<")), "{value} in {name}");
         }
     }
-    assert_eq!(run.html.matches(" % over the window").count(), figures.len(), "{}", run.html);
+    assert_eq!(run.html.matches(">std. dev. of rounds ").count(), figures.len(), "{}", run.html);
     assert!(!run.html.contains("doubtful"));
     assert_eq!(run.html.matches("<figure>").count(), 1);
 }
@@ -133,6 +133,19 @@ fn cards_have_the_sizes_that_their_names_promise() {
     for (name, bytes) in pictures {
         let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
         assert!(name.contains(&format!("-{}x{}-", side(16), side(20))), "{name}");
+    }
+}
+
+#[test]
+fn the_spread_of_a_figure_fits_on_cards_of_both_sizes() {
+    let constant = Scenario { settled_at: Some([[1000.0; 7]; 8]), ..Scenario::default() };
+    for (scenario, end) in [(Scenario::default(), " %</text>"), (constant, " &lt; 0.1 %</text>")] {
+        for (name, svg) in
+            shown(&scenario).drawings().into_iter().filter(|(name, _)| name.starts_with("card"))
+        {
+            let notes: Vec<&str> = svg.split(">std. dev.").skip(1).map(|rest| &rest[..40]).collect();
+            assert!(notes.len() == 4 && notes.iter().all(|note| note.contains(end)), "{name}: {notes:?}");
+        }
     }
 }
 

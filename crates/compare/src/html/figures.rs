@@ -14,9 +14,10 @@ use crate::wording::{decimals, difference, letter};
 const BARS: f64 = 470.0;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to the baseline, with the 95 % confidence interval in \
-                       parentheses. If that interval contains zero, the difference is within noise. Whiskers of \
-                       bars are 95 % confidence intervals of the mean; outlines and pale numbers are values \
-                       of runs without a valid result.";
+                       parentheses: Welch's interval for the logarithm of the ratio of the two means. If that \
+                       interval contains zero, the difference is within noise. Whiskers of bars are 95 % confidence \
+                       intervals of the mean; outlines and pale numbers are not valid results: \
+                       their test is not steady or not complete.";
 
 /// Index of a line in the comparison, which the script uses to find the figure.
 fn key(comparison: &Comparison, line: &Line) -> usize {

@@ -80,7 +80,7 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
         let svg = overlay.picture(section, WIDE_CHART);
         format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}</figure>\n", runs.join(" "))
     };
-    format!("{caption}{charts}{}", remark(overlay.reading()))
+    format!("{caption}{charts}{}", remark(&overlay.reading()))
 }
 
 /// Whether two of these tables are too wide to fit side by side.

@@ -23,7 +23,7 @@ pub(super) fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
-/// A figure of a run; `key` identifies the figure for the script. A figure of a run without a valid result is pale.
+/// A figure of a run; `key` identifies the figure for the script. A figure that is not a valid result is pale.
 pub(super) fn value_cell(
     runs: &[Candidate],
     (run, of): (usize, &str),
@@ -31,7 +31,7 @@ pub(super) fn value_cell(
     figure: Option<&Figure>,
     decimals: usize,
 ) -> String {
-    let doubtful = if runs[run].is_valid() { "" } else { " doubtful" };
+    let doubtful = if figure.is_none_or(|figure| runs[run].is_valid(figure)) { "" } else { " doubtful" };
     let sample = figure.and_then(|figure| Sample::of(&figure.values)).map_or_else(String::new, |sample| {
         let variance = sample.variance.map_or_else(String::new, |variance| variance.to_string());
         format!(" data-sample=\"{} {} {variance}\"", sample.count, sample.mean)

@@ -9,7 +9,7 @@ mod bands;
 mod body;
 mod cover;
 pub(crate) mod flow;
-mod grid;
+pub(crate) mod grid;
 mod summary;
 
 use krilla::metadata::{DateTime, Metadata};

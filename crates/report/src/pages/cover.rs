@@ -191,8 +191,8 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
 /// The spread of the rounds, which differs from the range that the steady-state criteria limit.
 fn spread(share: f64) -> String {
     let percent = share * 100.0;
-    let value = if percent < 0.05 { "below 0.1".to_owned() } else { format!("{percent:.1}") };
-    format!("std. dev. {value} % over the window")
+    let value = if percent < 0.05 { "< 0.1".to_owned() } else { format!("{percent:.1}") };
+    format!("std. dev. of rounds {value} %")
 }
 
 fn figures(document: &Document) -> Vec<CardFigure> {

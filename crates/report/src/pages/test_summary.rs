@@ -2,9 +2,12 @@
 
 use pts::host_limit::marked;
 use pts::{Convergence, KeyFigure, Outcome};
+use record::MarkKind;
 use stdx::units::grouped;
 
 use super::values::{Fact, number, or_na};
+use crate::document::contents::Document;
+use crate::facts::figures::Figure;
 
 /// Headings of the test table, with the number of columns that each heading spans.
 pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
@@ -82,6 +85,19 @@ pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
 /// Whether a key figure is a valid result.
 pub(crate) fn is_valid(outcome: &Outcome, figure: &KeyFigure) -> bool {
     figure.value.is_some_and(f64::is_finite) && has_valid_results(outcome)
+}
+
+/// Whether a figure of a comparison is a valid result. It depends only on the test that the figure belongs to, and on
+/// statements in an imported file, which concern all of its results. If a test evaluates two loops, its figures come from
+/// the second one, which begins with the drive as the first one left it: both must be steady.
+#[must_use]
+pub fn is_valid_figure(document: &Document, figure: &Figure) -> bool {
+    let is_invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
+    let is_stated =
+        document.run.origin.iter().flat_map(|origin| &origin.marks).any(|mark| is_invalid(mark.mark));
+    // Figures of the whole run, such as the idle power, have no test.
+    let of_test = document.outcomes.iter().find(|outcome| outcome.test == figure.test);
+    !is_stated && of_test.is_none_or(has_valid_results)
 }
 
 /// A key figure as printed.

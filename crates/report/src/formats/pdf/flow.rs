@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use krilla::tagging::Tag;
 
 use super::bands::bands;
-use super::grid::{TableCell, height_of, table};
+use super::grid::{ColumnCell, TableCell, height_of, table};
 use super::summary::{STRIP, banners};
 use crate::document::contents::Document;
 use crate::pages::banners::strips;
@@ -22,6 +22,8 @@ const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
 /// Fraction of its size that a picture may lose to fit on the current page.
 const SHRINKS_BY: f64 = 0.15;
+/// Gap between a table and what follows.
+const AFTER_TABLE: f64 = 8.0;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
 
@@ -77,7 +79,7 @@ pub enum Block {
         /// Column headings.
         head: Vec<String>,
         /// The first cell of each row is its heading.
-        rows: Vec<Vec<String>>,
+        rows: Vec<Vec<ColumnCell>>,
     },
     /// Pictures with captions, two per row.
     Pictures(Vec<(String, String)>),
@@ -125,6 +127,8 @@ enum Piece {
         head: Vec<TableCell>,
         rows: Vec<Vec<TableCell>>,
         first: bool,
+        /// Whether the table ends here, so that a gap follows.
+        last: bool,
     },
     Pictures(Vec<(String, String)>),
     Picture {
@@ -238,6 +242,7 @@ fn table_pieces(
     let caption = (!caption.is_empty()).then_some(Piece::Caption(caption));
     let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
+    let rows = rows.into_iter().map(|row| row.into_iter().map(ColumnCell::from).collect()).collect();
     caption.into_iter().chain(slices(fonts, &widths, &head, rows, align)).collect()
 }
 
@@ -246,7 +251,7 @@ fn slices(
     fonts: &Fonts,
     widths: &[f64],
     head: &[String],
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<ColumnCell>>,
     align: Align,
 ) -> Vec<Piece> {
     let heading = |(column, text): (usize, &String)| match column {
@@ -254,9 +259,9 @@ fn slices(
         _ => TableCell::heading(text).align(align),
     };
     let heading: Vec<TableCell> = head.iter().enumerate().map(heading).collect();
-    let cell = |(column, text): (usize, String)| match column {
-        0 => TableCell::heading(text),
-        _ => TableCell::new(text).align(align),
+    let cell = |(column, cell): (usize, ColumnCell)| match column {
+        0 => TableCell::heading(cell.text),
+        _ => TableCell { pale: cell.pale, ..TableCell::new(cell.text).align(align) },
     };
     let mut all: Vec<Vec<Vec<TableCell>>> = Vec::new();
     let mut left = 0.0;
@@ -272,25 +277,28 @@ fn slices(
         }
         left -= height;
     }
+    let count = all.len();
     let piece = |(index, rows)| Piece::Rows {
         widths: widths.to_vec(),
         head: heading.clone(),
         rows,
         first: index == 0,
+        last: index + 1 == count,
     };
     all.into_iter().enumerate().map(piece).collect()
 }
 
-/// Height of a piece; a table includes its headings at its start and at the top of a page.
+/// Height of a piece; a table includes its headings at its start and at the top of a page, and the gap after its end.
 fn height(fonts: &Fonts, piece: &Piece, on_top: bool) -> f64 {
     match piece {
         Piece::Title(_) => TITLE,
         Piece::Heading(_) => HEADING,
         Piece::Caption(_) => 20.0,
         Piece::Text(text) => fonts.wrap(text, TEXT, ROOM).len() as f64 * leading(TEXT) + 10.0,
-        Piece::Rows { widths, head, rows, first } => {
-            let shown = head_of(head, *first || on_top);
-            shown.into_iter().chain(rows).map(|row| height_of(fonts, widths, row, (TEXT, ROW))).sum()
+        Piece::Rows { widths, head, rows, first, last } => {
+            let shown = head_of(head, *first || on_top).into_iter().chain(rows);
+            let height: f64 = shown.map(|row| height_of(fonts, widths, row, (TEXT, ROW))).sum();
+            if *last { height + AFTER_TABLE } else { height }
         }
         Piece::Picture { height, .. } => *height,
         Piece::Pictures(pictures) => (if pictures.len() > 1 { BESIDE } else { ALONE }) + 22.0,
@@ -326,7 +334,7 @@ fn page(
             Piece::Text(text) => {
                 sheet.within(Tag::P, |sheet| sheet.paragraph((SIDE, y + 4.0), ROOM, &text, TEXT));
             }
-            Piece::Rows { widths, head, rows, first } => {
+            Piece::Rows { widths, head, rows, first, .. } => {
                 let shown: Vec<Vec<TableCell>> =
                     head_of(&head, first || on_top).cloned().into_iter().chain(rows).collect();
                 table(sheet, (SIDE, y), &widths, &shown, (TEXT, ROW));
@@ -367,4 +375,27 @@ fn pictures_beside(
         sheet.picture(svg, name, Area::new(x, y + 18.0, width, height))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_follows_the_end_of_a_table() {
+        let fonts = Fonts::load().unwrap();
+        let rows: Vec<Vec<ColumnCell>> =
+            (0..12).map(|row| vec!["A drive".into(), row.to_string().into()]).collect();
+        let head = ["Run", "IOPS"].map(str::to_owned).into();
+        let table = Block::Columns { caption: String::new(), align: ColumnAlign::Right, keep: 1, head, rows };
+        let pieces = pieces(&fonts, table, 600.0);
+        assert!(pieces.len() > 2, "{} slices", pieces.len());
+        for (index, piece) in pieces.iter().enumerate() {
+            let Piece::Rows { widths, head, rows, .. } = piece else { panic!("a table") };
+            let drawn = rows.iter().chain((index == 0).then_some(head));
+            let drawn: f64 = drawn.map(|row| height_of(&fonts, widths, row, (TEXT, ROW))).sum();
+            let gap = height(&fonts, piece, false) - drawn;
+            assert_eq!(gap > 1.0, index + 1 == pieces.len(), "slice {index}: {gap}");
+        }
+    }
 }

@@ -8,6 +8,21 @@ use print::sheet::{Align, Area, LINE, PALE, Sheet, leading};
 /// Padding around the text of a cell.
 pub(super) const PAD: (f64, f64) = (6.0, 3.0);
 
+/// A printed value in [`super::flow::Block::Columns`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnCell {
+    /// The value as printed.
+    pub text: String,
+    /// Whether the value is grey, because it is not a valid result.
+    pub pale: bool,
+}
+
+impl<T: Into<String>> From<T> for ColumnCell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), pale: false }
+    }
+}
+
 /// A cell in a table.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
@@ -16,13 +31,15 @@ pub(super) struct TableCell {
     pub bold: bool,
     /// Whether the cell is styled as a heading, on a pale background.
     pub heading: bool,
+    /// Whether the text is grey, as values that are not valid results are.
+    pub pale: bool,
     /// Number of columns that the cell spans.
     pub columns: usize,
 }
 
 impl TableCell {
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), align: Align::Left, bold: false, heading: false, columns: 1 }
+        Self { text: text.into(), align: Align::Left, bold: false, heading: false, pale: false, columns: 1 }
     }
 
     pub fn heading(text: impl Into<String>) -> Self {
@@ -92,6 +109,7 @@ fn tag_of(row: &[TableCell], cell: &TableCell) -> TagKind {
 }
 
 fn of(style: Style, cell: &TableCell) -> Style {
+    let style = if cell.pale { style.colour(soft(style.size).colour) } else { style };
     if cell.bold { style.bold() } else { style }
 }
 
