@@ -23,6 +23,8 @@ use serde_json::json;
 use crate::chore::Chore;
 use results::{Benchmark, Results, Verdict};
 
+pub use release::built;
+
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] =
     &[engine::BENCHMARK, lab::BENCHMARK, library::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];

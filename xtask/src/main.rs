@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod browser;
 mod chore;
 mod ci;
 mod crosscheck;
@@ -9,6 +10,7 @@ mod deny;
 mod dist;
 mod fuzz;
 mod kills;
+mod lab_server;
 mod newcomer;
 mod pictures;
 mod readme;

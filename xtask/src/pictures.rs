@@ -1,5 +1,5 @@
-//! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal and a report page. It
-//! also renders the list of runs as shown in a browser.
+//! `cargo xtask pictures`: renders the README's pictures from real runs: the demo in a terminal, a report page, and the page
+//! of a run in progress.
 //!
 //! Chromium renders them with the fonts of the host. This chore is therefore run manually when the content
 //! changes, and the pictures are reviewed.
@@ -7,13 +7,18 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use nix::errno::Errno;
 use nix::pty::{Winsize, openpty};
+use serde_json::Value;
 
+use crate::bench::built;
+use crate::browser::Browser;
 use crate::chore::Chore;
+use crate::lab_server::Server;
 
 /// Executable names on Debian and other distributions.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
@@ -21,42 +26,50 @@ const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
 /// Width of a standard terminal.
 const COLUMNS: u16 = 80;
+/// Size of the picture of a run in progress.
+const LAB: (u32, u32) = (1200, 900);
+/// Completed rounds of the run in that picture: its steady-state window is full.
+const ROUNDS: usize = 5;
+/// Time within which the run must complete these rounds.
+const PATIENCE: Duration = Duration::from_secs(600);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Maximum size of a picture on a web page.
 const MOST_BYTES: u64 = 200_000;
 
 /// Render the README's pictures from real runs
 #[derive(clap::Args)]
-pub struct Pictures {}
+pub struct Pictures {
+    /// Binary to show [default: the release binary, built from this tree]
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+}
 
 impl Chore for Pictures {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        all(root)
+        let program = self.binary.map_or_else(|| built(root), Ok)?;
+        all(root, &std::path::absolute(program)?)
     }
 }
 
 /// Renders all pictures.
-fn all(root: &Path) -> anyhow::Result<()> {
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--locked", "-p", "plateau"])
-        .current_dir(root)
-        .status()?;
-    ensure!(built.success(), "plateau does not build");
-    let program = root.join("target/release/plateau");
+fn all(root: &Path, program: &Path) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
     let folder = root.join("docs/pictures");
     std::fs::create_dir_all(&folder)?;
 
-    let shown = demo(&program, scratch.path())?;
+    let shown = demo(program, scratch.path())?;
     let lines = shown.lines().count();
     // Lines of 19.8 px, plus padding.
     let height = (lines as f64).mul_add(19.8, 40.0).ceil() as u32;
     draw(&write(scratch.path(), &terminal(&shown))?, (780, height), &folder.join("terminal.png"))?;
 
-    let html = report(&program, scratch.path())?;
+    let html = report(program, scratch.path())?;
     draw(&write(scratch.path(), &only_page(&html)?)?, (1200, 808), &folder.join("report.png"))?;
 
-    draw(&lab(&program, scratch.path())?, (1200, 900), &folder.join("lab.png"))?;
-    println!("review the pictures in {} before you commit them", folder.display());
+    let png = folder.join("lab.png");
+    std::fs::write(&png, lab(program, scratch.path())?)?;
+    check(&png, LAB)?;
+    println!("look at {} before you commit them", folder.display());
     Ok(())
 }
 
@@ -130,21 +143,39 @@ fn only_page(html: &str) -> anyhow::Result<String> {
     Ok(html.replacen("</head>", &style, 1))
 }
 
-/// Returns the path of the run list, as written by `plateau publish`, with runs of several drives.
-fn lab(program: &Path, scratch: &Path) -> anyhow::Result<PathBuf> {
-    for words in [
-        &["run", "iops,lat", "sim:sas-slc-2011", "--scale", "1/64", "--name", "reference", "--tag", "slc"][..],
-        &["run", "iops,lat", "sim:sata-mlc-2011", "--scale", "1/64", "--tag", "mlc"],
-        &["run", "wsat", "sim:sata-mlc-2011", "--scale", "1/64", "--tag", "mlc"],
-        &["run", "tp-128", "sim:nvme-tlc-2018", "--scale", "1/64"],
-    ] {
-        let status = plateau(program, scratch, words).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-        ensure!(status.success(), "plateau {} failed", words.join(" "));
+/// Returns a picture of the page of a run in progress, as `plateau serve` shows it.
+fn lab(program: &Path, scratch: &Path) -> anyhow::Result<Vec<u8>> {
+    let library = scratch.join("lab");
+    let words = ["run", "iops", "sim:sata-mlc-2011", "--scale=1/4", "--name=reference drive", "--library"];
+    let mut command = plateau(program, scratch, &words);
+    let _run = Killed(command.arg(&library).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+    let server = Server::start(program, &library, &scratch.join("state"))?;
+    let mut browser =
+        Browser::open(&scratch.join("browser"))?.context("no browser found; install chromium")?;
+    browser.sign_in(&server)?;
+    let begun = Instant::now();
+    loop {
+        let runs: Value = serde_json::from_slice(&server.get("/api/runs?state=running")?)?;
+        if let Some(id) = runs[0]["run"].as_str() {
+            let run: Value = serde_json::from_slice(&server.get(&format!("/api/runs/{id}"))?)?;
+            let rounds = run["variables"][0]["values"].as_array().map_or(0, Vec::len);
+            if rounds >= ROUNDS {
+                return browser.picture(&server.url(&format!("/runs/{id}")), LAB);
+            }
+        }
+        ensure!(begun.elapsed() < PATIENCE, "the run has not completed {ROUNDS} rounds");
+        std::thread::sleep(LOOK_EVERY);
     }
-    let site = scratch.join("site");
-    let published = plateau(program, scratch, &["publish"]).arg(&site).stdout(Stdio::null()).status()?;
-    ensure!(published.success(), "plateau publish failed");
-    Ok(site.join("index.html"))
+}
+
+/// A process that is killed at the end.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
 }
 
 /// Writes a page to be rendered; returns its path.
@@ -165,18 +196,20 @@ fn draw(page: &Path, (width, height): (u32, u32), png: &Path) -> anyhow::Result<
             .stderr(Stdio::null())
             .status();
         match drawn {
-            Ok(status) if status.success() && png.exists() => {
-                let bytes = std::fs::metadata(png)?.len();
-                ensure!(bytes <= MOST_BYTES, "{} has {bytes} B, more than {MOST_BYTES}", png.display());
-                println!("{} ({width}x{height}, {bytes} B)", png.display());
-                return Ok(());
-            }
+            Ok(status) if status.success() && png.exists() => return check(png, (width, height)),
             Ok(status) => bail!("{browser} failed with {status}"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).context(*browser),
         }
     }
     bail!("no browser found; install chromium")
+}
+
+fn check(png: &Path, (width, height): (u32, u32)) -> anyhow::Result<()> {
+    let bytes = std::fs::metadata(png)?.len();
+    ensure!(bytes <= MOST_BYTES, "{} has {bytes} B, more than {MOST_BYTES}", png.display());
+    println!("{} ({width}x{height}, {bytes} B)", png.display());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use record::{Loaded, Run};
 
 use crate::stamp::Stamp;
 
-/// Number of runs whose snapshots are kept.
-const MOST_SNAPSHOTS: usize = 24;
+/// Number of runs whose snapshots are kept: two dozen runs in progress, and as many others that someone looks at.
+const MOST_SNAPSHOTS: usize = 48;
 
 /// A run as its journal describes it.
 #[derive(Debug)]
@@ -26,8 +26,18 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    fn take(run: Run, stamp: Option<Stamp>, in_progress: bool) -> Result<Self, String> {
-        let loaded = run.load().map_err(|error| error.to_string())?;
+    /// Reads `run`. If `before` is an earlier snapshot of it, only the records after that snapshot are read.
+    fn take(
+        run: Run,
+        stamp: Option<Stamp>,
+        in_progress: bool,
+        before: Option<&Self>,
+    ) -> Result<Self, String> {
+        let loaded = match before.filter(|before| before.run.identity() == run.identity()) {
+            Some(before) => run.load_more(before.loaded.clone()),
+            None => run.load(),
+        };
+        let loaded = loaded.map_err(|error| error.to_string())?;
         let replayed = pts::replay(&run.file, &loaded.entries)?;
         let standing = Standing::of(&loaded.entries, &replayed.outcomes, in_progress);
         Ok(Self { run, loaded, replayed, standing, stamp })
@@ -49,7 +59,7 @@ impl Snapshots {
         // The journal's state is checked before the journal is read, so that a record that arrives in between causes
         // another reading instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
-        let in_progress = transfer::is_in_progress(&run);
+        let in_progress = transfer::appears_in_progress(&run);
         let is_current = |known: &Snapshot| {
             known.stamp == stamp
                 && known.run.identity() == run.identity()
@@ -62,7 +72,7 @@ impl Snapshots {
         let known = kept.iter().position(|(known, _)| *known == id).map(|at| kept.remove(at).1);
         let snapshot = match known {
             Some(known) if is_current(&known) => known,
-            _ => Arc::new(Snapshot::take(run, stamp, in_progress)?),
+            known => Arc::new(Snapshot::take(run, stamp, in_progress, known.as_deref())?),
         };
         if kept.len() == MOST_SNAPSHOTS {
             kept.remove(0);

@@ -10,6 +10,7 @@ use transfer::{Received, TransferError};
 
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
+use crate::followed::Followed;
 use crate::gate::{Access, Gate, Visitor};
 use crate::receivers::Receivers;
 use crate::snapshot::Snapshots;
@@ -68,7 +69,8 @@ pub struct App {
     /// Every address of the server, for pages that describe them.
     pub routes: &'static [Route],
     pub catalogue: Arc<Catalogue>,
-    pub snapshots: Snapshots,
+    pub snapshots: Arc<Snapshots>,
+    pub followed: Followed,
     pub starts: Arc<Starts>,
     pub receivers: Receivers,
     pub models: Vec<&'static str>,
@@ -87,12 +89,15 @@ impl App {
         options: Options,
     ) -> Result<Self, ServeError> {
         let catalogue = Arc::new(Catalogue::of(options.library.clone()));
+        let snapshots = Arc::new(Snapshots::default());
+        let followed = Followed::of(Arc::clone(&catalogue), Arc::clone(&snapshots));
         let starts = Starts::of(Arc::clone(&catalogue), options.program, queue, options.launcher)?;
         Ok(Self {
             gate,
             routes,
             catalogue,
-            snapshots: Snapshots::default(),
+            snapshots,
+            followed,
             starts,
             receivers: Receivers::of(options.library),
             models: options.models,
@@ -111,6 +116,7 @@ impl App {
     /// Ends the open event streams.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.followed.stop();
         self.starts.stop();
     }
 

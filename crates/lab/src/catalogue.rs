@@ -269,7 +269,7 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
 /// Whether a row is still valid: even if the journal is unchanged, the process that executes the run may have started
 /// or ended.
 fn is_current(row: &Row, dir: &Path) -> bool {
-    let is_running = || Run::open(dir).is_ok_and(|run| transfer::is_in_progress(&run));
+    let is_running = || Run::open(dir).is_ok_and(|run| transfer::appears_in_progress(&run));
     match row.state {
         State::Known(Standing::Running) => is_running(),
         State::Known(Standing::Incomplete) => !is_running(),
@@ -291,7 +291,7 @@ fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
 /// Folds a run.
 fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
-    let in_progress = transfer::is_in_progress(&run);
+    let in_progress = transfer::appears_in_progress(&run);
     let file = Arc::new(run.file.clone());
     let judged = run.load().map_err(|error| error.to_string()).and_then(|loaded| {
         let replayed = pts::replay(&run.file, &loaded.entries)?;

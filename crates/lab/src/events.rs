@@ -11,27 +11,29 @@ use pts::Standing;
 use record::{Entry, Event, Note};
 use serde_json::json;
 use stdx::units::grouped;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::app::App;
+use crate::followed::Seen;
 use crate::gate::Visitor;
 use crate::live::segment;
-use follow::Stamp;
 
-/// Interval at which the journal is polled.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Interval at which the session of a viewer is checked, in addition to the check before each event.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Interval of comments that keep proxies from closing an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Number of records sent per poll; the rest are sent after the next poll.
+/// Number of records of a viewer that are kept in memory until they are sent.
 const MOST_RECORDS: usize = 500;
 
-/// Position of a reader in a journal.
-struct Reader {
+/// The stream of one viewer.
+struct Viewer {
     app: Arc<App>,
     visitor: Visitor,
     id: String,
+    seen: watch::Receiver<Option<Seen>>,
     /// Number of the next record to send.
     next: u64,
-    seen: Option<Stamp>,
     waiting: std::vec::IntoIter<Sent>,
     ended: bool,
 }
@@ -43,60 +45,55 @@ pub fn events(
     id: String,
     next: u64,
 ) -> Sse<impl Stream<Item = Result<Sent, Infallible>>> {
-    let reader = Reader { app, visitor, id, next, seen: None, waiting: Vec::new().into_iter(), ended: false };
-    let stream = stream::unfold(reader, |mut reader| async move {
+    let (seen, waiting) = (app.followed.follow(&id), Vec::new().into_iter());
+    let viewer = Viewer { app, visitor, id, seen, next, waiting, ended: false };
+    let stream = stream::unfold(viewer, |mut viewer| async move {
         loop {
-            if let Some(sent) = reader.waiting.next() {
-                return Some((Ok(sent), reader));
+            if let Some(sent) = viewer.waiting.next() {
+                return Some((Ok(sent), viewer));
             }
-            if reader.ended || reader.app.is_stopping() {
+            if viewer.ended {
                 return None;
             }
-            let look = tokio::task::spawn_blocking(move || {
-                reader.look();
-                reader
+            let next = viewer.next;
+            let is_news = |seen: &Option<Seen>| seen.as_ref().is_some_and(|seen| seen.is_news(next));
+            let news = match timeout(CHECK_EVERY, viewer.seen.wait_for(is_news)).await {
+                Ok(Ok(seen)) => seen.clone(),
+                // The run cannot be read, or the server stops.
+                Ok(Err(_)) => return None,
+                Err(_) => None,
+            };
+            let taken = tokio::task::spawn_blocking(move || {
+                viewer.take(news.as_ref());
+                viewer
             });
-            reader = look.await.ok()?;
-            if reader.waiting.len() == 0 && !reader.ended {
-                tokio::time::sleep(LOOK_EVERY).await;
-            }
+            viewer = taken.await.ok()?;
         }
     });
     Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT))
 }
 
-impl Reader {
-    /// Collects the new events. If no process is working on the run, the stream ends after the last record.
-    fn look(&mut self) {
+impl Viewer {
+    /// Collects the new events, unless the session has ended. If no process is working on the run, the stream ends
+    /// after the last record.
+    fn take(&mut self, news: Option<&Seen>) {
         if !self.app.gate.lasts(&self.visitor) {
             self.waiting =
                 vec![Sent::default().event("signed-out").data("the session has ended")].into_iter();
             self.ended = true;
             return;
         }
-        let Some(run) = self.app.catalogue.run(&self.id) else {
+        let Some(seen) = news else { return };
+        let Some(snapshot) = self.app.followed.snapshot(&self.id, seen) else {
             self.ended = true;
             return;
         };
-        let stamp = Stamp::of(&run.journal_path());
-        let is_running = transfer::is_in_progress(&run);
-        if is_running && stamp == self.seen {
-            return;
-        }
-        let Ok(snapshot) = self.app.snapshots.of(run) else {
-            self.ended = true;
-            return;
-        };
-        self.seen = stamp;
         let entries = &snapshot.loaded.entries;
         let new = entries.iter().filter(|entry| entry.seq >= self.next).take(MOST_RECORDS);
         let mut sent: Vec<Sent> = new.map(of_entry).collect();
         self.next += sent.len() as u64;
         let is_complete = entries.last().is_none_or(|last| last.seq < self.next);
-        if !is_complete {
-            // Continue at the next poll even if the journal has not changed.
-            self.seen = None;
-        } else if snapshot.standing != Standing::Running {
+        if is_complete && snapshot.standing != Standing::Running {
             sent.push(Sent::default().event("end").data(snapshot.standing.verdict()));
             self.ended = true;
         }

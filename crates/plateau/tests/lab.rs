@@ -6,6 +6,8 @@ mod browser;
 mod lab_server;
 mod support;
 
+use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lab_server::{Response, Server, events};
@@ -431,4 +433,56 @@ fn damaged_archives_are_shown_and_archived_runs_cannot_be_resumed() {
         assert!(refused.status == 422 && refused.body.contains("is archived"), "{}", refused.body);
     }
     assert_eq!(operator.json("/api/starts"), serde_json::json!([]));
+}
+
+#[test]
+fn every_viewer_of_a_run_receives_each_record_once() {
+    const VIEWERS: usize = 6;
+    let bench = Bench::new();
+    let run = lab_server::demo(&bench);
+    let path = bench.library().join(&run).join("journal");
+    let text = support::text(&path);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    // The header and some records; the others are appended while the viewers watch.
+    let (first, rest) = lines.split_at(10);
+    std::fs::write(&path, first.concat()).expect("writable");
+    let mut journal = std::fs::File::options().append(true).open(&path).expect("a journal");
+    journal.lock().expect("a lock");
+    let server = Server::start(&bench);
+    let cookie = server.enter();
+    let received = AtomicUsize::new(0);
+    let watch = &|number: usize| {
+        let mut all: Vec<(u64, String)> = Vec::new();
+        let mut is_over = false;
+        while !is_over {
+            let last = all.last().map(|(id, _)| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
+            let mut left = 3 + 7 * number;
+            let headers = format!("{cookie}{last}");
+            // Some viewers often lose their connection.
+            all.extend(events(&server, &format!("/api/runs/{run}/events"), &headers, |data| {
+                is_over = data == "steady state";
+                left = left.saturating_sub(1);
+                received.fetch_add(1, Ordering::Relaxed);
+                is_over || (left == 0 && number < VIEWERS - 1)
+            }));
+        }
+        all
+    };
+    let all: Vec<Vec<(u64, String)>> = std::thread::scope(|scope| {
+        let viewers: Vec<_> = (0..VIEWERS).map(|number| scope.spawn(move || watch(number))).collect();
+        for (written, lines) in rest.chunks(9).enumerate() {
+            journal.write_all(lines.concat().as_bytes()).expect("writable");
+            let begun = Instant::now();
+            while received.load(Ordering::Relaxed) < VIEWERS * (first.len() - 1 + 9 * written) {
+                assert!(begun.elapsed() < PATIENCE, "records are missing");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        drop(journal);
+        viewers.into_iter().map(|viewer| viewer.join().expect("a viewer")).collect()
+    });
+    for (number, records) in all.iter().enumerate() {
+        let ids: Vec<u64> = records.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, (0..lines.len() as u64 - 1).collect::<Vec<_>>(), "viewer {number}");
+    }
 }

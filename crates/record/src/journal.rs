@@ -30,7 +30,7 @@ pub use error::JournalError;
 pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
 pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
 pub use loaded::{Loaded, TornTail};
-pub(crate) use reading::parse as parse_reader;
+pub(crate) use reading::{parse as parse_reader, parse_more};
 pub use verifier::{Unverified, Verifier};
 
 /// A journal open for appending, by one process at a time.

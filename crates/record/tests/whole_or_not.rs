@@ -268,11 +268,43 @@ fn a_run_in_progress_is_known_and_stays() {
     let dir = tempfile::tempdir().expect("a folder");
     let library = Library::at(dir.path());
     let (run, journal) = library.create(run_file("abcdef-iops")).expect("a run");
-    assert!(run.is_in_progress().expect("a lock"));
+    assert!(run.is_in_progress().expect("a lock") && run.appears_in_progress().expect("a lock"));
     assert!(matches!(run.clone().remove(), Err(LibraryError::InProgress { .. })));
     drop(journal);
-    assert!(!run.is_in_progress().expect("a lock"));
+    assert!(!run.is_in_progress().expect("a lock") && !run.appears_in_progress().expect("a lock"));
     assert_eq!(run.load().expect("a journal").entries.len(), 1, "it was not touched");
+}
+
+#[test]
+fn only_appended_records_are_read_unless_the_journal_has_changed_otherwise() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (run, mut journal) = Library::at(dir.path()).create(run_file("abcdef-iops")).expect("a run");
+    let mut known = run.load().expect("a journal");
+    // A mark that is lost when the first record is read again.
+    let (mark, first) = (jiff::Timestamp::UNIX_EPOCH, known.entries[0].wall);
+    known.entries[0].wall = mark;
+    let mut more = |length_ns| drop(journal.append(Event::Idled { length_ns }).expect("appended"));
+    more(1);
+    more(2);
+    let known = run.load_more(known).expect("a journal");
+    assert_eq!((known.entries.len(), known.entries[0].wall), (3, mark));
+    assert_eq!(known.digest, run.load().expect("a journal").digest);
+    let again = run.load_more(known.clone()).expect("a journal");
+    assert_eq!((again.entries.len(), again.entries[0].wall), (3, first), "nothing was appended");
+    more(3);
+    let path = run.journal_path();
+    let mut bytes = std::fs::read(&path).expect("readable");
+    let last = bytes.len() - 10;
+    bytes[last] ^= 1;
+    std::fs::write(&path, &bytes).expect("writable");
+    let text =
+        |result: Result<record::Loaded, LibraryError>| result.map(drop).expect_err("damaged").to_string();
+    assert_eq!(text(run.load_more(known.clone())), text(run.load()));
+    // A journal with fewer records, as if an older copy of it had been restored.
+    let shorter = bytes.iter().position(|byte| *byte == b'\n').expect("a header");
+    let second = bytes[shorter + 1..].iter().position(|byte| *byte == b'\n').expect("a record");
+    std::fs::write(&path, &bytes[..shorter + 1 + second + 1]).expect("writable");
+    assert_eq!(run.load_more(known).expect("a journal").entries.len(), 1);
 }
 
 #[test]

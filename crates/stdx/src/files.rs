@@ -15,7 +15,7 @@ mod within;
 
 pub use folder::{Folder, WriteError};
 pub use kind::FileKind;
-pub use lock::{is_locked, try_lock, try_lock_each};
+pub use lock::{is_locked, is_locked_now, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 pub use resolve::resolve;

@@ -102,11 +102,12 @@ impl Mark {
     }
 }
 
-/// Returns whether a process is working on a run: here or, for a copy, at its source as of the last transfer.
+/// Returns whether a process appears to be working on a run: here or, for a copy, at its source when that was last known. For
+/// pages and terminals, which ask again soon ([`Run::appears_in_progress`]).
 #[must_use]
-pub fn is_in_progress(run: &Run) -> bool {
+pub fn appears_in_progress(run: &Run) -> bool {
     let is_there = || mark_of(run).is_ok_and(|mark| mark.is_some_and(|mark| mark.source_in_progress));
-    run.is_in_progress().unwrap_or(false) || is_there()
+    run.appears_in_progress().unwrap_or(false) || is_there()
 }
 
 /// Returns the mark of a run; `None` if it is not a copy.

@@ -102,7 +102,7 @@ impl Source {
                 self.runs.insert(dir, run);
             }
         }
-        let is_in_progress = |run: &Run| run.is_in_progress().unwrap_or(false);
+        let is_in_progress = |run: &Run| run.appears_in_progress().unwrap_or(false);
         let started = self.runs.iter().filter(|(_, run)| is_in_progress(run)).map(|(dir, _)| dir.clone());
         self.chosen.extend(started);
     }

@@ -4,10 +4,8 @@
 //! The runs in progress are recorded runs whose records are appended to new journals at a steady rate, together with
 //! the file `live`. Each viewer makes the requests of the page's script.
 
-mod browser;
 mod pairs;
 mod running;
-mod server;
 mod viewers;
 
 use std::collections::BTreeSet;
@@ -19,9 +17,9 @@ use anyhow::{Context as _, ensure};
 use super::library::{Made, OTHER};
 use super::release::built;
 use super::results::{Benchmark, Measured, Results, Row, median, part};
-use browser::Browser;
+use crate::browser::Browser;
+use crate::lab_server::Server;
 use running::Running;
-use server::Server;
 use viewers::{All, Viewers};
 
 /// The benchmark.
@@ -31,7 +29,7 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<LabOptions>("lab", false);
 #[derive(clap::Args)]
 struct LabOptions {
     /// Number of runs in the library
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..))]
     runs: u32,
     /// Number of runs in progress
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -42,8 +40,8 @@ struct LabOptions {
     /// Seconds during which the viewers watch
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..))]
     seconds: u64,
-    /// Number of pairs of a watched and an unwatched run
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Pairs of a watched and an unwatched run; 0 to measure only the server
+    #[arg(long, default_value_t = 9)]
     pairs: u32,
     /// Release binary to measure [default: built from this tree]
     #[arg(long, value_name = "FILE")]
@@ -71,7 +69,9 @@ impl Measured for LabOptions {
             std::fs::remove_dir_all(&folder)?;
         }
         let mut rows = Vec::new();
-        rows.extend(pairs::rows(&binary, &folder, &self.targets, self.pairs)?);
+        if self.pairs > 0 {
+            rows.extend(pairs::rows(&binary, &folder, &self.targets, self.pairs)?);
+        }
         let made = Made::of(&binary, &folder, self.runs)?;
         self.server_rows(&binary, &made, &folder, &mut rows)?;
         drop(made);

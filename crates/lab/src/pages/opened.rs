@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use maud::Markup;
+
 use super::frame::problem;
-use crate::app::{Answer, App, Call};
+use crate::app::{Answer, App, Call, HTML};
+use crate::parts::Part;
 use crate::snapshot::Snapshot;
 
 /// Why a run is not shown.
@@ -31,5 +34,13 @@ pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Ans
         Err(Unopened::Unreadable(why)) => {
             Answer { status: 500, ..Answer::html(problem("The run cannot be read", &why)) }
         }
+    }
+}
+
+/// A part of the page of the run named by the path, shared by the viewers who follow the run.
+pub fn shared(app: &App, call: &Call, part: Part, content: fn(&Snapshot) -> Markup) -> Answer {
+    match app.followed.part(call.name(), part, |snapshot| content(snapshot).into_string()) {
+        Some(text) => Answer::of(HTML, text),
+        None => with_snapshot(app, call, |snapshot| Answer::html(content(snapshot))),
     }
 }

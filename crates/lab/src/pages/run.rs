@@ -16,7 +16,7 @@ use super::frame::{Page, age, badge, moment};
 use super::heat::{self, Source};
 use super::labels;
 use super::matrix;
-use super::opened::with_snapshot;
+use super::opened::{shared, with_snapshot};
 use super::picture;
 use super::plot;
 use super::second;
@@ -25,6 +25,7 @@ use crate::app::{Answer, App, Call};
 use crate::assets;
 use crate::catalogue::State;
 use crate::live::{Live, Place, Variable, estimate_text};
+use crate::parts::Part;
 use crate::snapshot::Snapshot;
 
 /// Number of rounds before the current one shown as separate segments.
@@ -60,7 +61,7 @@ pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
 
 /// `/runs/{id}/live`: the part of the page that changes.
 pub fn part(app: &App, call: &Call) -> Answer {
-    with_snapshot(app, call, |snapshot| Answer::html(served(snapshot)))
+    shared(app, call, Part::Record, served)
 }
 
 /// `/runs/{id}/page`: the page as one file that needs no server.

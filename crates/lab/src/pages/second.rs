@@ -5,9 +5,10 @@ use pts::Standing;
 use record::{Live, LiveSecond, Segment};
 use stdx::units::{grouped, span};
 
-use super::opened::with_snapshot;
+use super::opened::shared;
 use super::plot;
 use crate::app::{Answer, App, Call};
+use crate::parts::Part;
 use crate::snapshot::Snapshot;
 
 /// Age above which the file is considered stale.
@@ -15,7 +16,7 @@ const MOST_AGE_NS: u64 = 10_000_000_000;
 
 /// `/runs/{id}/second`: the part of a run's page that changes every second.
 pub fn part(app: &App, call: &Call) -> Answer {
-    with_snapshot(app, call, |snapshot| Answer::html(content(snapshot)))
+    shared(app, call, Part::Second, content)
 }
 
 /// The run's current activity; nothing if it is not in progress.

@@ -45,7 +45,7 @@ fn which(library: &Library, options: &Watch) -> Done<Which> {
         return Ok(Which::One(Box::new(library.find(name)?)));
     }
     let (mut runs, _) = library.list()?;
-    runs.retain(|run| run.is_in_progress().unwrap_or(false));
+    runs.retain(|run| run.appears_in_progress().unwrap_or(false));
     let newest = runs.into_iter().max_by_key(|run| run.file.created);
     newest.map(|run| Which::One(Box::new(run))).ok_or_else(|| {
         let text = "no run is in progress; `plateau watch latest` shows the latest run, and `plateau watch --all` waits for one";

@@ -56,7 +56,7 @@ impl Batch {
     }
 }
 
-/// The batches of a journal, without its first line. If the journal cannot be read to its end, the error follows the
+/// The batches of a journal, from some record on. If the journal cannot be read to its end, the error follows the
 /// batch of the lines before it.
 pub(super) struct Batches<'a> {
     input: &'a mut dyn BufRead,
@@ -83,12 +83,12 @@ impl Iterator for Batches<'_> {
 }
 
 impl<'a> Batches<'a> {
-    /// Divides the rest of `input`, which follows the first line; `digest` is the link of that line.
-    pub fn of(input: &'a mut dyn BufRead, batch_bytes: usize, digest: Digest) -> Self {
+    /// Divides the rest of `input`, which begins with record `next_seq`; `digest` is the link of the line before it.
+    pub fn of(input: &'a mut dyn BufRead, batch_bytes: usize, next_seq: u64, digest: Digest) -> Self {
         Self {
             input,
             batch_bytes,
-            next_seq: 0,
+            next_seq,
             stated: digest,
             failure: None,
             is_over: false,

@@ -37,3 +37,10 @@ pub struct Loaded {
     pub(super) last_line: Vec<u8>,
     pub(super) amounts: Amounts,
 }
+
+impl Loaded {
+    /// Returns the length of the header and all complete records.
+    pub(crate) const fn whole_bytes(&self) -> u64 {
+        self.whole_bytes
+    }
+}

@@ -27,19 +27,32 @@ const MOST_HEADER_BYTES: u64 = 100;
 
 /// Parses a journal in batches, because the text may take more memory than all records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
-    let threads = stdx::parallel::processors().min(MOST_THREADS);
-    parse_in_batches(input, path, BATCH_BYTES, threads)
+    let loaded = begun(input, path)?;
+    continue_in_batches(loaded, input, path, BATCH_BYTES, threads())
 }
 
-fn parse_in_batches(
+/// Parses the records after those in `loaded`, whose end is the beginning of `input`.
+pub(crate) fn parse_more(
+    loaded: Loaded,
+    input: &mut dyn BufRead,
+    path: &Path,
+) -> Result<Loaded, JournalError> {
+    continue_in_batches(Loaded { torn: None, ..loaded }, input, path, BATCH_BYTES, threads())
+}
+
+fn threads() -> usize {
+    stdx::parallel::processors().min(MOST_THREADS)
+}
+
+fn continue_in_batches(
+    mut loaded: Loaded,
     input: &mut dyn BufRead,
     path: &Path,
     batch_bytes: usize,
     threads: usize,
 ) -> Result<Loaded, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.into(), source };
-    let mut loaded = begun(input, path)?;
-    let mut batches = Batches::of(input, batch_bytes, loaded.digest);
+    let mut batches = Batches::of(input, batch_bytes, loaded.entries.len() as u64, loaded.digest);
     thread::scope(|scope| {
         let mut pending = VecDeque::new();
         let mut failure = None;
@@ -206,6 +219,15 @@ mod tests {
         text.into_bytes()
     }
 
+    fn parse_in_batches(
+        input: &mut dyn BufRead,
+        path: &Path,
+        batch_bytes: usize,
+        threads: usize,
+    ) -> Result<Loaded, JournalError> {
+        continue_in_batches(begun(input, path)?, input, path, batch_bytes, threads)
+    }
+
     /// What was read, or the error.
     fn read(bytes: &[u8], batch_bytes: usize, threads: usize) -> String {
         let path = Path::new("journal");
@@ -276,7 +298,7 @@ mod tests {
         let mut input = reader();
         assert!(begun(&mut input, Path::new("journal")).is_ok());
         let batches: Vec<Batch> =
-            Batches::of(&mut input, BATCH_BYTES, Digest::of(b"")).collect::<io::Result<_>>().unwrap();
+            Batches::of(&mut input, BATCH_BYTES, 0, Digest::of(b"")).collect::<io::Result<_>>().unwrap();
         assert!(batches.iter().all(|batch| batch.bytes() < 2 * MOST_LINE_BYTES));
         assert!(batches.iter().map(Batch::bytes).sum::<usize>() < 2 * MOST_LINE_BYTES);
         let loaded = parse(&mut reader(), Path::new("journal")).unwrap();
@@ -289,6 +311,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_journal_that_is_read_in_two_parts_equals_one_that_is_read_at_once(
+            records in 1u64..12,
+            first in any::<prop::sample::Index>(),
+            second in any::<prop::sample::Index>(),
+        ) {
+            let (whole, path) = (journal(records), Path::new("journal"));
+            let header = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+            let ends = [first, second].map(|index| header + index.index(whole.len() + 1 - header));
+            let (first, second) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            let known = parse(&mut &whole[..first], path).unwrap();
+            let mut rest = &whole[known.whole_bytes as usize..second];
+            let more = parse_more(known, &mut rest, path).unwrap();
+            let at_once = parse(&mut &whole[..second], path).unwrap();
+            prop_assert_eq!(format!("{more:?}"), format!("{at_once:?}"));
+        }
+
         #[test]
         fn batches_and_threads_make_no_difference(
             records in 0u64..20,

@@ -9,7 +9,7 @@ use super::archive::{self, ArchivedJournal, JOURNAL, RUN_FILE, Unpacker};
 use super::error::{LibraryError, io};
 use super::nascent;
 use super::run_json::{MOST_RUN_FILE_BYTES, parse_run_file};
-use crate::journal::{MOST_JOURNAL_BYTES, parse_reader, read_journal_on};
+use crate::journal::{MOST_JOURNAL_BYTES, parse_more, parse_reader, read_journal_on};
 use crate::storage::{self, Storage, Stored};
 use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
 
@@ -227,16 +227,53 @@ impl Run {
         Ok(loaded)
     }
 
+    /// Same as [`load`](Self::load), but reads only the records that were appended since `known` was read from this run, and
+    /// checks that they continue it. For observers, who read a journal whenever it grows; a change to the known records
+    /// is noticed only if nothing was appended.
+    ///
+    /// # Errors
+    /// Same as [`load`](Self::load).
+    pub fn load_more(&self, known: Loaded) -> Result<Loaded, LibraryError> {
+        let (path, records) = (self.journal_path(), known.entries.len());
+        let appended = || {
+            let mut stored = self.storage.open(&path).ok()?;
+            let mut rest = stored.reader_from(known.whole_bytes(), MOST_JOURNAL_BYTES).ok()?;
+            parse_more(known, &mut rest, &path).ok()
+        };
+        let loaded = if self.is_archived { None } else { appended() };
+        match loaded.filter(|loaded| loaded.entries.len() > records) {
+            Some(loaded) => self.check_digest(&loaded).map(|()| loaded),
+            // Reading the whole journal shows what has happened to it.
+            None => self.load(),
+        }
+    }
+
     /// Returns whether a process is currently working on the run.
     ///
     /// # Errors
     /// Returns an error if the journal cannot be opened, or the file system does not support locks.
     pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
+        self.is_held(|journal| journal.is_locked())
+    }
+
+    /// Same as [`is_in_progress`](Self::is_in_progress), but never waits, for observers that ask again: just after a process
+    /// was killed, a run can appear to be in progress for a moment.
+    ///
+    /// # Errors
+    /// Same as [`is_in_progress`](Self::is_in_progress).
+    pub fn appears_in_progress(&self) -> Result<bool, LibraryError> {
+        self.is_held(|journal| journal.is_locked_now())
+    }
+
+    fn is_held(
+        &self,
+        query: impl FnOnce(&dyn Stored) -> std::io::Result<bool>,
+    ) -> Result<bool, LibraryError> {
         if self.is_archived {
             return Ok(false);
         }
         let path = self.journal_path();
-        self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
+        self.storage.open(&path).and_then(|journal| query(&*journal)).map_err(|e| io("lock", &path, e))
     }
 
     /// Permanently removes the run. The run disappears from the library at once; then its files are deleted

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -89,6 +89,16 @@ pub trait Stored: Debug + Send {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
+    /// Same as [`reader`](Self::reader), from byte `at` on; at the end of the file if it is shorter.
+    ///
+    /// # Errors
+    /// Same as [`reader`](Self::reader).
+    fn reader_from(&mut self, at: u64, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        let mut reader = self.reader(limit_bytes)?;
+        io::copy(&mut (&mut reader).take(at), &mut io::sink())?;
+        Ok(reader)
+    }
+
     /// Same as [`reader`](Self::reader), for a reader that keeps the file open.
     ///
     /// # Errors
@@ -140,6 +150,15 @@ pub trait Stored: Debug + Send {
     /// # Errors
     /// Returns an error if the operation fails.
     fn is_locked(&self) -> io::Result<bool>;
+
+    /// Same as [`is_locked`](Self::is_locked), but never waits. The answer can be outdated for a moment if the holder has
+    /// just been killed.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails.
+    fn is_locked_now(&self) -> io::Result<bool> {
+        self.is_locked()
+    }
 
     /// Returns the kind and identity of this file or folder.
     ///

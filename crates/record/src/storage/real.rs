@@ -81,6 +81,12 @@ impl Stored for File {
         Ok(Box::new(BufReader::with_capacity(PIECE_BYTES, self.take(limit_bytes))))
     }
 
+    fn reader_from(&mut self, at: u64, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        rewind(self, limit_bytes)?;
+        self.seek(SeekFrom::Start(at))?;
+        Ok(Box::new(BufReader::new(self.take(limit_bytes.saturating_sub(at)))))
+    }
+
     fn into_reader(mut self: Box<Self>, limit_bytes: u64) -> io::Result<Box<dyn BufRead + Send>> {
         rewind(&mut self, limit_bytes)?;
         Ok(Box::new(BufReader::with_capacity(PIECE_BYTES, self.take(limit_bytes))))
@@ -115,6 +121,10 @@ impl Stored for File {
 
     fn is_locked(&self) -> io::Result<bool> {
         stdx::files::is_locked(self)
+    }
+
+    fn is_locked_now(&self) -> io::Result<bool> {
+        stdx::files::is_locked_now(self)
     }
 
     fn found(&self) -> io::Result<Found> {

@@ -72,7 +72,22 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Held locks, by device and inode number of the file, each with the time of the last query that found it held.
+/// Returns whether another process holds a lock on `file` at this moment, without keeping a lock and without waiting.
+///
+/// For observers that ask again: if the holder has just been killed while starting another program, the lock is held until
+/// the exec of the child, so the answer can be outdated for a moment. [`is_locked`] waits for that.
+///
+/// # Errors
+/// Returns an error if the file system does not support locks, or a system call fails.
+pub fn is_locked_now(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Locks that were held, by device and inode number of their files, and when that was last found.
 struct Held(BTreeMap<(u64, u64), Instant>);
 
 impl Held {
@@ -114,12 +129,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let open = || File::options().create(true).append(true).read(true).open(&path).expect("a file");
-        let (holder, other) = (open(), open());
-        assert!(!is_locked(&other).expect("locks"));
-        assert!(try_lock(&holder).expect("locks"), "the query must not keep the lock");
-        assert!(is_locked(&other).expect("locks"));
-        drop(holder);
-        assert!(!is_locked(&other).expect("locks"));
+        for query in [is_locked, is_locked_now] {
+            let (holder, other) = (open(), open());
+            assert!(!query(&other).expect("locks"));
+            assert!(try_lock(&holder).expect("locks"), "the query must not keep the lock");
+            assert!(query(&other).expect("locks"));
+            drop(holder);
+            assert!(!query(&other).expect("locks"));
+        }
     }
 
     #[test]

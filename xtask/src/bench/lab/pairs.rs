@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 
-use super::server::Server;
 use super::viewers::{All, Viewers};
 use crate::bench::results::{Row, median, part};
+use crate::lab_server::Server;
 
 /// A test with small blocks at QD 1, whose figures depend most on other load on the host.
 const TEST: &str = "lat";

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 
-use super::server::Server;
+use crate::lab_server::Server;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -7,9 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::server::Server;
+use crate::lab_server::Server;
 
 const BROWSER: &str = "chromium";
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -82,6 +84,17 @@ impl Browser {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Loads a page in a window of this size with light colours; returns a picture of it as PNG.
+    pub fn picture(&mut self, url: &str, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {
+        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.ask("Emulation.setDeviceMetricsOverride", &screen)?;
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": "light" }] });
+        self.ask("Emulation.setEmulatedMedia", &features)?;
+        self.first_paint_ms(url)?;
+        let picture = self.ask("Page.captureScreenshot", &json!({ "format": "png" }))?;
+        Ok(STANDARD.decode(picture["data"].as_str().context("no picture")?)?)
     }
 
     fn ask(&mut self, method: &str, parameters: &Value) -> anyhow::Result<Value> {
