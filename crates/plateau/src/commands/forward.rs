@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forward::{Address, Client, Connection, Round, Service};
+use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::with_causes;
-use transfer::{Source, TransferError, send};
+use transfer::{Sent, Source, TransferError, send};
 
 use super::copy;
 use crate::cli::{Cli, Forward, Push, ServerOptions};
@@ -57,36 +58,99 @@ fn once(cli: &Cli, round: Round) -> Done {
     }
 }
 
-/// `plateau push RUN... URL`.
+/// `plateau push RUN... URL`. A run that cannot be sent does not keep the others from being sent.
 pub fn push(cli: &Cli, options: &Push) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let runs = places::chosen(&library, &options.runs, options.all)?;
-    // All runs are checked before the first run is sent.
-    for run in &runs {
-        copy::check(run, options.in_progress)?;
-    }
     let stop: Arc<AtomicBool> = signals::watch()?;
     let mut client = Client::of(connection(&options.to, &options.server)?, Arc::clone(&stop));
-    let mut pushed = Vec::new();
-    for run in runs {
+    let (runs, mut failures) = requested(&library, options)?;
+    let (mut pushed, mut is_server_failing) = (Vec::new(), false);
+    let mut runs = runs.into_iter();
+    for run in runs.by_ref() {
         let id = run.file.id.clone();
-        client.set_directory(run.dir.display().to_string());
-        let go_on = &mut |_| {
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let sent = send(&mut Source::of(run), &mut client, go_on).and_then(|sent| match sent.has_all {
-            true => Ok(sent),
-            false => Err(TransferError::Unreachable { text: "stopped".into() }),
-        });
-        let sent = sent.map_err(|error| {
-            Failure::from(error).of_run(&id).with_document(json!({ "pushed": pushed.clone() }))
-        })?;
-        if !cli.json {
-            printer::print(&copy::text(&id, sent, false))?;
+        if let Err(failure) = copy::check(&run, options.in_progress) {
+            failures.push(failure);
+            continue;
         }
-        pushed.push(copy::document(&id, sent));
+        match push_one(run, &mut client, &stop) {
+            Ok(sent) => {
+                is_server_failing = false;
+                if !cli.json {
+                    printer::print(&copy::text(&id, sent, false))?;
+                }
+                pushed.push(copy::document(&id, sent));
+            }
+            Err(error) => {
+                let is_over = stop.load(Ordering::Relaxed) || is_last_attempt(&error, is_server_failing);
+                is_server_failing = matches!(error, TransferError::Unreachable { .. });
+                failures.push(Failure::from(error).of_run(&id));
+                if is_over {
+                    break;
+                }
+            }
+        }
     }
-    if cli.json { printer::print_json(&json!({ "pushed": pushed })) } else { Ok(()) }
+    let not_tried: Vec<String> = runs.map(|run| run.file.id).collect();
+    conclude(cli, &pushed, failures, &not_tried)
+}
+
+/// The runs to send, and why the others in the library cannot be read.
+fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)> {
+    if !options.all {
+        return Ok((places::chosen(library, &options.runs, false)?, Vec::new()));
+    }
+    let (runs, unreadable) = library.list()?;
+    if runs.is_empty() && unreadable.is_empty() {
+        return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
+    }
+    Ok((runs, unreadable.into_iter().map(Failure::from).collect()))
+}
+
+fn push_one(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, TransferError> {
+    client.set_directory(run.dir.display().to_string());
+    let go_on = &mut |_| {
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    send(&mut Source::of(run), client, go_on).and_then(|sent| match sent.has_all {
+        true => Ok(sent),
+        false => Err(TransferError::Unreachable { text: "stopped".into() }),
+    })
+}
+
+/// Whether no further run is tried after this error: the server does not admit the sender, or has failed twice in
+/// succession. A single failure may concern only the run.
+const fn is_last_attempt(error: &TransferError, has_failed_before: bool) -> bool {
+    match error {
+        TransferError::NotAdmitted { .. } => true,
+        TransferError::Unreachable { .. } => has_failed_before,
+        _ => false,
+    }
+}
+
+/// Reports the outcome of all runs. The gravest failure determines the exit code.
+fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: &[String]) -> Done {
+    let mut document = json!({ "pushed": pushed });
+    let Some(exit) = failures.iter().map(|failure| failure.exit).max_by_key(|exit| exit.gravity()) else {
+        return if cli.json { printer::print_json(&document) } else { Ok(()) };
+    };
+    let problem = |failure: &Failure| json!({ "run": failure.run, "problem": failure.message() });
+    document["failed"] = failures.iter().map(problem).collect();
+    document["not_tried"] = json!(not_tried);
+    let not_sent = failures.len() + not_tried.len();
+    let total = pushed.len() + not_sent;
+    if total == 1 {
+        return Err(failures.remove(0).with_document(document));
+    }
+    for failure in &failures {
+        let of_run = failure.run.as_ref().map(|id| format!("run {id}: ")).unwrap_or_default();
+        printer::print_line(&format!("plateau: {of_run}{}", failure.message()));
+    }
+    let rest = match not_tried.len() {
+        0 => String::new(),
+        count => format!("; {count} of them were not tried"),
+    };
+    Err(Failure::text(exit, format!("{not_sent} of {total} runs were not sent{rest}"))
+        .with_document(document))
 }
 
 fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {
