@@ -1,6 +1,8 @@
 //! `plateau push` and `plateau forward`: runs reach a server over connections that lose, delay, duplicate and cut
 //! requests, and the server accepts only what verifies.
 
+#[path = "forwarded/certified.rs"]
+mod certified;
 #[path = "forwarded/fake.rs"]
 mod fake;
 #[path = "support/lab_server/mod.rs"]
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use forward::{Client, Connection, Service};
+use forward::{Client, Connection, Credential, Service};
 use lab_server::Server;
 use record::Library;
 use serde_json::Value;
@@ -376,7 +378,7 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
     let library = host.library();
     let connection = Connection {
         address: format!("http://{}", proxy.address()).parse().expect("an address"),
-        token: lab.token("rack7"),
+        credential: Credential::Token(lab.token("rack7")),
         ca_file: None,
     };
     let stop = Arc::new(AtomicBool::new(false));
@@ -428,7 +430,7 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
 /// The service that sends the runs of a host.
 fn service(host: &Bench, url: &str, token: String) -> Service {
     let address = url.parse().expect("an address");
-    let connection = Connection { address, token, ca_file: None };
+    let connection = Connection { address, credential: Credential::Token(token), ca_file: None };
     let stop = Arc::new(AtomicBool::new(false));
     Service::of(Library::at(host.library()), Client::of(connection, Arc::clone(&stop)), stop)
 }

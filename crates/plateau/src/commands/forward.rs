@@ -1,15 +1,14 @@
 //! `plateau forward` and `plateau push`: send runs to a server, continuously or once.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forward::{Address, Client, Connection, Round, Service};
+use forward::{Address, Client, Connection, Credential, Round, Service};
 use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::with_causes;
-use transfer::{Sent, Source, TransferError, send};
+use transfer::TransferError;
 
 use super::copy;
 use crate::cli::{Cli, Forward, Push, ServerOptions};
@@ -72,7 +71,7 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
             failures.push(failure);
             continue;
         }
-        match push_one(run, &mut client, &stop) {
+        match forward::push(run, &mut client, &stop) {
             Ok(sent) => {
                 is_server_failing = false;
                 if !cli.json {
@@ -81,7 +80,7 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
                 pushed.push(copy::document(&id, sent));
             }
             Err(error) => {
-                let is_over = stop.load(Ordering::Relaxed) || is_last_attempt(&error, is_server_failing);
+                let is_over = stop.load(Ordering::Relaxed) || forward::ends_push(&error, is_server_failing);
                 is_server_failing = matches!(error, TransferError::Unreachable { .. });
                 failures.push(Failure::from(error).of_run(&id));
                 if is_over {
@@ -104,27 +103,6 @@ fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)
         return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
     }
     Ok((runs, unreadable.into_iter().map(Failure::from).collect()))
-}
-
-fn push_one(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, TransferError> {
-    client.set_directory(run.dir.display().to_string());
-    let go_on = &mut |_| {
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    send(&mut Source::of(run), client, go_on).and_then(|sent| match sent.has_all {
-        true => Ok(sent),
-        false => Err(TransferError::Unreachable { text: "stopped".into() }),
-    })
-}
-
-/// Whether no further run is tried after this error: the server does not admit the sender, or has failed twice in
-/// succession. A single failure may concern only the run.
-const fn is_last_attempt(error: &TransferError, has_failed_before: bool) -> bool {
-    match error {
-        TransferError::NotAdmitted { .. } => true,
-        TransferError::Unreachable { .. } => has_failed_before,
-        _ => false,
-    }
 }
 
 /// Reports the outcome of all runs. The gravest failure determines the exit code.
@@ -154,22 +132,43 @@ fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: 
 }
 
 fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {
-    let file = options.token_file.clone().map_or_else(default_token, Ok)?;
-    let token = outbound::read_secret(&file).map_err(|error| {
+    let credential = match (&options.client_cert, &options.client_key) {
+        (Some(file), Some(key)) => certificate(address, file, key)?,
+        _ => token(options.token_file.clone().map_or_else(|| Ok(places::config()?.join("token")), Ok)?)?,
+    };
+    let ca_file = options.ca_file.as_deref().map(|path| regular("--ca-file", path)).transpose()?;
+    Ok(Connection { address: address.clone(), credential, ca_file })
+}
+
+fn token(file: PathBuf) -> Done<Credential> {
+    outbound::read_secret(&file).map(Credential::Token).map_err(|error| {
         let text = format!(
             "{}; write the token that `plateau sender add` printed on the server to this file, or specify another one with \
              --token-file",
             with_causes(&error)
         );
         Failure::text(Exit::Usage, text)
-    })?;
-    if let Some(path) = options.ca_file.as_ref().filter(|path| !path.is_file()) {
-        return Err(Failure::text(Exit::Usage, format!("--ca-file {} is not a file", path.display())));
-    }
-    let ca_file = options.ca_file.as_deref().map(std::path::absolute).transpose()?;
-    Ok(Connection { address: address.clone(), token, ca_file })
+    })
 }
 
-fn default_token() -> Done<PathBuf> {
-    places::config().map(|folder| folder.join("token"))
+/// A certificate and its key, which curl reads.
+fn certificate(address: &Address, file: &Path, key: &Path) -> Done<Credential> {
+    if !address.is_encrypted() {
+        let text =
+            format!("'{}' is not encrypted, so a certificate has no effect; use https://", address.as_str());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let file = regular("--client-cert", file)?;
+    outbound::check_secret(key).map_err(|error| {
+        Failure::text(Exit::Usage, format!("--client-key {}: {}", key.display(), with_causes(&error)))
+    })?;
+    Ok(Credential::Certificate { file, key: std::path::absolute(key)? })
+}
+
+/// The absolute path of a file that curl reads.
+fn regular(option: &str, path: &Path) -> Done<PathBuf> {
+    if !path.is_file() {
+        return Err(Failure::text(Exit::Usage, format!("{option} {} is not a file", path.display())));
+    }
+    Ok(std::path::absolute(path)?)
 }
