@@ -132,16 +132,17 @@ fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: 
 }
 
 fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {
-    let credential = match (&options.client_cert, &options.client_key) {
-        (Some(file), Some(key)) => certificate(address, file, key)?,
-        _ => token(options.token_file.clone().map_or_else(|| Ok(places::config()?.join("token")), Ok)?)?,
+    let credential = match (&options.client_cert, &options.client_key, &options.token_file) {
+        (Some(file), Some(key), _) => certificate(address, file, key)?,
+        (.., Some(file)) => token(file)?,
+        _ => token(&places::config()?.join("token"))?,
     };
     let ca_file = options.ca_file.as_deref().map(|path| regular("--ca-file", path)).transpose()?;
     Ok(Connection { address: address.clone(), credential, ca_file })
 }
 
-fn token(file: PathBuf) -> Done<Credential> {
-    outbound::read_secret(&file).map(Credential::Token).map_err(|error| {
+fn token(file: &Path) -> Done<Credential> {
+    outbound::read_secret(file).map(Credential::Token).map_err(|error| {
         let text = format!(
             "{}; write the token that `plateau sender add` printed on the server to this file, or specify another one with \
              --token-file",
