@@ -82,6 +82,6 @@ pub use refusal::{Access, Refusal};
 pub use signatures::{Format, Signature};
 pub use sim::model_of;
 pub use sysfs::Counters;
-pub use sysfs::{Attached, Link};
+pub use sysfs::{Attached, Enclosure, Link};
 pub use target::{FileState, SMALLEST_BYTES};
 pub use usage::built_on_files;

@@ -25,7 +25,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Run,
-        "a run cannot be found, read, written or confirmed, or a report cannot be written: unknown id, damaged or \
+        "a run cannot be found, read, written, sent or confirmed, or a report cannot be written: unknown id, damaged or \
          newer journal, no space left; or `serve` cannot read or lock its list of waiting runs",
     ),
     (

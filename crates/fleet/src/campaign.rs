@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::error::{FleetError, invalid};
 use crate::inventory::{Drive, Inventory};
+use crate::sharing::Contention;
 use crate::words::name;
 
 /// Limit on the number of jobs of a campaign.
@@ -18,26 +19,18 @@ pub struct Campaign {
     /// Number of times that each plan is run on each drive.
     #[serde(default = "one")]
     pub repetitions: u32,
-    /// Whether drives that share a link are tested at the same time.
+    /// Whether drives that share a link or an enclosure are tested at the same time.
     #[serde(default)]
     pub contention: Contention,
+    /// Whether the repetitions of a plan on a drive are submitted as one job array.
+    #[serde(default)]
+    pub arrays: bool,
     /// Time limit of each job in minutes; by default twice the longest estimate.
     pub time_limit_minutes: Option<u32>,
     /// The drives.
     pub drives: Vec<Selection>,
     /// The plans to run on each drive.
     pub plans: Vec<Work>,
-}
-
-/// Whether drives that share a link are tested at the same time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Contention {
-    /// One after another, enforced by licenses.
-    #[default]
-    Avoid,
-    /// At the same time.
-    Allow,
 }
 
 /// A selection of drives. A drive is selected if it meets every condition.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{Drive, Inventory};
+use crate::sharing::Contention;
 use crate::words::name;
 
 const HEAD: &str = "# Written by `plateau fleet inventory`; changes are overwritten.\n";
@@ -18,16 +19,16 @@ pub fn gres_conf(inventory: &Inventory) -> String {
     HEAD.to_owned() + &inventory.drives.iter().map(line).collect::<String>()
 }
 
-/// Returns the lines for `slurm.conf`: the GRES and features of each node, and a license for each link that several
-/// drives share. Slurm reads one line for each node, so its other parameters (processors, memory, address) are given
+/// Returns the lines for `slurm.conf`: the GRES and features of each node, and a license for each link and each
+/// enclosure that several drives share. Slurm reads one line for each node, so its other parameters (processors, memory, address) are given
 /// in `more`, by host.
 #[must_use]
 pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> String {
     let names: BTreeSet<&str> = inventory.drives.iter().map(Drive::gres_name).collect();
     let names = names.into_iter().collect::<Vec<_>>().join(",");
     let mut out = if names.is_empty() { HEAD.to_owned() } else { format!("{HEAD}GresTypes={names}\n") };
-    let licenses: BTreeSet<String> =
-        inventory.drives.iter().flat_map(|drive| drive.licenses(&inventory.drives)).collect();
+    let of = |drive: &Drive| drive.licenses(&inventory.drives, Contention::AvoidInEnclosures);
+    let licenses: BTreeSet<String> = inventory.drives.iter().flat_map(of).collect();
     if !licenses.is_empty() {
         let each: Vec<String> = licenses.iter().map(|license| format!("{license}:1")).collect();
         out.push_str(&format!("Licenses={}\n", each.join(",")));

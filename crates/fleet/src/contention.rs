@@ -141,6 +141,7 @@ mod tests {
                 disk: Some(name.into()),
                 controller: None,
                 links: links.iter().map(link).collect(),
+                enclosure: None,
                 numa_node: None,
             },
             file: Some(format!("/dev/{name}").into()),

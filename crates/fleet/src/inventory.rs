@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FleetError, invalid};
+use crate::sharing::{Contention, Enclosure};
 use crate::words::name;
 
 const VERSION: u32 = 1;
@@ -29,6 +30,9 @@ pub struct Listed {
     /// Links between the drive and the processor, which other drives may share.
     #[serde(default)]
     pub links: Vec<String>,
+    /// The enclosure of the drive, if known.
+    #[serde(default)]
+    pub enclosure: Option<Enclosure>,
     /// Reasons why the device cannot be tested.
     #[serde(default)]
     pub refusals: Vec<String>,
@@ -54,6 +58,9 @@ pub struct Drive {
     pub capacity_bytes: Option<u64>,
     /// Links between the drive and the processor, which other drives may share.
     pub links: Vec<String>,
+    /// The enclosure of the drive, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enclosure: Option<Enclosure>,
 }
 
 impl Drive {
@@ -75,9 +82,33 @@ impl Drive {
         self.path.starts_with("sim:")
     }
 
-    /// Returns the licenses for the links that it shares with other drives in `all`.
+    /// Returns the licenses for what it shares with other drives in `all`, as far as a campaign avoids that.
     #[must_use]
-    pub fn licenses(&self, all: &[Self]) -> Vec<String> {
+    pub fn licenses(&self, all: &[Self], contention: Contention) -> Vec<String> {
+        match contention {
+            Contention::Allow => Vec::new(),
+            Contention::Avoid => self.of_links(all),
+            Contention::AvoidInEnclosures => {
+                self.of_links(all).into_iter().chain(self.of_enclosure(all)).collect()
+            }
+        }
+    }
+
+    /// Hosts that are connected to the same enclosure have one license for it, because Slurm's licenses are valid in the
+    /// whole cluster.
+    fn of_enclosure(&self, all: &[Self]) -> Option<String> {
+        let license = |drive: &Self| {
+            Some(match drive.enclosure.as_ref()? {
+                Enclosure::Id(id) => format!("enclosure_{}", name(id)),
+                Enclosure::Local(local) => format!("{}_enclosure_{}", name(&drive.host), name(local)),
+            })
+        };
+        let own = license(self)?;
+        let shares = |other: &Self| other.identity != self.identity && license(other).as_ref() == Some(&own);
+        all.iter().any(shares).then_some(own)
+    }
+
+    fn of_links(&self, all: &[Self]) -> Vec<String> {
         let shares = |link: &&String| {
             all.iter().any(|other| {
                 other.host == self.host && other.identity != self.identity && other.links.contains(link)
@@ -202,6 +233,7 @@ impl Inventory {
                     firmware: device.firmware.clone(),
                     capacity_bytes: device.capacity_bytes,
                     links: device.links.clone(),
+                    enclosure: device.enclosure.clone(),
                 };
                 let place = format!("{}:{}", drive.host, drive.path);
                 if let Some(one) = by_gres.insert(drive.gres(), place.clone()) {

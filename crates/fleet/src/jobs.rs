@@ -1,6 +1,6 @@
 //! The jobs of a campaign, and their scripts.
 
-use crate::campaign::{Campaign, Contention, Work};
+use crate::campaign::{Campaign, Work};
 use crate::error::{FleetError, invalid};
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
@@ -8,16 +8,23 @@ use crate::words::{name, quoted};
 /// How long before its time limit a job is interrupted, so that it can shut down cleanly.
 const SIGNAL_SECONDS: u32 = 120;
 
+/// Largest index of a task in an array with Slurm's default `MaxArraySize`.
+const MOST_INDEX: u32 = 1000;
+
 /// One run of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Id of the run, and name of the job.
     pub id: String,
+    /// The id without the repetition, which all repetitions of the plan on the drive have in common.
+    pub series: String,
+    /// Number of the repetition.
+    pub repetition: u32,
     /// The drive.
     pub drive: Drive,
     /// The plan to run on it.
     pub work: Work,
-    /// Licenses for the links that the drive shares.
+    /// Licenses for the links and the enclosure that the drive shares.
     pub licenses: Vec<String>,
 }
 
@@ -40,35 +47,76 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
     for repetition in 1..=campaign.repetitions {
         for work in &campaign.plans {
             for drive in drives {
-                let id = format!("{}-{}-{}-{repetition}", campaign.name, work.name, name(&drive.identity));
-                let licenses = match campaign.contention {
-                    Contention::Avoid => drive.licenses(&inventory.drives),
-                    Contention::Allow => Vec::new(),
-                };
-                jobs.push(Job { id, drive: (*drive).clone(), work: work.clone(), licenses });
+                let series = format!("{}-{}-{}", campaign.name, work.name, name(&drive.identity));
+                let licenses = drive.licenses(&inventory.drives, campaign.contention);
+                jobs.push(Job {
+                    id: format!("{series}-{repetition}"),
+                    series,
+                    repetition,
+                    drive: (*drive).clone(),
+                    work: work.clone(),
+                    licenses,
+                });
             }
         }
     }
     jobs
 }
 
-/// Returns the script of a job for `sbatch`.
+/// Groups jobs into those that are submitted together: each job alone or, if the campaign asks for arrays, all repetitions
+/// of a plan on a drive.
+#[must_use]
+pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
+    let mut batches: Vec<Vec<&Job>> = Vec::new();
+    for job in jobs.iter().copied() {
+        let is_of_series =
+            |batch: &&mut Vec<&Job>| batch.first().is_some_and(|first| first.series == job.series);
+        let fits = campaign.arrays && job.repetition <= MOST_INDEX;
+        match batches.iter_mut().find(is_of_series).filter(|_| fits) {
+            Some(batch) => batch.push(job),
+            None => batches.push(vec![job]),
+        }
+    }
+    batches
+}
+
+/// Returns the name of jobs that are submitted together: the id of the only run, or what the ids of all have in common.
+#[must_use]
+pub fn batch_name<'a>(batch: &[&'a Job]) -> &'a str {
+    match batch {
+        [] => "",
+        [job] => &job.id,
+        [job, ..] => &job.series,
+    }
+}
+
+/// Returns the script for `sbatch` of jobs that are submitted together: one job, or the tasks of an array.
 ///
 /// # Errors
 /// Returns an error if the log folder or another option contains a line break.
-pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<String, FleetError> {
+pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Result<String, FleetError> {
+    let Some(job) = batch.first() else { return Ok(String::new()) };
     let drive = &job.drive;
+    let (log, id, order) = if batch.len() == 1 {
+        (job.id.clone(), quoted(&job.id), "--dependency=singleton".to_owned())
+    } else {
+        // One task at a time. Names contain no character that the shell would interpret.
+        let indices: Vec<String> = batch.iter().map(|job| job.repetition.to_string()).collect();
+        let order = format!("--array={}%1", indices.join(","));
+        let (log, id) = (format!("{}-%a", job.series), format!("{}-\"$SLURM_ARRAY_TASK_ID\"", job.series));
+        (log, id, order)
+    };
     let mut options = vec![
-        format!("--job-name={}", job.id),
+        format!("--job-name={}", batch_name(batch)),
         format!("--gres={}:{}:1", drive.gres_name(), drive.gres()),
         "--nodes=1".into(),
         "--ntasks=1".into(),
         format!("--time={time_limit_minutes}"),
         format!("--signal=B:INT@{SIGNAL_SECONDS}"),
         "--requeue".into(),
-        "--dependency=singleton".into(),
+        order,
         "--open-mode=append".into(),
-        format!("--output={}/{}.log", program.logs, job.id),
+        format!("--output={}/{log}.log", program.logs),
     ];
     if !job.licenses.is_empty() {
         let each: Vec<String> = job.licenses.iter().map(|license| format!("{license}:1")).collect();
@@ -81,14 +129,14 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<S
         return Err(invalid("the script of a job", problem));
     }
     let target = if drive.is_simulated() { drive.path.clone() } else { format!("serial:{}", drive.identity) };
-    let mut words =
-        vec![program.path.clone(), "--library".into(), program.library.clone(), "job".into(), job.id.clone()];
-    words.extend(job.work.arguments(&target));
+    let mut words = job.work.arguments(&target);
     if !drive.is_simulated() {
         words.extend(["--erase".into(), drive.identity.clone()]);
     }
     let options: String = options.iter().map(|option| format!("#SBATCH {}\n", quoted(option))).collect();
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let start = [program.path.as_str(), "--library", &program.library, "job"].map(quoted);
+    let words: Vec<String> =
+        start.into_iter().chain([id]).chain(words.iter().map(|word| quoted(word))).collect();
     // `exec`, so that the signal sent before the time limit reaches Plateau itself.
     Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
 }

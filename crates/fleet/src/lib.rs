@@ -13,12 +13,14 @@ mod inventory;
 mod jobs;
 pub mod outlook;
 mod queue;
+mod sharing;
 mod words;
 
-pub use campaign::{Campaign, Contention, Selection, Work};
+pub use campaign::{Campaign, Selection, Work};
 pub use configuration::{gres_conf, nodes_conf};
 pub use error::FleetError;
 pub use inventory::{Change, Drive, Inventory, Listed, Unusable};
-pub use jobs::{Job, Program, jobs, script};
+pub use jobs::{Job, Program, batch_name, batches, jobs, script};
 pub use outlook::Expected;
 pub use queue::{Place, Queued, SQUEUE_FORMAT, at, queue};
+pub use sharing::{Contention, Enclosure};

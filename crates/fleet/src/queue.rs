@@ -2,8 +2,9 @@
 
 use crate::error::{FleetError, invalid};
 
-/// Format of `squeue` that [`queue`] reads: number, name, state, reason or nodes, restarts.
-pub const SQUEUE_FORMAT: &str = "%A|%j|%T|%R";
+/// Format of `squeue` that [`queue`] reads, with one line for each task of an array: number, index of the task, name, state,
+/// reason or nodes.
+pub const SQUEUE_FORMAT: &str = "%A|%K|%j|%T|%R";
 
 /// A job in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +38,16 @@ pub enum Place {
 /// Returns an error if the format is different.
 pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
     let parse = |line: &str| {
-        let mut fields = line.splitn(4, '|');
+        let mut fields = line.splitn(5, '|');
         let mut next = || fields.next().map(str::to_owned);
         let number = next().and_then(|text| text.trim().parse().ok());
-        match (number, next(), next(), next()) {
-            (Some(number), Some(name), Some(state), Some(place)) => Ok(Queued { number, name, state, place }),
+        match (number, next(), next(), next(), next()) {
+            (Some(number), Some(index), Some(name), Some(state), Some(place)) => {
+                // A job that is not a task of an array has no index.
+                let is_task = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+                let name = if is_task { format!("{name}-{index}") } else { name };
+                Ok(Queued { number, name, state, place })
+            }
             _ => Err(invalid("squeue", format!("'{}' is not a job", stdx::text::on_one_line(line)))),
         }
     };

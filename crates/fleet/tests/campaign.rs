@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fleet::{Campaign, Inventory, Place, Program, at, gres_conf, jobs, nodes_conf, queue, script};
+use fleet::{
+    Campaign, Inventory, Job, Place, Program, at, batches, gres_conf, jobs, nodes_conf, queue, script,
+};
 
 const CAMPAIGN: &str = include_str!("golden/campaign.toml");
 
@@ -42,10 +44,83 @@ fn configuration_and_scripts_are_as_in_the_golden_files() {
     };
     let scripts: Vec<String> = jobs(&campaign, &inventory, &drives)
         .iter()
-        .map(|job| script(job, &program, 90).expect("a script"))
+        .map(|job| script(&[job], &program, 90).expect("a script"))
         .collect();
     assert_eq!(scripts.len(), drives.len() * 2 * 2);
     golden("scripts.txt", &scripts.join("\n"));
+}
+
+#[test]
+fn repetitions_are_tasks_of_one_array_if_the_campaign_asks_for_it() {
+    let inventory = inventory(&["alpha", "beta"]);
+    let program = Program { path: "p".into(), library: "l".into(), logs: "o".into() };
+    let of = |more: &str| {
+        let campaign = Campaign::parse(&CAMPAIGN.replacen("repetitions = 2", more, 1)).expect("a campaign");
+        let drives = campaign.select(&inventory).expect("drives");
+        (jobs(&campaign, &inventory, &drives), campaign)
+    };
+    let sizes = |(jobs, campaign): &(Vec<Job>, Campaign)| {
+        let all: Vec<&Job> = jobs.iter().collect();
+        batches(campaign, &all).iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(&of("repetitions = 2")), [1; 8]);
+    assert_eq!(sizes(&of("repetitions = 3\narrays = true")), [3; 4]);
+    let beyond = sizes(&of("repetitions = 1002\narrays = true"));
+    assert_eq!(
+        (beyond.len(), beyond[0], beyond[4]),
+        (4 + 4 * 2, 1000, 1),
+        "no array is larger than Slurm permits"
+    );
+
+    let (jobs, campaign) = of("repetitions = 3\narrays = true");
+    // The second repetition is complete already.
+    let missing: Vec<&Job> = jobs.iter().filter(|job| job.repetition != 2).collect();
+    let array = &batches(&campaign, &missing)[0];
+    let text = script(array, &program, 10).expect("a script");
+    assert!(text.contains("#SBATCH --job-name=qual-iops-A-1\n#SBATCH"), "{text}");
+    assert!(text.contains("--array=1,3%1") && text.contains("--output=o/qual-iops-A-1-%a.log"), "{text}");
+    assert!(text.contains("job qual-iops-A-1-\"$SLURM_ARRAY_TASK_ID\" iops serial:A-1"), "{text}");
+    assert!(!text.contains("singleton"), "{text}");
+    let single = script(&array[..1], &program, 10).expect("a script");
+    assert!(single.contains("--job-name=qual-iops-A-1-1\n") && !single.contains("ARRAY"), "{single}");
+}
+
+#[test]
+fn one_job_at_a_time_uses_an_enclosure_if_the_campaign_asks_for_it() {
+    let drive = |identity: &str, enclosure: &str| {
+        format!(r#"{{"path": "/dev/{identity}", "kind": "SAS", "identity": "{identity}"{enclosure}}}"#)
+    };
+    let shared = r#", "enclosure": {"id": "0x5003048001a2b37f"}"#;
+    let local = r#", "enclosure": {"local": "6:0:12:0"}"#;
+    let lists = [
+        ("n1", [drive("A", shared), drive("B", local), drive("C", local), drive("D", "")]),
+        ("n2", [drive("E", shared), drive("F", local), drive("G", ""), drive("H", r#", "enclosure": null"#)]),
+    ];
+    let listed = |(host, drives): &(&str, [String; 4])| {
+        let list = Inventory::parse_list(host, &format!("[{}]", drives.join(","))).expect("a list");
+        ((*host).to_owned(), list)
+    };
+    let inventory = Inventory::of(&lists.iter().map(listed).collect()).expect("an inventory");
+    assert_eq!(Inventory::parse(&inventory.json()).expect("an inventory"), inventory);
+    let nodes = nodes_conf(&inventory, &BTreeMap::new());
+    assert!(nodes.contains("\nLicenses=enclosure_0x5003048001a2b37f:1,n1_enclosure_6_0_12_0:1\n"), "{nodes}");
+    let licenses = |contention: &str| {
+        let text =
+            format!("name = \"q\"\n{contention}\n[[drives]]\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n");
+        let campaign = Campaign::parse(&text).expect("a campaign");
+        let drives = campaign.select(&inventory).expect("drives");
+        let jobs = jobs(&campaign, &inventory, &drives);
+        jobs.into_iter().map(|job| job.licenses.join(",")).collect::<Vec<_>>()
+    };
+    let (of_all, of_n1) = ("enclosure_0x5003048001a2b37f", "n1_enclosure_6_0_12_0");
+    assert_eq!(
+        licenses("contention = \"avoid-in-enclosures\""),
+        [of_all, of_n1, of_n1, "", of_all, "", "", ""],
+        "the names of enclosures differ between hosts, their ids do not"
+    );
+    for contention in ["", "contention = \"avoid\"", "contention = \"allow\""] {
+        assert_eq!(licenses(contention), [""; 8], "{contention}");
+    }
 }
 
 /// A host reports its own devices, and `gres.conf` and `nodes.conf` are read on all hosts.
@@ -82,12 +157,12 @@ fn simulated_drives_have_a_separate_gres_name() {
     let drives = campaign.select(&inventory).expect("drives");
     let program = Program { path: "p".into(), library: "l".into(), logs: "o".into() };
     let jobs = jobs(&campaign, &inventory, &drives);
-    let text = script(&jobs[0], &program, 10).expect("a script");
+    let text = script(&[&jobs[0]], &program, 10).expect("a script");
     assert!(text.contains("#SBATCH --gres=simulated:D1:1\n"), "{text}");
     // The rest of such an option would be a command of the script.
     for logs in ["/srv/logs\ntouch /tmp/x #", "/srv/logs\r", "/srv/\u{1b}logs"] {
         let program = Program { logs: logs.into(), ..program.clone() };
-        let error = script(&jobs[0], &program, 10).expect_err("a control character").to_string();
+        let error = script(&[&jobs[0]], &program, 10).expect_err("a control character").to_string();
         assert!(error.contains("control character") && !error.contains('\n'), "{error}");
     }
 }
@@ -169,8 +244,10 @@ fn errors_in_a_campaign_are_found_before_submission() {
 
 #[test]
 fn the_queue_reports_the_state_of_jobs() {
-    let text = "12|qual-iops-A-1-1|RUNNING|n1\n13|b|PENDING|(Resources)\n14|c|PENDING|(JobHeldUser)\n15|d|COMPLETING|n2\n\
-                16|e|PENDING|(job requeued in held state)\n";
+    let text = "12|N/A|qual-iops-A-1-1|RUNNING|n1\n13|N/A|b|PENDING|(Resources)\n14|N/A|c|PENDING|(JobHeldUser)\n\
+                15|N/A|d|COMPLETING|n2\n16|3|e|PENDING|(job requeued in held state)\n";
+    let names: Vec<String> = queue(text).expect("a queue").into_iter().map(|queued| queued.name).collect();
+    assert_eq!(names, ["qual-iops-A-1-1", "b", "c", "d", "e-3"], "a task of an array has the id of its run");
     let places: Vec<Place> = queue(text).expect("a queue").iter().map(at).collect();
     let waiting = Place::Waiting("Resources".into());
     assert_eq!(places, [Place::Running("n1".into()), waiting, Place::Held, Place::Ending, Place::Held]);

@@ -18,20 +18,34 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// Slowest connection on which a body is sent completely: 64 kB/s.
 const LEAST_BYTES_PER_SECOND: u64 = 64_000;
 
+/// How a sender identifies itself to a server.
+#[derive(Clone)]
+pub enum Credential {
+    /// With a token.
+    Token(String),
+    /// With a certificate in the handshake of TLS.
+    Certificate {
+        /// The certificate as PEM.
+        file: PathBuf,
+        /// Its private key as PEM, not encrypted.
+        key: PathBuf,
+    },
+}
+
 /// How to reach a server.
 #[derive(Clone)]
 pub struct Connection {
     /// Where it is.
     pub address: Address,
-    /// The token of this sender.
-    pub token: String,
+    /// How this sender identifies itself.
+    pub credential: Credential,
     /// File with the CA certificates to trust for the server; None for the host's CA certificates.
     pub ca_file: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Without the token.
+        // Without the credential.
         f.debug_struct("Connection").field("address", &self.address).finish_non_exhaustive()
     }
 }
@@ -74,8 +88,19 @@ impl Client {
         request.option("proto", if address.is_encrypted() { "=https" } else { "=http" });
         request.option("url", &format!("{}{ROOT}/{id}{path}", address.as_str()));
         request.option("user-agent", AGENT);
-        let token = &self.connection.token;
-        request.secret("header", &format!("Authorization: Bearer {token}"), token);
+        match &self.connection.credential {
+            Credential::Token(token) => {
+                request.secret("header", &format!("Authorization: Bearer {token}"), token);
+            }
+            Credential::Certificate { file, key } => {
+                // A colon would separate a password.
+                let file = file.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
+                request.option("cert", &file);
+                request.option("key", &key.to_string_lossy());
+                // Otherwise, the program would ask for the password of an encrypted key on the terminal.
+                request.option("pass", "");
+            }
+        }
         if let Some(file) = &self.connection.ca_file {
             request.option("cacert", &file.to_string_lossy());
         }

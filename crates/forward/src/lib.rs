@@ -7,8 +7,10 @@
 
 mod address;
 mod client;
+mod push;
 mod service;
 
 pub use address::{Address, AddressError};
-pub use client::{Client, Connection};
+pub use client::{Client, Connection, Credential};
+pub use push::{ends_push, push};
 pub use service::{Round, Service};

@@ -48,9 +48,10 @@ impl Troubles {
         Self { announce, last: Mutex::default() }
     }
 
-    /// Reports an error if its cause is this server, which the sender is not told.
+    /// Reports an error if its cause is this server, which the sender does not learn, or a limit of this server.
     pub fn report(&self, sender: &str, error: &TransferError) {
-        if Problem::of(error).problem != Kind::Unavailable {
+        let is_limit = matches!(error, TransferError::TooLarge { .. });
+        if !is_limit && Problem::of(error).problem != Kind::Unavailable {
             return;
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

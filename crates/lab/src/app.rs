@@ -28,6 +28,8 @@ pub struct Options {
     pub behind_proxy: bool,
     /// How connections are encrypted by the server itself.
     pub tls: Tls,
+    /// The authority whose certificates hosts need to send their runs, as PEM; None if they need a token.
+    pub client_ca: Option<PathBuf>,
     /// Whether the server is read-only.
     pub read_only: bool,
     /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.

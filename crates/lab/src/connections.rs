@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::open_connections::{OpenConnections, Place};
+use crate::tls::names_of_certificate;
 
 /// Time within which a handshake must be complete.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -58,6 +60,30 @@ impl Connections {
         let accepting = tokio::spawn(accept_all(listener, acceptor, done));
         let source = Source::Encrypted(Encrypted { address, ready, accepting });
         Ok(Self { source, open: OpenConnections::permitted() })
+    }
+}
+
+/// The client of a connection: the names in its certificate, which was verified in the handshake. Empty if it has none.
+#[derive(Debug, Clone, Default)]
+pub struct Client(Arc<[String]>);
+
+impl Client {
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    fn of(stream: &TlsStream<TcpStream>) -> Self {
+        let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+        Self(certificate.map(|certificate| names_of_certificate(certificate)).unwrap_or_default().into())
+    }
+}
+
+impl Connected<IncomingStream<'_, Connections>> for Client {
+    fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
+        match &stream.io().stream {
+            Stream::Plain(_) => Self::default(),
+            Stream::Encrypted(stream) => Self::of(stream),
+        }
     }
 }
 

@@ -131,6 +131,14 @@ pub enum Unusable {
         /// Its mode.
         mode: u32,
     },
+    /// Other users can change the certificate of an authority.
+    #[error("other users can change this file: it belongs to uid {owner} and has mode {mode:04o}")]
+    Changeable {
+        /// Owner of the file.
+        owner: u32,
+        /// Its mode.
+        mode: u32,
+    },
     /// The file contains no certificate.
     #[error("it contains no certificate in PEM format")]
     NoCertificate,

@@ -53,7 +53,7 @@ pub enum Access {
     Viewer,
     /// Browsers of users who may start and stop runs.
     Operator,
-    /// Hosts with a token that lets them send their runs. Browsers have no access.
+    /// Hosts with a token or a certificate that lets them send their runs. Browsers have no access.
     Sender,
 }
 
@@ -67,6 +67,8 @@ pub struct Facts<'a> {
     pub csrf: Option<&'a str>,
     /// The token of a host that sends its runs.
     pub bearer: Option<&'a str>,
+    /// The names in the verified certificate of the client; empty if it has none.
+    pub certified: &'a [String],
     /// Whether the request is for a change.
     pub is_change: bool,
 }
@@ -99,6 +101,7 @@ pub enum Refusal {
     TooManyLogins,
     WrongPassword,
     NotSender,
+    NotCertified,
     ReadOnly,
 }
 
@@ -107,7 +110,7 @@ impl Refusal {
         match self {
             Self::UnknownHost => 421,
             Self::ForeignOrigin | Self::NotOperator | Self::NoToken | Self::ReadOnly => 403,
-            Self::NotSignedIn | Self::WrongPassword | Self::NotSender => 401,
+            Self::NotSignedIn | Self::WrongPassword | Self::NotSender | Self::NotCertified => 401,
             Self::TooManyLogins => 429,
         }
     }
@@ -127,6 +130,10 @@ impl Refusal {
             Self::NotSender => {
                 "no valid token: the operator of this server creates one with `plateau sender add NAME`"
             }
+            Self::NotCertified => {
+                "no accepted certificate: this server receives runs only from hosts with a certificate of its authority, for \
+                 a name that its operator has added with `plateau sender add NAME`"
+            }
             Self::ReadOnly => "this server is read-only, so it does not receive runs",
         }
     }
@@ -145,6 +152,8 @@ pub struct Gate {
     pub users: Users,
     /// Hosts that may send runs; None if this server does not receive any.
     senders: Option<Senders>,
+    /// Whether they need a certificate rather than a token.
+    needs_certificate: bool,
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
     attempts: Mutex<Vec<Duration>>,
@@ -199,13 +208,24 @@ impl Gate {
         let attributes = if behind_proxy || is_encrypted { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
-        let senders = None;
-        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, senders, secrets, attempts, clock })
+        Ok(Self {
+            hosts,
+            schemes,
+            cookie,
+            attributes,
+            read_only,
+            users,
+            senders: None,
+            needs_certificate: false,
+            secrets,
+            attempts,
+            clock,
+        })
     }
 
-    /// Also admits hosts that send their runs.
-    pub fn admitting(self, senders: Senders) -> Self {
-        Self { senders: Some(senders), ..self }
+    /// Also admits hosts that send their runs, with a certificate or with a token.
+    pub fn admitting(self, senders: Senders, needs_certificate: bool) -> Self {
+        Self { senders: Some(senders), needs_certificate, ..self }
     }
 
     /// Decides whether a request to a route with this `access` is served; returns its sender, if known.
@@ -244,10 +264,12 @@ impl Gate {
         if facts.origin.is_some() {
             return Err(Refusal::ForeignOrigin);
         }
-        let name = facts
-            .bearer
-            .and_then(|token| self.senders.as_ref()?.of_token(token))
-            .ok_or(Refusal::NotSender)?;
+        let senders = self.senders.as_ref().ok_or(Refusal::NotSender)?;
+        let name = if self.needs_certificate {
+            senders.of_certificate(facts.certified).ok_or(Refusal::NotCertified)?
+        } else {
+            facts.bearer.and_then(|token| senders.of_token(token)).ok_or(Refusal::NotSender)?
+        };
         if self.read_only {
             return Err(Refusal::ReadOnly);
         }

@@ -1,5 +1,5 @@
-//! Hosts that may send their runs to this server. Each has a token, of which the server keeps only the SHA-256 digest:
-//! tokens are random, so a digest without salt cannot be reversed.
+//! Hosts that may send their runs to this server. Each has a token or a certificate. Of a token, the server keeps only
+//! the SHA-256 digest: tokens are random, so a digest without salt cannot be reversed.
 
 use std::path::Path;
 
@@ -16,7 +16,9 @@ const MOST_SENDERS: usize = 1000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Sender {
     name: String,
-    sha256: String,
+    /// Digest of the token; None if the host has a certificate only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
 /// The senders of a server.
@@ -37,20 +39,32 @@ impl Senders {
     /// # Errors
     /// If the name is not valid, or the file cannot be written.
     pub fn add(&self, name: &str) -> Result<String, ServeError> {
+        let token = secret()?;
+        self.put(name, Some(digest(&token)))?;
+        Ok(token)
+    }
+
+    /// Adds a sender that has a certificate, or withdraws the token of an existing sender.
+    ///
+    /// # Errors
+    /// If the name is not valid, or the file cannot be written.
+    pub fn add_certified(&self, name: &str) -> Result<(), ServeError> {
+        self.put(name, None)
+    }
+
+    fn put(&self, name: &str, sha256: Option<String>) -> Result<(), ServeError> {
         if !is_name(name) {
             return Err(ServeError::UserName { name: name.escape_debug().to_string() });
         }
-        let token = secret()?;
         self.list.change(|senders: &mut Vec<Sender>| {
             senders.retain(|sender| sender.name != name);
             if senders.len() >= MOST_SENDERS {
                 return Err(ServeError::TooManyUsers { most: MOST_SENDERS });
             }
-            senders.push(Sender { name: name.into(), sha256: digest(&token) });
+            senders.push(Sender { name: name.into(), sha256 });
             senders.sort_by(|a, b| a.name.cmp(&b.name));
             Ok((true, ()))
-        })?;
-        Ok(token)
+        })
     }
 
     /// Removes a sender. Returns whether the sender existed.
@@ -81,7 +95,18 @@ impl Senders {
     pub fn of_token(&self, token: &str) -> Option<String> {
         let given = digest(token);
         let senders: Vec<Sender> = self.list.read().ok()?;
-        senders.into_iter().find(|sender| same(&sender.sha256, &given)).map(|sender| sender.name)
+        let is_known = |sender: &Sender| sender.sha256.as_ref().is_some_and(|known| same(known, &given));
+        senders.into_iter().find(is_known).map(|sender| sender.name)
+    }
+
+    /// The name of the sender whose verified certificate contains these names; None if it is none of the senders, or more
+    /// than one.
+    pub fn of_certificate(&self, names: &[String]) -> Option<String> {
+        let senders: Vec<Sender> = self.list.read().ok()?;
+        let is_named = |sender: &Sender| names.iter().any(|name| name.eq_ignore_ascii_case(&sender.name));
+        let mut found = senders.into_iter().filter(is_named);
+        let name = found.next()?.name;
+        found.next().is_none().then_some(name)
     }
 }
 
@@ -113,6 +138,36 @@ mod tests {
         );
         assert!(senders.add("rack 9").is_err());
     }
+
+    #[test]
+    fn a_certificate_is_that_of_the_one_sender_that_it_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let senders = Senders::at(&dir.path().join("lab"));
+        let of = |names: &[&str]| {
+            senders.of_certificate(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&["rack7"]), None, "nobody is admitted yet");
+        senders.add_certified("rack7").expect("added");
+        senders.add("rack8").expect("added");
+        assert_eq!(of(&["other", "RACK7"]).as_deref(), Some("rack7"));
+        assert_eq!(of(&["rack8"]).as_deref(), Some("rack8"));
+        for names in [&[][..], &[""], &["rack"], &["rack7.example"], &["rack7", "rack8"]] {
+            assert_eq!(of(names), None, "{names:?}");
+        }
+        for token in ["", "rack7"] {
+            assert_eq!(
+                senders.of_token(token),
+                None,
+                "a sender without a token has none that could be guessed"
+            );
+        }
+        let token = senders.add("rack7").expect("a token");
+        senders.add_certified("rack7").expect("its token is withdrawn");
+        assert_eq!(senders.of_token(&token), None);
+        assert!(senders.remove("rack7").expect("removed"));
+        assert_eq!(of(&["rack7"]), None);
+    }
+
     #[test]
     fn concurrent_changes_are_not_lost() {
         let dir = tempfile::tempdir().expect("a folder");

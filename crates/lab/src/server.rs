@@ -9,19 +9,20 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Query, RawPathParams, State};
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
 use record::wall_now;
+use rustls::server::danger::ClientCertVerifier;
 use tokio::sync::Semaphore;
 
 use crate::announce::{Announce, Announcement, Troubles, keep_current};
 use crate::app::{Answer, App, Call, Handler, Method, Options, Reception, Route};
 use crate::basic::Credentials;
-use crate::connections::Connections;
+use crate::connections::{Client, Connections};
 use crate::error::ServeError;
 use crate::events;
 use crate::gate::{Access, Facts, Gate, Refusal, Transport, Visitor};
@@ -33,7 +34,7 @@ use crate::receiving::Receiving;
 use crate::routes::ROUTES;
 use crate::senders::Senders;
 use crate::starts::Queue;
-use crate::tls::{Certificate, Certificates, Tls};
+use crate::tls::{Certificate, Certificates, Tls, clients};
 use crate::users::Users;
 
 /// Interval at which the stop signal is checked.
@@ -56,6 +57,8 @@ pub struct Server {
     /// Scheme and host of links.
     origin: String,
     certificates: Option<Arc<Certificates>>,
+    /// Verifies the certificates of hosts that send runs; None if they need a token.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
     app: Arc<App>,
 }
 
@@ -81,6 +84,7 @@ impl Server {
         let mut names = vec![host_of(own(address.ip())), "localhost".into()];
         names.extend(options.allowed_hosts.iter().cloned());
         let certificates = Certificates::of(&options.tls, &names, &options.folder, wall_now())?;
+        let clients = options.client_ca.as_deref().map(clients::verifier).transpose()?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -89,9 +93,9 @@ impl Server {
         let users = Users::at(&options.folder);
         let transport = Transport { behind_proxy: options.behind_proxy, is_encrypted };
         let gate = Gate::new(&names, address.port(), transport, options.read_only, users)?;
-        let gate = gate.admitting(Senders::at(&options.folder));
+        let gate = gate.admitting(Senders::at(&options.folder), clients.is_some());
         let app = Arc::new(App::new(gate, ROUTES, queue, options)?);
-        Ok(Self { listener, address, origin, certificates, app })
+        Ok(Self { listener, address, origin, certificates, clients, app })
     }
 
     /// The address that the server listens on.
@@ -137,7 +141,7 @@ impl Server {
             let connections = match &self.certificates {
                 Some(certificates) => {
                     tokio::spawn(keep_current(Arc::clone(certificates), Arc::clone(&announce)));
-                    Connections::encrypted(listener, certificates.config()?)?
+                    Connections::encrypted(listener, certificates.config(self.clients)?)?
                 }
                 None => Connections::plain(listener),
             };
@@ -150,6 +154,7 @@ impl Server {
                 // Otherwise, open event streams would keep the server running.
                 stopping.stop();
             };
+            let router = router.into_make_service_with_connect_info::<Client>();
             let serving = axum::serve(connections, router).with_graceful_shutdown(signal).into_future();
             let deadline = async {
                 while !app.is_stopping() {
@@ -236,11 +241,13 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
 /// The handler of a request from another host. Its body may be long, so it is read only once the sender is known.
 fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
     let handler = move |State(shared): State<Shared>,
+                        ConnectInfo(client): ConnectInfo<Client>,
                         params: RawPathParams,
                         Query(query): Query<Vec<(String, String)>>,
                         headers: HeaderMap,
                         body: Body| async move {
-        let visitor = match shared.app.gate.judge(&facts(&headers), route.access) {
+        let facts = Facts { certified: client.names(), ..facts(&headers) };
+        let visitor = match shared.app.gate.judge(&facts, route.access) {
             Ok(visitor) => visitor,
             Err(refusal) => return response(Answer::error(refusal.status(), refusal.text())),
         };
@@ -275,7 +282,8 @@ fn facts(headers: &HeaderMap) -> Facts<'_> {
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
     let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, bearer, is_change: false }
+    let (host, cookies) = (text(header::HOST), text(header::COOKIE));
+    Facts { host, origin, cookies, csrf, bearer, certified: &[], is_change: false }
 }
 
 async fn respond(

@@ -1,5 +1,6 @@
 //! TLS: which certificate the server presents, and when it is replaced.
 
+pub mod clients;
 mod der;
 mod issue;
 mod own;
@@ -13,10 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use follow::Stamp;
 use jiff::Timestamp;
 use rustls::ServerConfig;
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
 use crate::error::ServeError;
+pub use der::names as names_of_certificate;
 use issue::Name;
 
 /// How connections are encrypted.
@@ -112,11 +115,18 @@ impl Certificates {
         Ok(Some(Arc::new(Self { source, current, looks: Mutex::new(Looks { read: stamps, last: stamps }) })))
     }
 
-    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1.
-    pub fn config(self: &Arc<Self>) -> Result<ServerConfig, ServeError> {
+    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and certificates of clients that `clients` verifies.
+    pub fn config(
+        self: &Arc<Self>,
+        clients: Option<Arc<dyn ClientCertVerifier>>,
+    ) -> Result<ServerConfig, ServeError> {
         let builder = ServerConfig::builder_with_provider(Arc::new(provider::provider()));
         let builder = builder.with_safe_default_protocol_versions().map_err(ServeError::Tls)?;
-        let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::<Self>::clone(self));
+        let builder = match clients {
+            Some(clients) => builder.with_client_cert_verifier(clients),
+            None => builder.with_no_client_auth(),
+        };
+        let mut config = builder.with_cert_resolver(Arc::<Self>::clone(self));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
     }

@@ -85,6 +85,14 @@ pub fn read_secret(path: &Path) -> Result<String, FileError> {
     Ok(line.to_owned())
 }
 
+/// Checks a file with a secret that another program reads, such as a private key.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or if another user can read or write it.
+pub fn check_secret(path: &Path) -> Result<(), FileError> {
+    read(path, MOST_CONFIG_BYTES, true).map(drop)
+}
+
 fn read(path: &Path, limit_bytes: u64, is_secret: bool) -> Result<String, FileError> {
     let failed = |source: ReadError| FileError::Read { path: path.into(), source };
     let opened = open(path, Links::Followed);
@@ -182,6 +190,18 @@ mod tests {
             let text = stdx::text::with_causes(&error);
             assert!(!text.contains("abc123") && text.contains("not the secret itself"), "{text}");
             assert!(!format!("{error:?}").contains("abc123"));
+        }
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        check_secret(&file(dir.path(), "several\nlines\n", 0o600)).expect("private");
+        for mode in [0o640, 0o604] {
+            let found = check_secret(&file(dir.path(), "a", mode));
+            // A file of root may be readable by the group of a service.
+            let is_granted = mode == 0o640 && rustix::process::geteuid().is_root();
+            assert_eq!(matches!(found, Err(FileError::Readable { .. })), !is_granted, "{found:?}");
         }
     }
 

@@ -7,4 +7,4 @@ pub mod curl;
 mod files;
 pub mod process;
 
-pub use files::{FileError, read_config, read_secret};
+pub use files::{FileError, check_secret, read_config, read_secret};

@@ -1,6 +1,8 @@
 //! `plateau push` and `plateau forward`: runs reach a server over connections that lose, delay, duplicate and cut
 //! off requests, and the server accepts only what it can verify.
 
+#[path = "forwarded/certified.rs"]
+mod certified;
 #[path = "forwarded/fake.rs"]
 mod fake;
 #[path = "support/lab_server/mod.rs"]
@@ -11,14 +13,16 @@ mod unreliable;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use forward::{Client, Connection, Service};
+use forward::{Client, Connection, Credential, Service};
 use lab_server::Server;
 use record::Library;
-use support::{Bench, finished, hold, send_signal};
+use serde_json::Value;
+use support::{Bench, finished, hold, send_signal, texts};
 use transfer::protocol::Begin;
 use transfer::{First, SourceState};
 use unreliable::Unreliable;
@@ -207,6 +211,100 @@ fn records_that_do_not_verify_are_not_stored() {
 }
 
 #[test]
+fn a_refused_run_does_not_keep_the_others_from_being_pushed() {
+    if !has_curl() {
+        return;
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    let (token, url) = (token_file(&host, &lab.token("rack7")), lab.url());
+    for seed in ["1", "2", "3"] {
+        host.ok(&[&SHORT[..], &["--seed", seed]].concat());
+    }
+    let mut ids: Vec<String> = host.runs().iter().map(|run| id_of(run)).collect();
+    ids.sort();
+    // The journals of two runs are damaged, wherever they are in the order.
+    for id in &ids[..2] {
+        let path = host.library().join(id).join("journal");
+        let mut damaged = fs::read(&path).expect("a journal");
+        let digit = damaged.iter().rposition(u8::is_ascii_digit).expect("a digit");
+        damaged[digit] = if damaged[digit] == b'1' { b'2' } else { b'1' };
+        fs::write(&path, damaged).expect("writable");
+    }
+    let push = ["push", "--all", &url, "--token-file", &token];
+    let (out, errors) = texts(&host.run(&[&push[..], &["--json"]].concat()));
+    let document: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{errors}"));
+    assert_eq!((&document["exit_code"], document["pushed"].as_array().map(Vec::len)), (&6.into(), Some(1)));
+    assert_eq!(document["pushed"][0]["run"], ids[2].as_str());
+    let mut failed: Vec<&str> =
+        document["failed"].as_array().expect("a list").iter().filter_map(|run| run["run"].as_str()).collect();
+    failed.sort_unstable();
+    assert_eq!((failed, &document["not_tried"]), (vec![&*ids[0], &*ids[1]], &serde_json::json!([])));
+    assert_eq!(journal(&lab.bench.library(), &ids[2]), journal(&host.library(), &ids[2]));
+    let errors = host.fails(6, &push);
+    assert!(ids[..2].iter().all(|id| errors.contains(&format!("run {id}: "))), "{errors}");
+    assert!(errors.contains("2 of 3 runs were not sent\n"), "{errors}");
+
+    // A server that cannot be reached is not tried for every run.
+    let push = ["push", "--all", "http://127.0.0.1:1", "--token-file", &token];
+    let (out, errors) = texts(&host.run(&[&push[..], &["--json"]].concat()));
+    let document: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{errors}"));
+    assert_eq!(document["failed"].as_array().map(Vec::len), Some(2), "{document}");
+    assert_eq!(
+        (&document["exit_code"], document["not_tried"].as_array().map(Vec::len)),
+        (&75.into(), Some(1))
+    );
+}
+
+/// Runs a command under strace with these options; returns its output.
+fn traced(bench: &Bench, options: &[&str], args: &[&str]) -> Output {
+    let plateau = bench.command(args);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq"]).args(options).arg(plateau.get_program()).args(plateau.get_args());
+    strace.env("PLATEAU_LIBRARY", bench.library()).env("PLATEAU_STATE", bench.state.path());
+    strace.output().expect("strace")
+}
+
+/// A record that a power cut may still remove from the journal must not reach the server.
+#[test]
+fn records_are_sent_only_once_they_are_on_disk() {
+    if !has_curl() {
+        return;
+    }
+    if !Path::new("/usr/bin/strace").exists() {
+        return skips::without("strace");
+    }
+    let (lab, host) = (Lab::new(&[]), Bench::new());
+    host.ok(&SHORT);
+    let id = id_of(&host.runs()[0]);
+    let (token, url) = (token_file(&host, &lab.token("rack7")), lab.url());
+    let path = host.library().join(&id).join("journal");
+    let whole = fs::read(&path).expect("a journal");
+    let half = whole[..whole.len() / 2].iter().rposition(|byte| *byte == b'\n').expect("a record") + 1;
+    fs::write(&path, &whole[..half]).expect("writable");
+    let push = ["push", &id, &url, "--token-file", &token];
+    host.ok(&push);
+    fs::write(&path, &whole).expect("writable");
+    let name = path.to_str().expect("text");
+
+    let fails = ["-P", name, "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO", "-o", "/dev/null"];
+    let (out, errors) = texts(&traced(&host, &fails, &push));
+    assert!(errors.contains("cannot sync") && errors.contains("journal"), "{out}{errors}");
+    assert_eq!(journal(&lab.bench.library(), &id), &whole[..half], "nothing was sent");
+
+    let trace = host.path("trace");
+    let order = ["-y", "-e", "trace=fdatasync,write", "-o", trace.to_str().expect("text")];
+    let output = traced(&host, &order, &push);
+    assert!(output.status.success(), "{:?}", texts(&output));
+    let calls = support::text(&trace);
+    let first = |call: &str, file: &str| {
+        let found = calls.lines().position(|line| line.contains(call) && line.contains(file));
+        found.unwrap_or_else(|| panic!("no {call} of {file}: {calls}"))
+    };
+    assert!(first("fdatasync(", name) < first("write(", "memfd:request"), "{calls}");
+    assert_eq!(journal(&lab.bench.library(), &id), whole);
+}
+
+#[test]
 fn a_followed_run_arrives_although_the_server_is_killed() {
     if !has_curl() {
         return;
@@ -280,7 +378,7 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
     let library = host.library();
     let connection = Connection {
         address: format!("http://{}", proxy.address()).parse().expect("an address"),
-        token: lab.token("rack7"),
+        credential: Credential::Token(lab.token("rack7")),
         ca_file: None,
     };
     let stop = Arc::new(AtomicBool::new(false));
@@ -332,7 +430,7 @@ fn two_hundred_faults_of_the_network_leave_identical_journals() {
 /// The service that sends a host's runs.
 fn service(host: &Bench, url: &str, token: String) -> Service {
     let address = url.parse().expect("an address");
-    let connection = Connection { address, token, ca_file: None };
+    let connection = Connection { address, credential: Credential::Token(token), ca_file: None };
     let stop = Arc::new(AtomicBool::new(false));
     Service::of(Library::at(host.library()), Client::of(connection, Arc::clone(&stop)), stop)
 }

@@ -15,10 +15,12 @@ use serde_json::{Value, json};
 use support::loop_device::{attach, identity};
 use support::{Bench, finished, hold};
 
+/// D1 and D4, which are drives of different hosts, are in the same enclosure.
 fn simulated(identity: &str) -> Value {
+    let enclosure = ["D1", "D4"].contains(&identity).then(|| json!({ "id": "0x5003048001a2b37f" }));
     json!({
         "path": "sim:sas-slc-2011", "kind": "simulated", "identity": identity, "model": "sas-slc-2011",
-        "capacity_bytes": 1_000_000_000, "refusals": []
+        "capacity_bytes": 1_000_000_000, "refusals": [], "enclosure": enclosure
     })
 }
 
@@ -101,9 +103,10 @@ fn every_run_of_a_campaign_completes() {
     if let [(_, one), (_, other)] = &loops[..] {
         submit_disks(&lab, one, other);
     }
+    submit_arrays(&lab);
     lab.cluster.wait_for_all();
 
-    check_runs(&lab, 8 + if loops.len() == 2 { 2 } else { 0 });
+    check_runs(&lab, 8 + IN_ARRAYS + if loops.len() == 2 { 2 } else { 0 });
     assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
 }
@@ -193,6 +196,30 @@ fn submit_disks(lab: &Lab, one: &str, other: &str) {
     lab.ok(&["fleet", "submit", &disks, "--erase", one, "--erase", other]);
 }
 
+/// Number of runs that are tasks of job arrays.
+const IN_ARRAYS: usize = 6;
+
+/// Submits the repetitions on the drives of an enclosure as two arrays, of which one task at a time may run.
+fn submit_arrays(lab: &Lab) {
+    let arrays = lab.write(
+        "arrays.toml",
+        "name = \"a\"\nrepetitions = 3\narrays = true\ncontention = \"avoid-in-enclosures\"\n[[drives]]\n\
+         identities = [\"D1\", \"D4\"]\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n\
+         options = [\"--scale\", \"1/256\", \"--profile\", \"pts-e-1.0\"]\n",
+    );
+    let submitted = lab.ok(&["fleet", "submit", &arrays]);
+    let numbers: Vec<&str> = submitted.lines().filter_map(|line| line.strip_prefix("job ")).collect();
+    assert_eq!(numbers.len(), IN_ARRAYS, "{submitted}");
+    for (line, (task, drive)) in numbers.iter().zip([(1, 1), (2, 1), (3, 1), (1, 4), (2, 4), (3, 4)]) {
+        assert!(line.contains(&format!("_{task}  a-iops-D{drive}-{task}")), "{submitted}");
+    }
+    assert!(lab.ok(&["fleet", "submit", &arrays]).contains("6 jobs are complete or in the queue"));
+    assert!(
+        lab.ok(&["fleet", "status", &arrays]).contains("a: "),
+        "tasks are found by the ids of their runs"
+    );
+}
+
 /// Checks that every run is complete with one purge, and that no two runs overlapped on a drive.
 fn check_runs(lab: &Lab, expected: usize) {
     let (runs, unreadable) = Library::at(lab.bench.library()).list().expect("a library");
@@ -209,7 +236,11 @@ fn check_runs(lab: &Lab, expected: usize) {
         let is_of_one_job = |_: &Entry, next: &Entry| !matches!(next.event, Event::Resumed { .. });
         let drive = id.rsplit_once('-').expect("a repetition").0;
         for job in loaded.entries.chunk_by(is_of_one_job) {
-            spans.entry(drive.to_owned()).or_default().push((job[0].wall, job[job.len() - 1].wall));
+            let span = (job[0].wall, job[job.len() - 1].wall);
+            spans.entry(drive.to_owned()).or_default().push(span);
+            if id.starts_with("a-") {
+                spans.entry("the enclosure".to_owned()).or_default().push(span);
+            }
         }
     }
     for (drive, mut spans) in spans {

@@ -1,5 +1,5 @@
-//! The packages' systemd units: `systemd-analyze` accepts them, and their permissions suffice to start runs, add
-//! tags and notes, and send notices. systemd itself is not needed: scripts emulate each directive.
+//! The systemd units of the packages: `systemd-analyze` accepts the units, and what they permit is sufficient for
+//! starts, tags, notes, notices and sending runs. systemd itself is not needed: scripts emulate each directive.
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
@@ -44,6 +44,7 @@ fn systemd_accepts_the_units() {
         "plateau-launcher.socket",
         "plateau-launcher@1.service",
         "plateau-notify.service",
+        "plateau-forward.service",
     ];
     let mut verify = Command::new("systemd-analyze");
     verify.arg("verify").args(names.map(|name| dir.path().join(name)));
@@ -53,9 +54,11 @@ fn systemd_accepts_the_units() {
     // other units are irrelevant.
     let own = dir.path().to_string_lossy();
     assert!(output.status.success() && !errors.contains(&*own), "{errors}");
-    // Services that run all the time and need no device are confined. The limits are in tenths of the exposure
-    // level that `systemd-analyze` prints.
-    for (name, limit) in [("plateau-notify.service", 20), ("plateau-serve.service", 65)] {
+    // The services that run all the time and need no device are confined. The limits are in tenths of the
+    // exposure level that `systemd-analyze` prints.
+    for (name, limit) in
+        [("plateau-forward.service", 15), ("plateau-notify.service", 20), ("plateau-serve.service", 65)]
+    {
         let mut security = Command::new("systemd-analyze");
         security.args(["security", "--no-pager", "--offline=true"]).arg(format!("--threshold={limit}"));
         let output = security.arg(dir.path().join(name)).output().expect("systemd-analyze");
@@ -211,4 +214,50 @@ fn the_unit_of_notices_permits_reading_runs_secrets_and_starting_programs() {
     let memory = std::fs::read_dir(bench.path("lib/plateau-notify/notify")).expect("the memory").next();
     let owner = memory.expect("a library").expect("a folder").metadata().expect("it exists").uid();
     assert_eq!(owner, SERVER);
+}
+
+#[test]
+fn the_unit_that_forwards_runs_permits_reading_the_runs_and_its_token() {
+    if !has_sandbox(&["unshare", "setpriv", "curl"]) {
+        return;
+    }
+    let (lab, bench) = (Bench::new(), Bench::new());
+    let server = Server::with(&lab, &[]);
+    let token = lab.json(&["sender", "add", "rack7"])["token"].as_str().expect("a token").to_owned();
+    std::fs::set_permissions(bench.dir.path(), std::fs::Permissions::from_mode(0o755)).expect("our own");
+    std::fs::write(bench.path("token"), token).expect("writable");
+    std::fs::write(bench.path("server"), format!("http://{}", server.address)).expect("writable");
+    let child = script("forward.sh", bench.dir.path()).stderr(Stdio::piped()).spawn().expect("unshare");
+    let mut service = Service(child);
+    let mut lines = BufReader::new(service.0.stdout.take().expect("piped"));
+    let mut line = String::new();
+    lines.read_line(&mut line).expect("readable");
+    if !line.starts_with("forwarding the runs in /var/lib/plateau/runs to http://127.0.0.1:") {
+        drop(service.0.kill());
+        let mut errors = String::new();
+        service.0.stderr.take().expect("piped").read_to_string(&mut errors).expect("readable");
+        panic!("{line}{errors}");
+    }
+    let library = bench.path("lib/plateau/runs");
+    let begun = Instant::now();
+    let arrived = || Some(lab.runs().first()?.join("journal")).filter(|journal| journal.exists());
+    let journal = loop {
+        if let Some(journal) = arrived() {
+            break journal;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the run does not arrive");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let id = journal.parent().and_then(Path::file_name).expect("a run").to_owned();
+    let whole = std::fs::read(library.join(&id).join("journal")).expect("a journal");
+    while std::fs::read(&journal).expect("a journal") != whole {
+        assert!(begun.elapsed() < PATIENCE, "the run does not arrive completely");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mode = |path: &Path| std::fs::metadata(path).expect("it exists").mode() & 0o777;
+    assert_eq!(mode(&library.join(&id)), 0o750, "the service reads the run through its group");
+    let errors = BufReader::new(service.0.stderr.take().expect("piped")).lines();
+    let mut errors = errors.map(|line| line.expect("readable"));
+    let reported = errors.find(|line| line.starts_with("private: not sent: ")).expect("a report");
+    assert!(reported.contains("Permission denied"), "{reported}");
 }

@@ -5,6 +5,11 @@ use std::path::Path;
 
 use crate::host::SysDevice;
 
+/// Beginning of the name of the link from a drive to its slot in an enclosure.
+const SLOT_LINK: &[u8] = b"enclosure_device:";
+/// Number of folders from a partition up to its SCSI device: `H:C:T:L/block/sda/sda1`.
+const MOST_LEVELS: usize = 4;
+
 /// A link that several drives may share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
@@ -12,6 +17,15 @@ pub struct Link {
     pub name: String,
     /// Maximum throughput, net of encoding overhead; `None` if the kernel does not report it.
     pub bytes_per_second: Option<f64>,
+}
+
+/// An enclosure of drives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Enclosure {
+    /// By its logical id, such as `0x5003048001a2b37f`, which is the same for every host that is connected to it.
+    Id(String),
+    /// By the kernel's name, such as `6:0:12:0`, which is valid on this host only.
+    Local(String),
 }
 
 /// Position of a target in the topology.
@@ -23,6 +37,8 @@ pub struct Attached {
     pub controller: Option<String>,
     /// Links from the drive to the CPU.
     pub links: Vec<Link>,
+    /// The enclosure of the drive, if it reports its slots.
+    pub enclosure: Option<Enclosure>,
     /// The nearest NUMA node, if reported by the kernel.
     pub numa_node: Option<u32>,
 }
@@ -45,7 +61,23 @@ fn of_directory(dir: &Path) -> Attached {
         .filter_map(name)
         .find(|name| is_numbered(name, "nvme") || is_numbered(name, "nvme-subsys"));
     let links = dir.ancestors().skip(1).filter_map(|above| link(above, &name(above)?)).collect();
-    Attached { disk: disk.and_then(name), controller, links, numa_node: None }
+    Attached { disk: disk.and_then(name), controller, links, enclosure: enclosure(dir), numa_node: None }
+}
+
+/// Returns the enclosure that contains a drive, according to the services of the enclosure (SES). The kernel adds a link to
+/// the slot to the drive's SCSI device, which is a parent of the disk or the partition.
+fn enclosure(dir: &Path) -> Option<Enclosure> {
+    let is_slot = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(SLOT_LINK);
+    let slot_of =
+        |device: &Path| fs::read_dir(device).ok()?.flatten().find(is_slot)?.path().canonicalize().ok();
+    let slot = dir.ancestors().take(MOST_LEVELS).find_map(slot_of)?;
+    let enclosure = slot.parent()?;
+    let id = fs::read_to_string(enclosure.join("id")).unwrap_or_default().trim().to_owned();
+    // Some enclosures report only zeros.
+    if id.strip_prefix("0x").is_some_and(|digits| digits.bytes().any(|digit| digit != b'0')) {
+        return Some(Enclosure::Id(id));
+    }
+    Some(Enclosure::Local(enclosure.file_name()?.to_string_lossy().into_owned()))
 }
 
 fn is_numbered(name: &str, prefix: &str) -> bool {
@@ -136,6 +168,34 @@ mod tests {
         assert_eq!((a.disk.as_deref(), b.disk.as_deref()), (Some("sda"), Some("sdb")));
         assert_eq!(a.links, b.links);
         assert_eq!(a.links, [Link { name: "SATA ata3".into(), bytes_per_second: Some(6e8) }]);
+    }
+
+    #[test]
+    fn drives_of_an_enclosure_have_its_id() {
+        let port = "pci0000:00/0000:00:03.0/host6/port-6:0/expander-6:0";
+        let disk = |n: u32| format!("{port}/end_device-6:0:{n}/target6:0:{n}/6:0:{n}:0");
+        let enclosure = format!("{port}/end_device-6:0:9/target6:0:9/6:0:9:0/enclosure/6:0:9:0");
+        let dir = tree(&[
+            (&format!("{}/block/sda/sda1/partition", disk(0)), "1"),
+            (&format!("{}/block/sdb/size", disk(1)), "1"),
+            (&format!("{}/block/sdc/size", disk(2)), "1"),
+            (&format!("{enclosure}/id"), "0x5003048001a2b37f\n"),
+            (&format!("{enclosure}/Slot 01/status"), "OK"),
+            (&format!("{enclosure}/Slot 02/status"), "OK"),
+        ]);
+        for (n, slot) in [(0, "Slot 01"), (1, "Slot 02")] {
+            let link = dir.path().join(disk(n)).join(format!("enclosure_device:{slot}"));
+            std::os::unix::fs::symlink(dir.path().join(&enclosure).join(slot), link).unwrap();
+        }
+        let of = |path: String| of_directory(&dir.path().join(path)).enclosure;
+        let id = Some(Enclosure::Id("0x5003048001a2b37f".into()));
+        assert_eq!(of(format!("{}/block/sda/sda1", disk(0))), id);
+        assert_eq!(of(format!("{}/block/sdb", disk(1))), id);
+        assert_eq!(of(format!("{}/block/sdc", disk(2))), None, "it has no slot");
+        for unknown in ["0x0000000000000000\n", ""] {
+            fs::write(dir.path().join(&enclosure).join("id"), unknown).unwrap();
+            assert_eq!(of(format!("{}/block/sdb", disk(1))), Some(Enclosure::Local("6:0:9:0".into())));
+        }
     }
 
     #[test]

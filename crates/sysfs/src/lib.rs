@@ -13,7 +13,7 @@ mod host;
 mod mountinfo;
 mod number;
 
-pub use attached::{Attached, Link};
+pub use attached::{Attached, Enclosure, Link};
 pub use counters::Counters;
 pub use facts::{Found, look};
 pub use host::{Roots, SysDevice};

@@ -33,6 +33,18 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
+    /// The journal is larger than the largest that can be read.
+    #[error(
+        "run {id} cannot be transferred: its journal has {bytes} B, and a journal of more than {limit_bytes} B cannot be read"
+    )]
+    TooLarge {
+        /// Id of the run.
+        id: String,
+        /// Length of the journal, including the records that were to be added.
+        bytes: u64,
+        /// The limit.
+        limit_bytes: u64,
+    },
     /// The destination has another run with this id.
     #[error("the destination has another run {id}, whose records differ; nothing was changed")]
     OtherRun {

@@ -188,6 +188,7 @@ impl Problem {
         let (problem, have_bytes) = match error {
             TransferError::Unverified { .. }
             | TransferError::OtherRunFile { .. }
+            | TransferError::TooLarge { .. }
             | TransferError::Refused { .. } => (Kind::Refused, None),
             TransferError::OtherRun { .. } => (Kind::OtherRun, None),
             TransferError::Original { .. } => (Kind::Original, None),

@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::{
-    Digest, Event, Library, LibraryError, MOST_LINE_BYTES, Run, Unverified, Verifier, parse_run_file,
+    Digest, Event, Library, LibraryError, MOST_JOURNAL_BYTES, MOST_LINE_BYTES, Run, Unverified, Verifier,
+    parse_run_file,
 };
 use stdx::files::{Links, open, open_to_append, try_lock};
 
@@ -27,6 +28,8 @@ pub struct Receiver {
     source: String,
     /// Name of the sender, if this library belongs to a server; other senders' runs are refused.
     sender: Option<String>,
+    /// Size limit of a journal.
+    most_bytes: u64,
     /// The verified part of each run, with the identity of its directory.
     known: HashMap<String, ((u64, u64), Verifier)>,
 }
@@ -43,14 +46,15 @@ impl Receiver {
     /// Returns a receiver for `library`; `source` describes where the runs come from.
     #[must_use]
     pub fn of(library: Library, source: impl Into<String>) -> Self {
-        Self { library, source: source.into(), sender: None, known: HashMap::new() }
+        let source = source.into();
+        Self { library, source, sender: None, most_bytes: MOST_JOURNAL_BYTES, known: HashMap::new() }
     }
 
     /// Returns a receiver for a server's `library` that accepts the runs of one authenticated `sender`.
     #[must_use]
     pub fn of_sender(library: Library, sender: impl Into<String>) -> Self {
         let sender = sender.into();
-        Self { library, source: sender.clone(), sender: Some(sender), known: HashMap::new() }
+        Self { sender: Some(sender.clone()), ..Self::of(library, sender) }
     }
 
     /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
@@ -93,6 +97,15 @@ impl Receiver {
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Refuses records that would make a journal longer than any that can be read.
+    fn check_length(&self, id: &str, bytes: u64) -> Result<(), TransferError> {
+        let limit_bytes = self.most_bytes;
+        if bytes > limit_bytes {
+            return Err(TransferError::TooLarge { id: id.into(), bytes, limit_bytes });
+        }
+        Ok(())
     }
 
     fn remember(&mut self, run: &Run, verified: Verifier) {
@@ -194,6 +207,7 @@ impl Destination for Receiver {
 
     fn begin(&mut self, first: &First<'_>, state: SourceState) -> Result<Received, TransferError> {
         let id = first.id;
+        self.check_length(id, first.journal.len() as u64)?;
         let verified = beginning(first)?;
         for (name, bytes) in first.files {
             if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
@@ -237,6 +251,7 @@ impl Destination for Receiver {
             return Err(TransferError::OtherRun { id: id.into() });
         }
         if !new.is_empty() {
+            self.check_length(id, have_bytes + new.len() as u64)?;
             if mark_of(&copy.run)?.is_none() {
                 return Err(TransferError::Original { id: id.into() });
             }
@@ -334,4 +349,71 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
     let rest: usize = usize::try_from(verified.bytes()).unwrap_or(usize::MAX);
     take(&id, &mut verified, &first.journal[rest..])?;
     Ok(verified)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use record::{Event, RunFile};
+
+    use super::*;
+    use crate::{Source, send};
+
+    fn run_file() -> RunFile {
+        let json = serde_json::json!({
+            "version": 1, "id": "a", "created": "2026-11-25T08:00:00Z", "plateau_version": "0",
+            "command": ["plateau"], "tests": ["iops"], "profile": "pts-e-2.0", "settings": null, "host": {},
+            "target": {
+                "kind": "simulated", "path": "sim:x", "identity": "x", "capacity_bytes": 4096,
+                "logical_block_bytes": 512, "physical_block_bytes": 4096
+            }
+        });
+        serde_json::from_value(json).expect("a run file")
+    }
+
+    #[test]
+    fn a_journal_grows_up_to_the_limit_and_not_beyond() {
+        let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (run, mut journal) = Library::at(from.path()).create(run_file()).expect("a run");
+        let (here, there) = (run.journal_path(), to.path().join("a/journal"));
+        let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+        let mut receiver =
+            Receiver { most_bytes: length(&here) - 1, ..Receiver::of(Library::at(to.path()), "host") };
+        let whole = |receiver: &mut Receiver| {
+            send(&mut Source::of(run.clone()), receiver, &mut |_| ControlFlow::Continue(()))
+        };
+        let refused = whole(&mut receiver);
+        assert!(matches!(refused, Err(TransferError::TooLarge { .. })), "{refused:?}");
+        assert!(!there.exists(), "nothing was stored");
+
+        receiver.most_bytes = length(&here);
+        whole(&mut receiver).expect("exactly the limit");
+        journal.append(Event::Idled { length_ns: 1 }).expect("appended");
+        let refused = whole(&mut receiver);
+        let bytes = length(&here);
+        assert!(
+            matches!(refused, Err(TransferError::TooLarge { bytes: found, .. }) if found == bytes),
+            "{refused:?}"
+        );
+        assert_eq!(length(&there), receiver.most_bytes, "nothing was added");
+        receiver.most_bytes = bytes;
+        whole(&mut receiver).expect("exactly the limit");
+        assert_eq!(length(&there), bytes);
+    }
+
+    #[test]
+    fn a_run_whose_journal_nobody_could_read_is_not_sent() {
+        let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (run, journal) = Library::at(from.path()).create(run_file()).expect("a run");
+        drop(journal);
+        // The file takes no space on the disk.
+        let file = File::options().write(true).open(run.journal_path()).expect("a journal");
+        file.set_len(MOST_JOURNAL_BYTES + 1).expect("enough room");
+        let mut receiver = Receiver::of(Library::at(to.path().join("runs")), "host");
+        let refused = send(&mut Source::of(run), &mut receiver, &mut |_| ControlFlow::Continue(()));
+        let text = refused.expect_err("too large").to_string();
+        assert!(text.contains("1073741825 B") && text.contains("1073741824 B"), "{text}");
+        assert!(!to.path().join("runs").exists(), "nothing was stored");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use record::MOST_JOURNAL_BYTES;
+
 use crate::destination::{Destination, First};
 use crate::error::TransferError;
 use crate::source::Source;
@@ -23,7 +25,7 @@ pub struct Sent {
 /// destination after each piece; a transfer that it stops is continued by the next call.
 ///
 /// # Errors
-/// Returns an error if the run is damaged, the destination has another run with its id, or the source or the
+/// Returns an error if the run is damaged or its journal too large, the destination has another run with its id, or the source or the
 /// destination fails.
 pub fn send(
     source: &mut Source,
@@ -31,6 +33,11 @@ pub fn send(
     on_progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Sent, TransferError> {
     let id = source.id().to_owned();
+    let bytes = source.length()?;
+    if bytes > MOST_JOURNAL_BYTES {
+        // The destination would refuse its end.
+        return Err(TransferError::TooLarge { id, bytes, limit_bytes: MOST_JOURNAL_BYTES });
+    }
     let (mut at, mut new_bytes) = match destination.received(&id)? {
         Some(there) => {
             if there.bytes > source.length()? {

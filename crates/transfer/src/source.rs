@@ -145,29 +145,30 @@ impl Source {
         Ok(self.verified.digest().map(|digest| digest.to_string()))
     }
 
-    /// Returns complete lines from the offset `at`; empty if there are none yet.
+    /// Returns complete lines from the offset `at`, once they are on disk; empty if there are none yet.
     ///
     /// # Errors
-    /// Returns an error if the journal cannot be read, or contains a line that is longer than any record.
+    /// Returns an error if the journal cannot be read or synced, or contains a line that is longer than any record.
     pub fn lines_from(&mut self, at: u64) -> Result<Vec<u8>, TransferError> {
         let path = self.run.journal_path();
-        let failed = |error| failed("read", &path, error);
+        let unread = |error| failed("read", &path, error);
         let mut journal = self.open(at)?;
         let mut bytes = Vec::new();
         let mut wanted = CHUNK_BYTES;
         loop {
             let missing = (wanted - bytes.len()) as u64;
-            let read = journal.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed)?;
+            let read = journal.by_ref().take(missing).read_to_end(&mut bytes).map_err(unread)?;
             if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
                 journal.put_back(&bytes[end + 1..]);
                 bytes.truncate(end + 1);
+                journal.sync().map_err(|e| failed("sync", &path, e))?;
                 return Ok(bytes);
             }
             if (read as u64) < missing {
                 return Ok(Vec::new());
             }
             if wanted >= MOST_LINE_BYTES {
-                return Err(failed(ReadError::TooLarge { limit_bytes: MOST_LINE_BYTES as u64 }.into()));
+                return Err(unread(ReadError::TooLarge { limit_bytes: MOST_LINE_BYTES as u64 }.into()));
             }
             wanted = (wanted * 2).min(MOST_LINE_BYTES);
         }
@@ -233,6 +234,28 @@ impl Opened<'_> {
             unpacked.put_back(bytes);
         }
     }
+
+    /// Returns once everything that was read is on disk. The process of the run appends a record before it syncs it, so a
+    /// reader may see a record that a power cut would remove again; the destination would then have a record that
+    /// never existed. This descriptor was opened before the records were read, so it reports a failed write even if the
+    /// process of the run has received the error first. An archive is complete before it gets its name.
+    fn sync(&self) -> io::Result<()> {
+        match self {
+            Self::File(file) => on_disk(file),
+            Self::Unpacked(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns once the content of a file is on disk.
+fn on_disk(file: &File) -> io::Result<()> {
+    match file.sync_data() {
+        // File systems that cannot sync are those that cannot be written to, such as that of an optical disc.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
 }
 
 impl Read for Opened<'_> {
@@ -241,5 +264,17 @@ impl Read for Opened<'_> {
             Self::File(file) => file.read(buffer),
             Self::Unpacked(unpacked) => unpacked.read(buffer),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_that_cannot_sync_is_accepted() {
+        let file = File::open("/proc/self/status").expect("Linux");
+        assert_eq!(file.sync_data().expect_err("procfs cannot sync").kind(), io::ErrorKind::InvalidInput);
+        on_disk(&file).expect("there is nothing to sync");
     }
 }

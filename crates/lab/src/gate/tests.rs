@@ -113,7 +113,7 @@ fn a_token_of_a_sender_admits_to_its_routes_only() {
     let token = senders.add("rack7").expect("added");
     let of = |read_only| {
         let gate = Gate::new(&["lab.example".into()], 7070, Transport::default(), read_only, Users::none());
-        gate.expect("random bytes").admitting(senders.clone())
+        gate.expect("random bytes").admitting(senders.clone(), false)
     };
     let sent = |token| Facts { bearer: Some(token), ..facts("lab.example:7070", "") };
     let judged =
@@ -135,6 +135,30 @@ fn a_token_of_a_sender_admits_to_its_routes_only() {
     let cookie = signed_in(&gate);
     let browser = Facts { cookies: Some(&cookie), ..facts("lab.example:7070", "") };
     assert_eq!(gate.judge(&browser, Access::Sender), Err(Refusal::NotSender));
+}
+
+#[test]
+fn a_certificate_of_a_sender_admits_to_its_routes_only_and_replaces_tokens() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let senders = Senders::at(&dir.path().join("lab"));
+    let token = senders.add("rack7").expect("added");
+    let gate = |needs_certificate| {
+        let gate = Gate::new(&["lab.example".into()], 7070, Transport::default(), false, Users::none());
+        gate.expect("random bytes").admitting(senders.clone(), needs_certificate)
+    };
+    let (rack7, rack9) = (["rack7".to_owned()], ["rack9".to_owned()]);
+    let certified = |certified| Facts { certified, ..facts("lab.example:7070", "") };
+    let judged = gate(true).judge(&certified(&rack7), Access::Sender);
+    assert_eq!(judged.map(|visitor| visitor.expect("a sender").user), Ok(Some("rack7".into())));
+    for access in [Access::Viewer, Access::Operator] {
+        assert_eq!(gate(true).judge(&certified(&rack7), access), Err(Refusal::NotSignedIn));
+    }
+    assert_eq!(gate(true).judge(&certified(&rack9), Access::Sender), Err(Refusal::NotCertified));
+    let with_token = Facts { bearer: Some(&token), ..certified(&[]) };
+    assert_eq!(gate(true).judge(&with_token, Access::Sender), Err(Refusal::NotCertified));
+    assert_eq!(gate(false).judge(&certified(&rack7), Access::Sender), Err(Refusal::NotSender));
+    let page = Facts { origin: Some("http://lab.example:7070"), ..certified(&rack7) };
+    assert_eq!(gate(true).judge(&page, Access::Sender), Err(Refusal::ForeignOrigin));
 }
 
 #[test]

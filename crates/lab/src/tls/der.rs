@@ -1,4 +1,5 @@
-//! The subset of DER (X.690) that certificates need: writing elements, and reading when a certificate is valid.
+//! The subset of DER (X.690) that certificates need: writing elements, and reading the names in a certificate and when it
+//! is valid.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -10,10 +11,18 @@ pub const BIT_STRING: u8 = 0x03;
 pub const OCTET_STRING: u8 = 0x04;
 pub const OBJECT_IDENTIFIER: u8 = 0x06;
 pub const UTF8_STRING: u8 = 0x0c;
+pub const PRINTABLE_STRING: u8 = 0x13;
+pub const IA5_STRING: u8 = 0x16;
 pub const UTC_TIME: u8 = 0x17;
 pub const GENERALIZED_TIME: u8 = 0x18;
 pub const SEQUENCE: u8 = 0x30;
 pub const SET: u8 = 0x31;
+
+/// Object identifiers of the subject alternative names and of the common name (RFC 5280, appendix A).
+const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
+const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+/// Number of a DNS name among the alternative names.
+const DNS_NAME: u8 = 2;
 
 /// The tag of a field `[number]` that contains elements.
 pub const fn field(number: u8) -> u8 {
@@ -55,6 +64,80 @@ pub fn time(at: Timestamp) -> Vec<u8> {
 
 /// The first and the last moment at which a certificate is valid; None if it is not a certificate.
 pub fn validity(certificate: &[u8]) -> Option<(Timestamp, Timestamp)> {
+    let (times, _) = expect(SEQUENCE, after_issuer(certificate)?)?;
+    let (from, rest) = read_time(times)?;
+    Some((from, read_time(rest)?.0))
+}
+
+/// The names for which a certificate was issued: its DNS names or, if it has none, its common name. Empty if it is not a
+/// certificate.
+pub fn names(certificate: &[u8]) -> Vec<String> {
+    let read = || {
+        // Validity.
+        let (_, fields) = expect(SEQUENCE, after_issuer(certificate)?)?;
+        let (subject, fields) = expect(SEQUENCE, fields)?;
+        // Key.
+        let (_, mut fields) = expect(SEQUENCE, fields)?;
+        // Obsolete identifiers of issuer and subject.
+        for tag in [string_field(1), string_field(2)] {
+            fields = expect(tag, fields).map_or(fields, |(_, rest)| rest);
+        }
+        let extensions = match expect(field(3), fields) {
+            Some((wrapped, _)) => expect(SEQUENCE, wrapped)?.0,
+            None => &[],
+        };
+        let names = dns_names(extensions)?;
+        if names.is_empty() { common_name(subject).map(|name| vec![name]) } else { Some(names) }
+    };
+    read().unwrap_or_default()
+}
+
+fn dns_names(mut extensions: &[u8]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    while !extensions.is_empty() {
+        let (extension, rest) = expect(SEQUENCE, extensions)?;
+        extensions = rest;
+        let (kind, value) = expect(OBJECT_IDENTIFIER, extension)?;
+        if kind != ALTERNATIVE_NAMES {
+            continue;
+        }
+        // Whether it is critical; absent if not.
+        let value = expect(BOOLEAN, value).map_or(value, |(_, rest)| rest);
+        let mut list = expect(SEQUENCE, expect(OCTET_STRING, value)?.0)?.0;
+        while !list.is_empty() {
+            let (tag, name, rest) = next(list)?;
+            list = rest;
+            if tag == string_field(DNS_NAME) {
+                names.push(String::from_utf8(name.into()).ok()?);
+            }
+        }
+    }
+    Some(names)
+}
+
+/// The common name of a subject that has exactly one.
+fn common_name(mut subject: &[u8]) -> Option<String> {
+    let mut names = Vec::new();
+    while !subject.is_empty() {
+        let (mut attributes, rest) = expect(SET, subject)?;
+        subject = rest;
+        while !attributes.is_empty() {
+            let (attribute, rest) = expect(SEQUENCE, attributes)?;
+            attributes = rest;
+            let (kind, value) = expect(OBJECT_IDENTIFIER, attribute)?;
+            if kind == COMMON_NAME {
+                let (tag, name, _) = next(value)?;
+                let is_text = [UTF8_STRING, PRINTABLE_STRING, IA5_STRING].contains(&tag);
+                names.push(String::from_utf8(name.into()).ok().filter(|_| is_text)?);
+            }
+        }
+    }
+    let name = names.pop()?;
+    names.is_empty().then_some(name)
+}
+
+/// The fields of a certificate that follow its issuer; None if it is not a certificate.
+fn after_issuer(certificate: &[u8]) -> Option<&[u8]> {
     let (body, _) = expect(SEQUENCE, certificate)?;
     let (mut fields, _) = expect(SEQUENCE, body)?;
     // The version is optional.
@@ -65,13 +148,16 @@ pub fn validity(certificate: &[u8]) -> Option<(Timestamp, Timestamp)> {
     for tag in [INTEGER, SEQUENCE, SEQUENCE] {
         fields = expect(tag, fields)?.1;
     }
-    let (times, _) = expect(SEQUENCE, fields)?;
-    let (from, rest) = read_time(times)?;
-    Some((from, read_time(rest)?.0))
+    Some(fields)
 }
 
 /// Content of the first element, which must have this tag, and everything after the element.
 fn expect(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    next(bytes).filter(|(found, ..)| *found == tag).map(|(_, content, rest)| (content, rest))
+}
+
+/// Tag and content of the first element, and everything after the element.
+fn next(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (found, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
     let (length, rest) = match length {
@@ -83,7 +169,7 @@ fn expect(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         }
         _ => return None,
     };
-    rest.split_at_checked(length).filter(|_| *found == tag)
+    rest.split_at_checked(length).map(|(content, rest)| (*found, content, rest))
 }
 
 fn read_time(bytes: &[u8]) -> Option<(Timestamp, &[u8])> {
@@ -144,6 +230,52 @@ mod tests {
         for other in ["4912312359Z", "491331235959Z", "+91231235959Z", "491231235959", "49123123595\u{e9}Z"] {
             assert_eq!(read_time(&element(UTC_TIME, &[other.as_bytes()])), None, "{other}");
         }
+    }
+
+    #[test]
+    fn the_names_of_a_certificate_are_its_dns_names_or_its_only_common_name() {
+        let oid = |bytes: &[u8]| element(OBJECT_IDENTIFIER, &[bytes]);
+        let named = |kind: &[u8], tag: u8, text: &str| {
+            element(SET, &[&element(SEQUENCE, &[&oid(kind), &element(tag, &[text.as_bytes()])])])
+        };
+        let of = |subject: &[&[u8]], names: Option<&[&[u8]]>| {
+            let empty = element(SEQUENCE, &[]);
+            let extension = names.map(|names| {
+                let list = element(OCTET_STRING, &[&element(SEQUENCE, names)]);
+                let critical = element(BOOLEAN, &[&[0xff]]);
+                let names = element(SEQUENCE, &[&oid(ALTERNATIVE_NAMES), &critical, &list]);
+                let other = element(SEQUENCE, &[&oid(&[0x55, 0x1d, 0x0f]), &element(OCTET_STRING, &[b"x"])]);
+                element(field(3), &[&element(SEQUENCE, &[&other, &names])])
+            });
+            let subject = element(SEQUENCE, subject);
+            let version = element(field(0), &[&element(INTEGER, &[&[2]])]);
+            let serial = element(INTEGER, &[&[1]]);
+            let body = element(
+                SEQUENCE,
+                &[
+                    &version,
+                    &serial,
+                    &empty,
+                    &empty,
+                    &empty,
+                    &subject,
+                    &empty,
+                    &extension.unwrap_or_default(),
+                ],
+            );
+            super::names(&element(SEQUENCE, &[&body]))
+        };
+        let rack7 = named(COMMON_NAME, UTF8_STRING, "rack7");
+        let lab = named(&[0x55, 0x04, 0x0a], UTF8_STRING, "Lab");
+        let dns = |text: &str| element(string_field(DNS_NAME), &[text.as_bytes()]);
+        let address = element(string_field(7), &[&[127, 0, 0, 1]]);
+        assert_eq!(of(&[&lab, &rack7], None), ["rack7"]);
+        assert_eq!(of(&[&rack7], Some(&[&address])), ["rack7"], "an address is not a name");
+        assert_eq!(of(&[&rack7], Some(&[&dns("a.example"), &address, &dns("b")])), ["a.example", "b"]);
+        assert!(of(&[&lab], None).is_empty());
+        assert!(of(&[&rack7, &named(COMMON_NAME, PRINTABLE_STRING, "rack8")], None).is_empty(), "two names");
+        assert!(of(&[&named(COMMON_NAME, OCTET_STRING, "rack7")], None).is_empty(), "not text");
+        assert!(of(&[&rack7], Some(&[&dns("a"), &[0x82, 9]])).is_empty(), "cut off");
     }
 
     #[test]

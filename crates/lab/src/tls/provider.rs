@@ -1,7 +1,4 @@
-//! The cryptography of TLS connections: that of `ring`, without the parts that only clients need.
-//!
-//! The provider that rustls offers also verifies certificates, which makes the program larger. This server asks for no
-//! certificate, so it verifies none.
+//! The cryptography of TLS connections: that of `ring`, without ChaCha20, which the provider of rustls also contains.
 
 use std::sync::Arc;
 
@@ -9,7 +6,8 @@ use rustls::crypto::ring::{cipher_suite as suites, kx_group, sign};
 use rustls::crypto::{CryptoProvider, GetRandomFailed, KeyProvider, SecureRandom, WebPkiSupportedAlgorithms};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
-use rustls::{Error, SupportedCipherSuite};
+use rustls::{Error, SignatureScheme, SupportedCipherSuite};
+use webpki::ring as algorithms;
 
 use crate::secrets::fill;
 
@@ -24,12 +22,47 @@ const SUITES: [SupportedCipherSuite; 6] = [
     suites::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
 
+/// The signatures of certificates, and of handshakes by clients that have one.
+const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
+    all: &[
+        algorithms::ECDSA_P256_SHA256,
+        algorithms::ECDSA_P256_SHA384,
+        algorithms::ECDSA_P384_SHA256,
+        algorithms::ECDSA_P384_SHA384,
+        algorithms::ED25519,
+        algorithms::RSA_PSS_2048_8192_SHA256_LEGACY_KEY,
+        algorithms::RSA_PSS_2048_8192_SHA384_LEGACY_KEY,
+        algorithms::RSA_PSS_2048_8192_SHA512_LEGACY_KEY,
+        algorithms::RSA_PKCS1_2048_8192_SHA256,
+        algorithms::RSA_PKCS1_2048_8192_SHA384,
+        algorithms::RSA_PKCS1_2048_8192_SHA512,
+    ],
+    mapping: &[
+        // In TLS 1.2, the scheme does not determine the curve.
+        (
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+            &[algorithms::ECDSA_P384_SHA384, algorithms::ECDSA_P256_SHA384],
+        ),
+        (
+            SignatureScheme::ECDSA_NISTP256_SHA256,
+            &[algorithms::ECDSA_P256_SHA256, algorithms::ECDSA_P384_SHA256],
+        ),
+        (SignatureScheme::ED25519, &[algorithms::ED25519]),
+        (SignatureScheme::RSA_PSS_SHA512, &[algorithms::RSA_PSS_2048_8192_SHA512_LEGACY_KEY]),
+        (SignatureScheme::RSA_PSS_SHA384, &[algorithms::RSA_PSS_2048_8192_SHA384_LEGACY_KEY]),
+        (SignatureScheme::RSA_PSS_SHA256, &[algorithms::RSA_PSS_2048_8192_SHA256_LEGACY_KEY]),
+        (SignatureScheme::RSA_PKCS1_SHA512, &[algorithms::RSA_PKCS1_2048_8192_SHA512]),
+        (SignatureScheme::RSA_PKCS1_SHA384, &[algorithms::RSA_PKCS1_2048_8192_SHA384]),
+        (SignatureScheme::RSA_PKCS1_SHA256, &[algorithms::RSA_PKCS1_2048_8192_SHA256]),
+    ],
+};
+
 /// The cryptography of a server.
 pub fn provider() -> CryptoProvider {
     CryptoProvider {
         cipher_suites: SUITES.to_vec(),
         kx_groups: vec![kx_group::X25519, kx_group::SECP256R1],
-        signature_verification_algorithms: WebPkiSupportedAlgorithms { all: &[], mapping: &[] },
+        signature_verification_algorithms: SIGNATURES,
         secure_random: &Kernel,
         key_provider: &Keys,
     }

@@ -19,6 +19,13 @@ pub struct ServerOptions {
     /// this host's certificates]
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
+    /// Identify this host by this certificate instead of a token (PEM), if the server has an authority for the certificates
+    /// of hosts
+    #[arg(long, value_name = "FILE", requires = "client_key", conflicts_with = "token_file")]
+    pub client_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM, not encrypted); only you may be able to read it
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +72,9 @@ pub enum Sender {
     Add {
         /// Name of the host, as shown with its runs
         name: String,
+        /// Create no token: the host has a certificate for this name (`plateau serve --client-ca`)
+        #[arg(long)]
+        certificate: bool,
     },
     /// Refuse a host from now on; the runs that it has sent remain
     Remove {

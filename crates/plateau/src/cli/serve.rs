@@ -19,15 +19,19 @@ pub struct Serve {
     pub behind_proxy: bool,
     /// Encrypt connections with a certificate that the server generates, keeps, and renews before it expires; browsers warn
     /// until its fingerprint, which is printed, has been compared and accepted
-    #[arg(long, conflicts_with_all = ["tls_cert", "tls_key"])]
+    #[arg(long, group = "encrypted", conflicts_with_all = ["tls_cert", "tls_key"])]
     pub tls_self_signed: bool,
     /// Encrypt connections with this certificate (PEM, followed by those of the authorities that issued it); read again
     /// when it changes
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", group = "encrypted", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// The private key of the certificate (PEM); not a link, and readable by nobody else
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Receive runs only from hosts with a certificate that this authority has issued (PEM), for a name that was added with
+    /// `plateau sender add`, instead of hosts with a token
+    #[arg(long, value_name = "FILE", requires = "encrypted")]
+    pub client_ca: Option<PathBuf>,
     /// Change nothing: runs cannot be started or stopped, even by operators
     #[arg(long)]
     pub read_only: bool,

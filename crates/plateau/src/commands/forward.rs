@@ -1,14 +1,14 @@
 //! `plateau forward` and `plateau push`: send runs to a server, continuously or once.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forward::{Address, Client, Connection, Round, Service};
+use forward::{Address, Client, Connection, Credential, Round, Service};
+use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::with_causes;
-use transfer::{Source, TransferError, send};
+use transfer::TransferError;
 
 use super::copy;
 use crate::cli::{Cli, Forward, Push, ServerOptions};
@@ -57,55 +57,119 @@ fn once(cli: &Cli, round: Round) -> Done {
     }
 }
 
-/// `plateau push RUN... URL`.
+/// `plateau push RUN... URL`. A run that cannot be sent does not keep the others from being sent.
 pub fn push(cli: &Cli, options: &Push) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let runs = places::chosen(&library, &options.runs, options.all)?;
-    // All runs are checked before the first run is sent.
-    for run in &runs {
-        copy::check(run, options.in_progress)?;
-    }
     let stop: Arc<AtomicBool> = signals::watch()?;
     let mut client = Client::of(connection(&options.to, &options.server)?, Arc::clone(&stop));
-    let mut pushed = Vec::new();
-    for run in runs {
+    let (runs, mut failures) = requested(&library, options)?;
+    let (mut pushed, mut is_server_failing) = (Vec::new(), false);
+    let mut runs = runs.into_iter();
+    for run in runs.by_ref() {
         let id = run.file.id.clone();
-        client.set_directory(run.dir.display().to_string());
-        let go_on = &mut |_| {
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let sent = send(&mut Source::of(run), &mut client, go_on).and_then(|sent| match sent.has_all {
-            true => Ok(sent),
-            false => Err(TransferError::Unreachable { text: "stopped".into() }),
-        });
-        let sent = sent.map_err(|error| {
-            Failure::from(error).of_run(&id).with_document(json!({ "pushed": pushed.clone() }))
-        })?;
-        if !cli.json {
-            printer::print(&copy::text(&id, sent, false))?;
+        if let Err(failure) = copy::check(&run, options.in_progress) {
+            failures.push(failure);
+            continue;
         }
-        pushed.push(copy::document(&id, sent));
+        match forward::push(run, &mut client, &stop) {
+            Ok(sent) => {
+                is_server_failing = false;
+                if !cli.json {
+                    printer::print(&copy::text(&id, sent, false))?;
+                }
+                pushed.push(copy::document(&id, sent));
+            }
+            Err(error) => {
+                let is_over = stop.load(Ordering::Relaxed) || forward::ends_push(&error, is_server_failing);
+                is_server_failing = matches!(error, TransferError::Unreachable { .. });
+                failures.push(Failure::from(error).of_run(&id));
+                if is_over {
+                    break;
+                }
+            }
+        }
     }
-    if cli.json { printer::print_json(&json!({ "pushed": pushed })) } else { Ok(()) }
+    let not_tried: Vec<String> = runs.map(|run| run.file.id).collect();
+    conclude(cli, &pushed, failures, &not_tried)
+}
+
+/// The runs to send, and why the others in the library cannot be read.
+fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)> {
+    if !options.all {
+        return Ok((places::chosen(library, &options.runs, false)?, Vec::new()));
+    }
+    let (runs, unreadable) = library.list()?;
+    if runs.is_empty() && unreadable.is_empty() {
+        return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
+    }
+    Ok((runs, unreadable.into_iter().map(Failure::from).collect()))
+}
+
+/// Reports the outcome of all runs. The gravest failure determines the exit code.
+fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: &[String]) -> Done {
+    let mut document = json!({ "pushed": pushed });
+    let Some(exit) = failures.iter().map(|failure| failure.exit).max_by_key(|exit| exit.gravity()) else {
+        return if cli.json { printer::print_json(&document) } else { Ok(()) };
+    };
+    let problem = |failure: &Failure| json!({ "run": failure.run, "problem": failure.message() });
+    document["failed"] = failures.iter().map(problem).collect();
+    document["not_tried"] = json!(not_tried);
+    let not_sent = failures.len() + not_tried.len();
+    let total = pushed.len() + not_sent;
+    if total == 1 {
+        return Err(failures.remove(0).with_document(document));
+    }
+    for failure in &failures {
+        let of_run = failure.run.as_ref().map(|id| format!("run {id}: ")).unwrap_or_default();
+        printer::print_line(&format!("plateau: {of_run}{}", failure.message()));
+    }
+    let rest = match not_tried.len() {
+        0 => String::new(),
+        count => format!("; {count} of them were not tried"),
+    };
+    Err(Failure::text(exit, format!("{not_sent} of {total} runs were not sent{rest}"))
+        .with_document(document))
 }
 
 fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {
-    let file = options.token_file.clone().map_or_else(default_token, Ok)?;
-    let token = outbound::read_secret(&file).map_err(|error| {
+    let credential = match (&options.client_cert, &options.client_key, &options.token_file) {
+        (Some(file), Some(key), _) => certificate(address, file, key)?,
+        (.., Some(file)) => token(file)?,
+        _ => token(&places::config()?.join("token"))?,
+    };
+    let ca_file = options.ca_file.as_deref().map(|path| regular("--ca-file", path)).transpose()?;
+    Ok(Connection { address: address.clone(), credential, ca_file })
+}
+
+fn token(file: &Path) -> Done<Credential> {
+    outbound::read_secret(file).map(Credential::Token).map_err(|error| {
         let text = format!(
             "{}; write the token that `plateau sender add` printed on the server to this file, or specify another one with \
              --token-file",
             with_causes(&error)
         );
         Failure::text(Exit::Usage, text)
-    })?;
-    if let Some(path) = options.ca_file.as_ref().filter(|path| !path.is_file()) {
-        return Err(Failure::text(Exit::Usage, format!("--ca-file {} is not a file", path.display())));
-    }
-    let ca_file = options.ca_file.as_deref().map(std::path::absolute).transpose()?;
-    Ok(Connection { address: address.clone(), token, ca_file })
+    })
 }
 
-fn default_token() -> Done<PathBuf> {
-    places::config().map(|folder| folder.join("token"))
+/// A certificate and its key, which curl reads.
+fn certificate(address: &Address, file: &Path, key: &Path) -> Done<Credential> {
+    if !address.is_encrypted() {
+        let text =
+            format!("'{}' is not encrypted, so a certificate has no effect; use https://", address.as_str());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let file = regular("--client-cert", file)?;
+    outbound::check_secret(key).map_err(|error| {
+        Failure::text(Exit::Usage, format!("--client-key {}: {}", key.display(), with_causes(&error)))
+    })?;
+    Ok(Credential::Certificate { file, key: std::path::absolute(key)? })
+}
+
+/// The absolute path of a file that curl reads.
+fn regular(option: &str, path: &Path) -> Done<PathBuf> {
+    if !path.is_file() {
+        return Err(Failure::text(Exit::Usage, format!("{option} {} is not a file", path.display())));
+    }
+    Ok(std::path::absolute(path)?)
 }

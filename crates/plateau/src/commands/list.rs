@@ -1,6 +1,6 @@
 //! `plateau list`.
 
-use device::Listed;
+use device::{Enclosure, Listed};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::amount_base10;
@@ -22,6 +22,7 @@ pub fn run(cli: &Cli) -> Done {
 }
 
 pub fn document(device: &Listed) -> Value {
+    let attached = device::attached(&device.path);
     json!({
         "path": device.path,
         "kind": device.kind,
@@ -32,7 +33,11 @@ pub fn document(device: &Listed) -> Value {
         "can_be_tested": reasons(device).is_empty(),
         "in_use": device.in_use,
         "refusals": reasons(device),
-        "links": device::attached(&device.path).links.into_iter().map(|link| link.name).collect::<Vec<_>>(),
+        "links": attached.links.into_iter().map(|link| link.name).collect::<Vec<_>>(),
+        "enclosure": attached.enclosure.map(|enclosure| match enclosure {
+            Enclosure::Id(id) => json!({ "id": id }),
+            Enclosure::Local(local) => json!({ "local": local }),
+        }),
     })
 }
 

@@ -11,7 +11,11 @@ use crate::output::printer;
 pub fn run(cli: &Cli, action: &Sender) -> Done {
     let senders = Senders::at(&folder()?);
     match action {
-        Sender::Add { name } => {
+        Sender::Add { name, certificate: true } => {
+            senders.add_certified(name).map_err(failure)?;
+            if cli.json { printer::print_json(&json!({ "name": name, "token": null })) } else { Ok(()) }
+        }
+        Sender::Add { name, certificate: false } => {
             let token = senders.add(name).map_err(failure)?;
             if cli.json {
                 return printer::print_json(&json!({ "name": name, "token": token }));

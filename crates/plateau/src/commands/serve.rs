@@ -9,6 +9,7 @@ use nandsim::MODELS;
 use serde_json::json;
 use stdx::files::{FileKind, ReadError};
 use stdx::text::shell_word;
+use transfer::TransferError;
 
 use super::list::reasons;
 use crate::cli::{Cli, Serve};
@@ -29,6 +30,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         allowed_hosts: options.allow_host.clone(),
         behind_proxy: options.behind_proxy,
         tls,
+        client_ca: options.client_ca.clone(),
         read_only: options.read_only,
         is_terminal: std::io::stdout().is_terminal(),
         library: places::library(cli.library.as_deref())?,
@@ -105,6 +107,9 @@ fn announced(announcement: &Announcement<'_>) -> String {
         Announcement::CertificateKept(error) => {
             format!("warning: {}; the previous certificate remains in use", chain(error))
         }
+        Announcement::NotStored { sender, error: error @ TransferError::TooLarge { .. } } => {
+            format!("warning: a run of {sender} is refused: {}", chain(error))
+        }
         Announcement::NotStored { sender, error } => {
             format!("warning: a run of {sender} cannot be stored: {}; {sender} tries again", chain(error))
         }
@@ -168,6 +173,9 @@ pub fn failure(error: ServeError) -> Failure {
         ServeError::Certificate { why: Unusable::Exposed { .. }, .. } => {
             "whoever has read the key can impersonate this server: replace it if that is possible, and make the file \
              readable by its owner only (mode 0600)"
+        }
+        ServeError::Certificate { why: Unusable::Changeable { .. }, .. } => {
+            "whoever can change it decides which hosts send runs: make it writable by its owner only"
         }
         ServeError::Certificate {
             why: Unusable::Unreadable(ReadError::NotRegular(FileKind::Symlink)),

@@ -24,7 +24,7 @@ pub enum Queue {
 /// # Errors
 /// Returns an error if the output of `squeue` is in a different format.
 pub fn queued() -> Done<Queue> {
-    let output = match Command::new("squeue").args(["-h", "--me", "-o", SQUEUE_FORMAT]).output() {
+    let output = match Command::new("squeue").args(["-h", "-r", "--me", "-o", SQUEUE_FORMAT]).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Queue::Absent),
         Err(error) => return Ok(Queue::Unknown(error.to_string())),
         Ok(output) => output,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-use ::fleet::{Drive, Expected, FleetError, Job, Program, outlook, script};
+use ::fleet::{Drive, Expected, FleetError, Job, Program, batch_name, batches, outlook, script};
 use clap::Parser as _;
 use record::{Library, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
@@ -53,14 +53,27 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
         u32::try_from(minutes).unwrap_or(u32::MAX)
     };
-    let scripts = jobs.iter().zip(&each);
-    let scripts = scripts.map(|(job, expected)| Ok((job, script(job, &program, minutes(expected))?)));
-    let scripts = scripts.collect::<Result<Vec<_>, FleetError>>().map_err(failure)?.into_iter();
+    // Without --scripts, only what is missing is submitted.
+    let wanted: Vec<&Job> = match &options.scripts {
+        Some(_) => jobs.iter().collect(),
+        None => missing(&jobs, &library)?,
+    };
+    let longest: BTreeMap<&str, u32> =
+        jobs.iter().zip(&each).map(|(job, expected)| (job.series.as_str(), minutes(expected))).collect();
+    let scripts: Vec<(Vec<&Job>, String)> = batches(&campaign, &wanted)
+        .into_iter()
+        .map(|batch| {
+            let limit =
+                batch.first().and_then(|job| longest.get(job.series.as_str())).copied().unwrap_or(u32::MAX);
+            script(&batch, &program, limit).map(|text| (batch, text))
+        })
+        .collect::<Result<_, FleetError>>()
+        .map_err(failure)?;
     std::fs::create_dir_all(&program.logs)
         .map_err(|error| Failure::text(Exit::Run, format!("cannot create {}: {error}", program.logs)))?;
     let done = match &options.scripts {
-        Some(dir) => write(dir, scripts)?,
-        None => submit(cli, &library, scripts)?,
+        Some(dir) => write(dir, &scripts)?,
+        None => submit(cli, &scripts, jobs.len() - wanted.len())?,
     };
     if cli.json {
         let mut document = document;
@@ -156,14 +169,14 @@ fn program(library: &Library, options: &FleetSubmit) -> Done<Program> {
     })
 }
 
-fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
+fn write(dir: &std::path::Path, scripts: &[(Vec<&Job>, String)]) -> Done<Value> {
     let cannot = |error: stdx::files::WriteError| {
         Failure::text(Exit::Run, format!("cannot write {:#}", anyhow::Error::new(error)))
     };
     let folder = Folder::make(dir, true).map_err(cannot)?;
     let mut names = Vec::new();
-    for (job, text) in scripts {
-        let name = format!("{}.sh", job.id);
+    for (batch, text) in scripts {
+        let name = format!("{}.sh", batch_name(batch));
         folder.replace(OsStr::new(&name), text.as_bytes()).map_err(cannot)?;
         names.push(name);
     }
@@ -171,9 +184,8 @@ fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, Stri
     Ok(json!(names))
 }
 
-/// Submits each job that is neither complete nor in the queue, so that resubmitting a campaign adds only the missing
-/// jobs.
-fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
+/// Returns the jobs that are neither complete nor in the queue, so that resubmitting a campaign adds only these.
+fn missing<'a>(jobs: &'a [Job], library: &Library) -> Done<Vec<&'a Job>> {
     let queued = match scheduler::queued()? {
         Queue::Known(queued) => queued,
         // There is no sbatch on this host either, which the first submission's error message will say.
@@ -181,24 +193,31 @@ fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a J
         // Without knowledge of the queue, jobs could be submitted twice.
         Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),
     };
-    let (mut submitted, mut skipped) = (Vec::new(), 0);
-    for (job, text) in scripts {
-        let is_queued = queued.iter().any(|queued| queued.name == job.id);
+    let is_missing = |job: &&Job| {
         let is_complete = || {
             let run = library.open(&job.id).ok();
             run.and_then(|run| run.load().ok()).is_some_and(|loaded| lifecycle::is_complete(&loaded))
         };
-        if is_queued || is_complete() {
-            skipped += 1;
-            continue;
-        }
-        let number = scheduler::submit(&text).map_err(|failure| {
-            failure.of_run(&job.id).with_document(json!({ "submitted": submitted.clone() }))
+        !queued.iter().any(|queued| queued.name == job.id) && !is_complete()
+    };
+    Ok(jobs.iter().filter(is_missing).collect())
+}
+
+fn submit(cli: &Cli, scripts: &[(Vec<&Job>, String)], skipped: usize) -> Done<Value> {
+    let mut submitted = Vec::new();
+    for (batch, text) in scripts {
+        let number = scheduler::submit(text).map_err(|failure| {
+            failure.of_run(batch_name(batch)).with_document(json!({ "submitted": submitted.clone() }))
         })?;
-        if !cli.json {
-            printer::print(&format!("job {number}  {}", job.id))?;
+        for job in batch {
+            // Slurm's notation for the task of an array.
+            let number =
+                if batch.len() == 1 { number.clone() } else { format!("{number}_{}", job.repetition) };
+            if !cli.json {
+                printer::print(&format!("job {number}  {}", job.id))?;
+            }
+            submitted.push(json!({ "job": number, "run": job.id }));
         }
-        submitted.push(json!({ "job": number, "run": job.id }));
     }
     if !cli.json && skipped > 0 {
         printer::print(&format!("{skipped} jobs are complete or in the queue already"))?;

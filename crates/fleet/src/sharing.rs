@@ -1,0 +1,26 @@
+//! What drives share, and whether a campaign avoids using it for several jobs at the same time.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether drives that share a link or an enclosure are tested at the same time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contention {
+    /// Drives that share a link one after another, enforced by licenses.
+    #[default]
+    Avoid,
+    /// Same as [`Avoid`](Self::Avoid), and the drives of an enclosure as well.
+    AvoidInEnclosures,
+    /// At the same time.
+    Allow,
+}
+
+/// An enclosure of drives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enclosure {
+    /// By its logical id, which is the same for every host that is connected to it.
+    Id(String),
+    /// By its name on one host.
+    Local(String),
+}

@@ -1,0 +1,36 @@
+//! Sends runs once.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use record::Run;
+use transfer::{Sent, Source, TransferError, send};
+
+use crate::client::Client;
+
+/// Sends what the server does not have of a run, until `stop` is set.
+///
+/// # Errors
+/// Returns an error if the run cannot be read, the server refuses it or cannot be reached, or `stop` was set.
+pub fn push(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, TransferError> {
+    client.set_directory(run.dir.display().to_string());
+    let go_on = &mut |_| match stop.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    send(&mut Source::of(run), client, go_on).and_then(|sent| match sent.has_all {
+        true => Ok(sent),
+        false => Err(TransferError::Unreachable { text: "stopped".into() }),
+    })
+}
+
+/// Whether no further run is tried after this error: the server does not admit the sender, or has failed for two runs in
+/// succession. A single failure may concern only the run.
+#[must_use]
+pub const fn ends_push(error: &TransferError, has_failed_before: bool) -> bool {
+    match error {
+        TransferError::NotAdmitted { .. } => true,
+        TransferError::Unreachable { .. } => has_failed_before,
+        _ => false,
+    }
+}
