@@ -1,7 +1,7 @@
-//! The file of an archived run: a tar file, compressed with zstd, which `tar -xf` unpacks as well.
+//! The file of an archived run: a tar file compressed with zstd, which `tar -xf` can also unpack.
 //!
-//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all
-//! further files, sorted by name; and the journal last, so that reading the other files never skips over it.
+//! It contains only regular files: first `run.json`, so that opening a run reads only the beginning; then all
+//! other files, sorted by name; and finally the journal, so that reading the other files never has to skip it.
 //! The same files always result in the same bytes. Archives are untrusted: names, order, number and sizes are
 //! checked while reading, and nothing is extracted to a path from the archive.
 
@@ -19,7 +19,7 @@ use super::run_json::{MOST_RUN_FILE_BYTES, ZSTD_MAGIC};
 use crate::journal::MOST_JOURNAL_BYTES;
 use crate::storage::{FoundKind, Storage, Stored};
 
-/// End of the name of an archive; the name of the run precedes it.
+/// Suffix of an archive's name, which begins with the name of the run.
 const SUFFIX: &str = ".tar.zst";
 pub(super) const RUN_FILE: &str = "run.json";
 pub(super) const JOURNAL: &str = "journal";
@@ -28,32 +28,33 @@ pub(super) const JOURNAL: &str = "journal";
 pub(super) const MOST_FILES: usize = 1_000;
 /// Limit on the total size of the files other than `run.json` and the journal.
 const MOST_FURTHER_BYTES: u64 = 1 << 30;
-/// Limit on the archive itself: incompressible content is stored as it is.
+/// Limit on the archive itself: incompressible content is stored as is.
 const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 << 20);
 /// Length of a name in a tar header.
 const MOST_NAME_BYTES: usize = 100;
-/// Unit of a tar file.
+/// Block size of a tar file.
 const BLOCK_BYTES: usize = 512;
 /// Compression level: higher levels take several times as long and save a few per cent.
 const LEVEL: i32 = 9;
 /// Base-2 logarithm of the number of bytes that the decoder keeps in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 const PIECE_BYTES: usize = 1 << 16;
-/// Limit on the size of the files divided by the size of the archive. For real runs, this ratio is 4 to 8, because the
-/// hashes of a journal cannot be compressed. A small forged archive could otherwise take gigabytes of memory.
+/// Limit on the ratio of the size of the files to the size of the archive. For real runs, the ratio is 4 to 8, because
+/// the hashes in a journal cannot be compressed. Without a limit, a small forged archive could take gigabytes of
+/// memory.
 const MOST_EXPANSION: u64 = 200;
-/// Added to this limit, so that a small archive may contain files of any ratio up to this total size.
+/// Total size of the files up to which a small archive may have any ratio.
 const FREE_BYTES: u64 = 16 << 20;
 /// Last modification time that a tar header can represent, in the year 2242.
 const LAST_SECOND: u64 = (1 << 33) - 1;
 
-/// Returns the name of the run that is archived in a file with this name; `None` if it is not the name of an archive.
+/// Returns the name of the run whose archive has this file name; `None` if no archive can have this name.
 pub(super) fn run_in(name: &OsStr) -> Option<&OsStr> {
     let run = name.as_bytes().strip_suffix(SUFFIX.as_bytes())?;
     (!run.is_empty() && !run.starts_with(b".")).then(|| OsStr::from_bytes(run))
 }
 
-/// Returns the name of the archive of the run with this name.
+/// Returns the file name of this run's archive.
 pub(super) fn name_of(run: &OsStr) -> OsString {
     let mut name = run.to_owned();
     name.push(SUFFIX);
