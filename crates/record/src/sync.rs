@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
-/// When written data is made durable. A sync occupies a place in the queue, like an I/O, and neither waits for the
-/// I/Os in flight nor delays the following I/Os.
+/// When written data is made durable. Like an I/O, a sync occupies a place in the queue; it neither waits for I/Os
+/// in flight nor delays later ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Syncs {
