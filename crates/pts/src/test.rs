@@ -20,7 +20,8 @@ pub struct Test {
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
     /// Cells in a full round, for estimates.
     pub cells_per_round: u32,
-    /// Whether the result is a timeline, which a gap invalidates; resuming therefore restarts it at the purge.
+    /// Whether the result is a timeline, which a gap invalidates, so that resuming restarts the test at its
+    /// purge.
     pub timeline: bool,
     /// Number of rounds, if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,

@@ -84,8 +84,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Round and temperature correlate with the value; the product of both has the sign of the temperature's
-    // change.
+    // Round and temperature correlate with the value; the product has the sign of the temperature's change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
