@@ -228,7 +228,7 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        // The alternation prevents rounds from being steady. It affects only the reported results, not the
+        // Alternating speeds keep rounds from being steady. They affect only the reported results, not the
         // cost.
         let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
         let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);

@@ -50,7 +50,7 @@ impl Events {
         (key & self.leaf_mask) as usize
     }
 
-    /// The key of an event. An event whose time does not fit into a key goes to `overflow`.
+    /// Returns an event's key. An event whose time does not fit in a key goes to `overflow`.
     #[inline(always)]
     fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
         if !self.overflow.is_empty() {

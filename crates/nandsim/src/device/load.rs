@@ -126,8 +126,8 @@ pub struct Tally {
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// The failures, if a command failed. After the first failure, no further commands were submitted, and
-    /// the commands in flight completed.
+    /// The failures, if any command failed. After the first failure, no more commands were submitted, and the
+    /// commands in flight completed.
     pub failed: Option<Failed>,
 }
 
