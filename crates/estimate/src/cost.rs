@@ -10,8 +10,8 @@ use crate::dry::{Cost, Estimate};
 pub struct TestCost {
     /// Name of the test.
     pub test: String,
-    /// Cost with the earliest possible steady state, and without steady state; `None` if the run has no
-    /// estimate.
+    /// Estimated cost if steady state is reached as early as possible, and if it is never reached; `None` if
+    /// the run has no estimate.
     pub estimated: Option<(Expense, Expense)>,
     /// Cost so far.
     pub taken: Expense,
@@ -42,7 +42,7 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Returns the cost of each started test since its last restart. Like the estimate, the cost excludes the purge.
+/// Returns the cost of each started test since its last restart. Like the estimate, it excludes the purge.
 #[must_use]
 pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {
@@ -69,7 +69,7 @@ pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
                     scale_divisor: run.scale_divisor().max(1),
                 });
             }
-            // The cost of tests measured by another tool is unknown.
+            // The cost of tests that another tool measured is not known.
             Event::Imported(_) if inside => {
                 all.pop();
                 inside = false;
@@ -94,7 +94,7 @@ impl TestCost {
         }
         match event {
             Event::Measured(segment) | Event::Preconditioned(segment) => {
-                // Segments begin after the ramp.
+                // A segment begins after the ramp.
                 let ramp_ns = segment.workload.regime.ramp_ns / divisor;
                 taken.duration_ns = taken.duration_ns.saturating_add(ramp_ns + length_ns(segment));
                 taken.written_bytes = taken.written_bytes.saturating_add(segment.write.bytes);

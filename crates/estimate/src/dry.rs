@@ -1,5 +1,5 @@
-//! Runs a test without a drive to estimate its duration and bytes written. The real test code runs; only the drive is
-//! replaced ([`Assumed`]).
+//! Runs a test without a drive to estimate its duration and the amount it writes. The real test code runs; only the
+//! drive is replaced ([`Assumed`]).
 
 use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
@@ -15,7 +15,7 @@ pub const IOS_PER_OUTSTANDING: u32 = 20;
 /// If the speed of rounds alternates by this fraction, steady state is never reached.
 const SWING: f64 = 0.15;
 
-/// Cost of a test. The purge is excluded, because its duration is unknown in advance.
+/// Cost of a test. The purge is excluded, because its duration is not known in advance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Number of purges, workloads and idle periods.
@@ -39,7 +39,7 @@ pub struct Estimate {
     pub shortest: Cost,
     /// Cost if steady state is never reached.
     pub longest: Cost,
-    /// The outcome of a run without incidents.
+    /// The outcome of a run without interruptions or errors.
     pub outcome: Outcome,
 }
 
@@ -47,7 +47,7 @@ pub struct Estimate {
 /// steady state.
 ///
 /// # Errors
-/// Returns an error if a workload of the test is impossible on the target.
+/// Returns an error if the target cannot run one of the test's workloads.
 pub fn estimate<'a>(
     context: &Context<'_>,
     test: impl Into<Task<'a>>,
@@ -56,10 +56,10 @@ pub fn estimate<'a>(
     estimate_after(context, test.into(), assumed, &mut Conditions::default())
 }
 
-/// Estimates consecutive tests: a test without a purge starts with the drive as the previous test left it.
+/// Estimates consecutive tests: a test without a purge starts with the drive in the state in which the previous
+/// test left it.
 ///
-/// # Errors
-/// Returns an error if a workload of a test is impossible on the target.
+/// # Errors Returns an error if the target cannot run one of the workloads.
 pub fn estimates<'a>(
     context: &Context<'_>,
     tests: impl IntoIterator<Item = Task<'a>>,
@@ -116,7 +116,7 @@ struct Conditions {
     longest: Condition,
 }
 
-/// Effect of the writes since the last purge on the drive.
+/// How the writes since the last purge have affected the drive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Condition {
     /// Filled by sequential writes before the random writes.
@@ -129,14 +129,14 @@ struct Dry<'a> {
     context: &'a Context<'a>,
     assumed: &'a Assumed,
     swing: f64,
-    /// Number of remaining workloads of the current round, and their relative speed.
+    /// Number of workloads left in the current round, and their relative speed.
     left_in_round: u32,
     pace: f64,
     cost: Cost,
     condition: Condition,
 }
 
-/// Rates during a workload: one for the first `first_bytes`, and another afterwards.
+/// Rates during a workload: one for the first `first_bytes`, and another after that.
 struct Course {
     first: f64,
     first_bytes: f64,
@@ -177,7 +177,7 @@ impl<'a> Dry<'a> {
         Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
     }
 
-    /// Returns the number of bytes and the length of a workload.
+    /// Returns a workload's number of bytes and length.
     fn extent(&self, workload: &Workload) -> (u64, u64) {
         let course = self.course(workload);
         let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
@@ -228,7 +228,7 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        // The alternation prevents rounds from being steady. It affects only the reported results, not the
+        // Alternating speeds keep rounds from being steady. They affect only the reported results, not the
         // cost.
         let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
         let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);

@@ -1,5 +1,5 @@
-//! The cost of a run: speeds, estimates, actual cost, current phase and remaining time. An estimate runs the
-//! real code of a test on an assumed drive.
+//! What a run costs: speeds, estimates, actual cost, current phase and remaining time. An estimate runs a
+//! test's real code on an assumed drive.
 #![forbid(unsafe_code)]
 
 pub mod assumed;

@@ -31,11 +31,11 @@ pub enum Phase {
         /// Number of cells in the round.
         cells: u32,
     },
-    /// A test without rounds, or the part of a test after its rounds, is being measured.
+    /// A test without rounds is being measured, or a part of a test that follows its rounds.
     Measuring {
         /// Name of the test.
         test: String,
-        /// Number of workloads completed since the purge of the test.
+        /// Number of workloads completed since the test's purge.
         finished: u32,
     },
     /// All tests have ended, or the next one has not started.
@@ -73,7 +73,7 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// Returns the phase of a run whose journal consists of `entries`.
+/// Returns the phase of a run whose journal contains `entries`.
 #[must_use]
 pub fn phase(entries: &[Entry]) -> Phase {
     let mut phase = Phase::Starting;

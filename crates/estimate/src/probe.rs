@@ -11,7 +11,7 @@ use pts::{Bench, Context, Stop, Test};
 /// Block sizes in descending order, as in a round of the IOPS test.
 const BLOCKS_KIB: [u64; 4] = [1024, 128, 32, 4];
 const MIXES: [u8; 3] = [100, 50, 0];
-/// Limits of the random writes, in capacities and minutes, sufficient to saturate the drive.
+/// Limits for the random writes, in capacities and minutes: enough to saturate the drive.
 const FILLS: u64 = 6;
 const MOST_MINUTES: u32 = 3_000;
 /// Number of 5 s bursts, each preceded by one of the idle times below.
@@ -20,7 +20,7 @@ const BURST_SECONDS: u32 = 5;
 const REST_SECONDS: [u32; 3] = [5, 10, 15];
 /// Number of passes over the cells; the first pass starts with the drive in a different state.
 const PASSES: u32 = 2;
-/// A round number that no test uses, to obtain distinct seeds.
+/// A round number that no test uses, so that seeds are distinct.
 const ROUND: u32 = u32::MAX - 1;
 const DEEP: Demand = Demand { threads: 32, queue_depth: 32 };
 const BUSY: Demand = Demand { threads: 1, queue_depth: 32 };
@@ -53,8 +53,8 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Puts the drive in the state of IOPS, Throughput and Latency: filled by sequential writes, then by random
-    /// writes.
+    /// Puts the drive in the state that it has in IOPS, Throughput and Latency: filled by sequential writes,
+    /// then by random writes.
     fn preconditioned(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         self.bench.write(&self.context.precondition())?;
@@ -79,7 +79,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Puts the drive in the state of timeline tests: a fresh drive filled by random writes.
+    /// Puts the drive in the state that it has in timeline tests: fresh, then filled by random writes.
     fn saturated(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         let demand = self.busy();
@@ -111,7 +111,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Returns the demand of the run, or `BUSY` if that demand is too low to keep a drive busy.
+    /// Returns the run's demand, or `BUSY` if that is too low to keep a drive busy.
     fn busy(&self) -> Demand {
         let demand = self.context.demand(None);
         let outstanding = u32::from(demand.threads) * u32::from(demand.queue_depth);

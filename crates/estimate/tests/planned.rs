@@ -1,4 +1,4 @@
-//! Compares the cost of tests on an assumed drive with formulas for durations and amounts.
+//! Compares the cost of tests on an assumed drive with the results of formulas for durations and amounts.
 
 #[path = "../../pts/tests/support/mod.rs"]
 mod support;
@@ -27,7 +27,7 @@ fn of_target(test: &str, profile: &str, target: &TargetFacts) -> Estimate {
     let profile = Profile::named(profile).unwrap();
     let settings: Settings = profile.settings(1);
     let context = Context { profile, settings: &settings, target };
-    // The drive is saturated from the first minute, so that no round differs because the drive is fresh.
+    // The drive is saturated from the first minute on, so that no round differs because the drive is fresh.
     let mut assumed = Assumed::usual(SPEED, SPEED);
     assumed.saturation.fills = 0.0;
     estimate(&context, Test::named(test).unwrap(), &assumed).unwrap()
@@ -41,7 +41,7 @@ fn close(got: f64, expected: f64) {
     assert!((got - expected).abs() <= expected * 1e-6 + 0.01, "{got} instead of {expected}");
 }
 
-/// Duration of writing the capacity twice at 500 MB/s.
+/// Time to write the capacity twice at 500 MB/s.
 const PRECONDITION_MINUTES: f64 = 2.0 * 256_000.0 / 500.0 / 60.0;
 
 #[test]
@@ -105,8 +105,7 @@ fn a_scaled_drive_takes_a_scaled_time() {
     };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
-    // IOPS is excluded: with many I/Os outstanding, its cells with large blocks take longer than a scaled
-    // minute.
+    // IOPS is excluded: with many I/Os outstanding, cells with large blocks take longer than a scaled minute.
     for test in TESTS.iter().filter(|test| test.name != "iops") {
         let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));
         let ratio = whole.longest.duration_ns as f64 / part.longest.duration_ns as f64;

@@ -16,7 +16,7 @@ fn a_load_after_the_rounds_fills_no_round() {
     let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     assert_eq!(outcome.stop, None);
-    // 360 minutes are 11 cycles of 31 minutes plus 19 minutes, followed by the histogram.
+    // 360 minutes is 11 cycles of 31 minutes plus 19 minutes; the histogram follows.
     let spent = estimate::cost::of_run(&run, &entries);
     assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
     let tail: Vec<bool> =

@@ -5,8 +5,8 @@
 //!
 //! MODEL selects the measurements; `--file` compares a different model with them. With `--climb`, the best
 //! model is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at;
-//! `--threads N` runs the throughput tests with N threads of 16 commands in flight instead of with the demand
-//! used for the measurements.
+//! `--threads N` runs the throughput tests with N threads of 16 commands in flight rather than with the
+//! measured demand.
 
 use std::process::ExitCode;
 

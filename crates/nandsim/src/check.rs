@@ -1,4 +1,4 @@
-//! Tests whole drives with random histories; defines the defects that these tests must detect.
+//! Tests whole drives with random histories, and defines the defects that these tests must detect.
 //!
 //! Each invariant is defined in the layer whose state it describes (`Ssd::check` and its callees).
 

@@ -1,7 +1,7 @@
 //! The drive as the host sees it: commands, host link, faults, temperature, power and health.
 //!
-//! Code that deals with commands and their times belongs here; the translation layer determines where data
-//! goes. The closed loop and the queue advance time through the same driver (`driver.rs`).
+//! Code that deals with commands and their times belongs in this module; the translation layer determines where
+//! data goes. The closed loop and the queue advance time through the same driver (`driver.rs`).
 
 mod admin;
 mod closed_loop;

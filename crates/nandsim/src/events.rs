@@ -2,12 +2,12 @@
 //!
 //! Each die and each command in flight has at most one pending event. Events are kept in winner trees instead
 //! of a heap: an update replays the matches from the leaf to the root. Writes nearly always complete in the
-//! order in which the buffer accepted them, so they use a FIFO instead. In a tie, the lower leaf wins, which
-//! keeps runs reproducible: dies come before commands.
+//! order in which the buffer accepted them, so they use a FIFO instead. In a tie, the lower leaf wins, so that
+//! runs are reproducible; dies come before commands.
 
 use std::collections::BTreeSet;
 
-/// Time of a leaf without a pending event.
+/// The time of a leaf without a pending event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Time and leaf of an event in one integer, with the leaf in the low bits so that keys sort by time first.
@@ -24,9 +24,9 @@ pub(crate) struct Events {
     first_command: usize,
     leaf_bits: u32,
     leaf_mask: u64,
-    /// The earliest time that does not fit into a key.
+    /// The earliest time that does not fit in a key.
     too_late_ns: u64,
-    /// Events whose time does not fit into a key; they follow all events with a key.
+    /// Events whose time does not fit in a key; they follow all events with a key.
     overflow: BTreeSet<(u64, usize)>,
 }
 
@@ -50,7 +50,7 @@ impl Events {
         (key & self.leaf_mask) as usize
     }
 
-    /// The key of an event. An event whose time does not fit into a key goes to `overflow`.
+    /// Returns an event's key. An event whose time does not fit in a key goes to `overflow`.
     #[inline(always)]
     fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
         if !self.overflow.is_empty() {
@@ -90,8 +90,8 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// Same as [`set`](Self::set), but faster if the time is later than the time of every event appended before.
-    /// The command must not have a pending event.
+    /// Same as [`set`](Self::set), but faster if the time is later than that of every event appended before. The
+    /// command must not have a pending event.
     #[inline]
     pub(crate) fn append(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
@@ -210,7 +210,7 @@ impl Fifo {
         Self { ring, first: 0, end: 0, front: NO_EVENT, last: NO_EVENT }
     }
 
-    /// Appends an event. Returns false if the event is earlier than the last event, or is [`NO_EVENT`].
+    /// Appends an event. Returns false if the event is earlier than the last one, or is [`NO_EVENT`].
     #[inline]
     fn append(&mut self, key: Key) -> bool {
         let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;
@@ -277,7 +277,7 @@ mod tests {
 
     proptest! {
         /// Compares the queue with a plain list. Events of dies and commands are set, cleared and replaced as in a
-        /// drive; some of their times do not fit into a key.
+        /// drive; some of their times do not fit in a key.
         #[test]
         fn the_next_event_is_the_earliest(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);

@@ -29,9 +29,8 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Returns the faults of a scaled drive: start times and throttle durations are divided by the scale,
-    /// because the drive completes a test in this fraction of the time. Retry times and timeouts are not
-    /// divided.
+    /// Returns the faults for a scaled drive: start times and throttle durations are divided by the scale,
+    /// because the drive completes a test in that fraction of the time. Retry times and timeouts are not.
     #[must_use]
     pub fn scaled(mut self, scale: Scale) -> Self {
         let divisor = u64::from(scale.divisor());
@@ -52,9 +51,9 @@ impl Faults {
         self
     }
 
-    /// Returns the faults without one-time events: a removed drive has been plugged in again, and lost commands are
-    /// in the past. Power losses are kept, because they change the drive's contents and are needed to replay its
-    /// history.
+    /// Returns the faults without one-time events: a removed drive has been plugged in again, and commands that
+    /// never completed are in the past. Power losses are kept, because they change the drive's contents and are
+    /// needed to replay its history.
     #[must_use]
     pub fn lasting(self) -> Self {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
@@ -74,7 +73,7 @@ pub struct MediaFault {
     pub retry_ns: u64,
 }
 
-/// Commands that never complete, so that the host times out.
+/// Commands that never complete, so that they time out on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostCommands {
     /// Start time in ns.
@@ -118,6 +117,6 @@ pub struct Failure {
     pub offset_bytes: u64,
     /// Length of the command in bytes.
     pub length_bytes: u32,
-    /// Time in ns when the host is informed of the failure.
+    /// Time in ns at which the host learns of the failure.
     pub at_ns: u64,
 }

@@ -1,9 +1,9 @@
 //! Compares a model with measured figures, and fits the model to them.
 //!
-//! The measurements are the ones in the PTS: write saturation, throughput, IOPS and latency, each with its own purge
-//! and preconditioning. Of the seven mixes of the IOPS test, four are used for the fit. The other three are
-//! held out and show how well the fit generalizes. Errors are based on ratios: twice as fast and half as fast
-//! as measured are both 100 percent.
+//! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge
+//! and preconditioning. Of the IOPS test's seven mixes, four are used for the fit. The other three are held out to
+//! show how well the fit generalizes. Errors are based on ratios: a result that is twice or half as fast as
+//! measured has an error of 100 percent.
 
 mod climb;
 mod figure;
@@ -34,7 +34,7 @@ pub struct Score {
     pub held_out_percent: f64,
     /// Median error of all cells in percent.
     pub median_percent: f64,
-    /// 90th percentile of the errors in percent.
+    /// 90th percentile of all errors in percent.
     pub p90_percent: f64,
     /// Number of cells with an error of at most 15 percent.
     pub within_15: u32,
@@ -70,7 +70,7 @@ impl Deviation {
     }
 }
 
-/// Returns the ratio of the larger to the smaller of two figures, minus one; 0 is an exact match.
+/// Returns the ratio of the larger of two figures to the smaller, minus one; 0 is an exact match.
 pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     if measured <= 0.0 || simulated <= 0.0 {
         return f64::INFINITY;

@@ -1,7 +1,7 @@
 //! The flash: how it is divided, how long its operations take, and which map unit each slot contains.
 //!
-//! Code that deals with dies, channels and slots belongs here, but not code that depends on the host or on why a
-//! slot is written.
+//! Code that deals with dies, channels and slots belongs in this module, but not code that depends on the host
+//! or on why a slot is written.
 
 mod dies;
 mod divisor;

@@ -1,8 +1,8 @@
 //! The flash translation layer: where the host's data is stored, and how space is reclaimed.
 //!
-//! Code that deals with map units, superblocks and the write buffer belongs here, but not commands, links or
-//! faults. `block_manager.rs`, `collector.rs` and `placement.rs` contain the code shared by the page-mapped and
-//! hybrid layers.
+//! Code that deals with map units, superblocks and the write buffer belongs in this module, but not code that
+//! deals with commands, links or faults. `block_manager.rs`, `collector.rs` and `placement.rs` contain the code
+//! shared by the page-mapped and hybrid layers.
 
 mod block_manager;
 mod collector;

@@ -1,9 +1,9 @@
 //! A simulated solid-state drive in virtual time.
 //!
-//! An event-driven, page-mapped flash translation layer on dies and channels. A write passes through the
+//! It models a flash translation layer on dies and channels, from event to event. A write passes through the
 //! controller and the host link to the write buffer, and from there to a die; garbage collection runs on the
-//! same dies. No behaviour follows a predefined curve: write cliff, steady state and recovery in idle time all
-//! result from the mapping.
+//! same dies. No behaviour follows a predefined curve: the write cliff, steady state and recovery in idle time
+//! all result from the mapping.
 //!
 //! The simulator is single-threaded, does not read the wall clock, and uses only integers at run time: the same
 //! model, scale, seed and loads produce the same bytes on every machine.

@@ -1,29 +1,29 @@
 //! A link that carries one transfer at a time: the host link or a flash channel.
 //!
-//! Transfers are not scheduled in time order, because a read on a busy die schedules its transfer far ahead. If
-//! a link only stored when it is next free, the idle time before such a transfer would be lost. Time is therefore divided into buckets of
-//! about one map unit's transfer, and each bucket records how much of it is in use.
+//! Transfers are not scheduled in time order, because a read on a busy die schedules its transfer far ahead. If a link
+//! recorded only when it is next free, the idle time before such a transfer would be lost. Time is therefore divided
+//! into buckets of about one map unit's transfer, and each bucket records how much of it is in use.
 
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
-/// Number of full stretches to remember. More than one is needed, because the transfers of a lagging thread
-/// in the past alternate with transfers in the present.
+/// Number of full stretches to remember. More than one is needed, because a lagging thread's transfers in the
+/// past alternate with transfers in the present.
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Link {
-    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If that
-    /// time is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is
-    /// after the bucket's end, a later lap has reused the bucket; for a transfer that far back, the bucket counts
-    /// as full.
+    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. A time
+    /// before the bucket's start is left over from an earlier lap, and the bucket is empty. A time after the
+    /// bucket's end means that a later lap has reused the bucket; for a transfer that far back, it counts as
+    /// full.
     filled_ns: Box<[u64; BUCKETS]>,
     /// Length of a bucket, a power of two.
     width_ns: u64,
-    /// Binary logarithm of the length.
+    /// Binary logarithm of a bucket's length.
     shift: u32,
     /// Stretches that are known to be full, most recently used first, each from the start of its first bucket
-    /// to the end of its last bucket. They save transfers from searching a long backlog again.
+    /// to the end of its last one. They save transfers a repeated search of a long backlog.
     full: [Range<u64>; STRETCHES],
 }
 
@@ -39,10 +39,10 @@ impl Link {
         }
     }
 
-    /// Reserves `need_ns` in the first gaps at or after `at_ns`, and returns the end.
+    /// Reserves `need_ns` in the first gaps at or after `at_ns`, and returns the end of the transfer.
     #[inline]
     pub(crate) fn book(&mut self, at_ns: u64, need_ns: u64) -> u64 {
-        // Most transfers fit into their first bucket.
+        // Most transfers fit in their first bucket.
         let start = at_ns & !(self.width_ns - 1);
         let limit = start + self.width_ns;
         let filled = &mut self.filled_ns[(at_ns >> self.shift) as usize % BUCKETS];
@@ -55,7 +55,7 @@ impl Link {
         self.book_on(start, need_ns).max(at_ns + need_ns)
     }
 
-    /// Reserves `need_ns` in the bucket that starts at `first` and in the following buckets. Returns the end.
+    /// Reserves `need_ns` in the bucket that starts at `first` and in later ones. Returns the end.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
         let known = self.full.iter().position(|full| full.contains(&first) || first == full.end);
         let mut start = known.map_or(first, |known| self.full[known].end);
@@ -76,14 +76,14 @@ impl Link {
         }
     }
 
-    /// Records the full stretch `full`, which extends the one at `known`, if any.
+    /// Records the full stretch `full`, which extends the one at `known`, if there is one.
     fn remember(&mut self, known: Option<usize>, full: Range<u64>, need_ns: u64) {
         let place = match known {
             Some(known) => {
                 self.full[known].end = full.end;
                 known
             }
-            // A stretch this short is not worth remembering: searching it is just as fast.
+            // Such a short stretch is not worth remembering: searching it is just as fast.
             None if full.end - full.start < 2 * need_ns => return,
             None => {
                 self.full[STRETCHES - 1] = full;
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(link.book(10_000, 1000), 11_000);
     }
 
-    /// Remembered stretches only speed up the search: they change no transfer, even if a lagging thread
-    /// schedules a transfer far in the past.
+    /// Remembered stretches only speed up the search: they do not change any transfers, even if a lagging
+    /// thread schedules one far in the past.
     #[test]
     fn remembered_stretches_change_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);

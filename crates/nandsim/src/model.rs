@@ -34,14 +34,14 @@ pub struct Model {
     pub class: Class,
     /// The interface.
     pub interface: Interface,
-    /// The kind of NAND as printed in reports, such as `SLC`.
+    /// Kind of NAND, as printed in reports, such as `SLC`.
     pub nand: String,
-    /// Version of the parameters, which increases whenever the model behaves differently.
+    /// Version of the parameters, which increases whenever the model's behaviour changes.
     pub version: u32,
     /// Faults to inject, in the syntax of [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// Known differences from drives of this class, one line each.
+    /// Known differences from real drives of this class, one line each.
     #[serde(default)]
     pub misfits: Vec<String>,
     /// The calibration of the parameters.
@@ -53,11 +53,12 @@ pub struct Model {
     pub timing: Timing,
     /// Firmware policies.
     pub firmware: Firmware,
-    /// SLC cache: written with one bit per cell and folded into the other flash later; `None` if the file has
+    /// SLC cache: written with one bit per cell and later folded into the other flash; `None` if the file has
     /// no such table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// Hybrid translation layer: coarse granules, preceded by a log; `None` if the file has no such table.
+    /// Hybrid translation layer: coarse granules with a log in front of them; `None` if the file has no such
+    /// table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
     /// Thermal behaviour.
@@ -69,13 +70,13 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// The measurements, the measured drives, and the part of the data that was used for the fit.
+    /// The measurements, the measured drives, and which part of the data was used for the fit.
     #[serde(default)]
     pub source: String,
     /// Target for the median error of all cells, in percent; 0 for none.
     #[serde(default)]
     pub aim_percent: f64,
-    /// Scores of the cells at several scales; the first scale was used for the fit.
+    /// Scores of the cells at several scales, the first of which was used for the fit.
     #[serde(default)]
     pub scores: Vec<Score>,
     /// The cells of the IOPS test, at the scale of the first score.
@@ -99,7 +100,7 @@ pub enum Class {
     Client,
 }
 
-/// Sizes of a drive.
+/// A drive's sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
@@ -115,8 +116,8 @@ pub struct Geometry {
     pub channels: u16,
     /// Number of dies on each channel.
     pub dies_per_channel: u16,
-    /// Number of superblocks (one erase group across all dies) at scale 1, not counting the reserve; a scaled
-    /// drive has fewer of the same size, but at least 1024.
+    /// Number of superblocks (erase groups across all dies) at scale 1, not counting the reserve; a scaled
+    /// drive has fewer superblocks of the same size, but at least 1024.
     pub superblocks: u32,
     /// Flash beyond the user capacity and the collector's reserve, in percent of the capacity.
     pub effective_op_percent: f64,
@@ -132,7 +133,7 @@ fn rated_erases() -> u32 {
     3000
 }
 
-/// Timing of a drive.
+/// A drive's timing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -158,13 +159,13 @@ pub struct Timing {
     pub write_command_us: f64,
     /// Serial controller time per map unit in a command, in us.
     pub map_unit_us: f64,
-    /// Fixed latency of a read in us, in addition to all queueing.
+    /// Fixed latency of a read in us, in addition to queueing.
     pub read_latency_us: f64,
-    /// Fixed latency of a write in us, in addition to all queueing.
+    /// Fixed latency of a write in us, in addition to queueing.
     pub write_latency_us: f64,
-    /// Additional die time in us of a read-modify-write, compared with a plain read.
+    /// Die time in us that a read-modify-write takes in addition to a plain read.
     pub modify_us: f64,
-    /// Whether a write smaller than a map unit completes before the rest of its unit is read; if so, the
+    /// Whether a write smaller than a map unit completes before the remainder of its unit is read; if so, the
     /// read-modify-write happens in the background.
     #[serde(default)]
     pub modify_in_background: bool,
@@ -186,7 +187,7 @@ fn program_suspends() -> u32 {
     4
 }
 
-/// Firmware policies of a drive.
+/// A drive's firmware policies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
@@ -197,7 +198,7 @@ pub struct Firmware {
     #[serde(default)]
     pub volatile_buffer: bool,
     /// Bytes of the mapping table that the drive writes to flash per write command of any size, because a random
-    /// write changes a page of the table. These writes take die time, but no space; 0 for none.
+    /// write changes a page of the table. These writes take die time but no space; 0 for no such writes.
     #[serde(default)]
     pub map_bytes_per_write: f64,
     /// Number of map units that the collector copies at a time; 1 spreads the copies evenly.
@@ -212,7 +213,7 @@ pub struct Firmware {
     /// Share of the superblocks without garbage that `ring` skips, in percent.
     #[serde(default)]
     pub ring_skips_percent: f64,
-    /// Number of oldest superblocks from which `windowed` chooses.
+    /// Number of superblocks, oldest first, from which `windowed` chooses.
     #[serde(default = "victim_window")]
     pub victim_window: u32,
 }
@@ -230,15 +231,15 @@ pub enum VictimPolicy {
     Greedy,
     /// The oldest superblock.
     Fifo,
-    /// Among the oldest superblocks, the superblock with the fewest valid map units.
+    /// Among the oldest superblocks, the one with the fewest valid map units.
     Windowed,
-    /// A superblock without valid data if there is one; otherwise the oldest superblock, with or without
+    /// A superblock without valid data, if there is one; otherwise the oldest superblock, with or without
     /// garbage. All blocks wear evenly, but static data is copied repeatedly.
     Ring,
 }
 
 /// SLC cache: it takes the host's writes while it has room, and is folded into the other flash while few
-/// program operations are outstanding, or in idle time. The cache is additional to the other flash.
+/// program operations are outstanding, or in idle time. The cache is in addition to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
@@ -255,8 +256,9 @@ pub struct Cache {
     pub fold_below_programs: u32,
 }
 
-/// A translation layer of coarse granules, preceded by a log of single map units. The log takes writes smaller
-/// than a granule as long as there is erased flash that the granules and their spare share do not need.
+/// A translation layer of coarse granules, with a log of single map units in front of them. The log takes
+/// writes smaller than a granule as long as there is erased flash that the granules and their spare share do
+/// not need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hybrid {
@@ -278,7 +280,7 @@ pub struct Thermal {
     pub rest_c: f64,
     /// Temperature rise in degrees Celsius per GB/s of host transfers and flash programs combined.
     pub rise_c_per_gb_per_s: f64,
-    /// Time constant in seconds, after which a change in load has had 63 percent of its effect.
+    /// Time constant in seconds: the time after which a change in load has had 63 percent of its effect.
     pub time_constant_s: f64,
     /// Temperature above which the drive throttles; 0 for never.
     pub throttle_c: f64,
@@ -312,7 +314,7 @@ pub enum ModelError {
     /// The text is not TOML, or a key is missing, unknown or of the wrong type; the message names the key.
     #[error("not a drive model: {0}")]
     Text(String),
-    /// A value is outside of the allowed range.
+    /// A value is outside the allowed range.
     #[error("{key} = {value} is not allowed: {allowed}")]
     Value {
         /// The key, including its table.

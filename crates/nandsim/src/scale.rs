@@ -1,15 +1,15 @@
-//! Scale of the simulated drive relative to the model.
+//! The simulated drive's scale relative to the model.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// A scale of 1/n of the modelled drive. Capacity, number of superblocks, write buffer and idle delay shrink
-/// in proportion (below 1024 superblocks, their size shrinks instead of their number); operation times, dies,
-/// channels and over-provisioning do not change.
+/// A scale of 1/n of the modelled drive. Capacity, number of superblocks, write buffer and idle delay shrink in
+/// proportion (below 1024 superblocks, it is their size that shrinks rather than their number); operation
+/// times, dies, channels and over-provisioning do not change.
 ///
 /// A test on a scaled drive yields the same curve if its times and amounts are also divided by n. Maximum
-/// latencies are not preserved, because a smaller superblock causes a smaller burst.
+/// latencies are not preserved, because smaller superblocks cause smaller bursts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scale(NonZeroU32);
 

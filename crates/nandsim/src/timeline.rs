@@ -2,12 +2,12 @@
 
 use crate::events::Events;
 
-/// Converts from microseconds, the unit in models.
+/// Converts from microseconds, the unit used in models.
 pub(crate) fn ns(us: f64) -> u64 {
     (us * 1000.0).round() as u64
 }
 
-/// The clock of a drive and its pending events.
+/// A drive's clock and pending events.
 pub(crate) struct Timeline {
     pub(crate) now_ns: u64,
     pub(crate) events: Events,

@@ -1,4 +1,5 @@
-//! Behaviour that a drive test would show: write cliff and steady state, recovery, purge, read/write mixes, scales.
+//! Behaviour that a test of a drive would show: write cliff and steady state, recovery, purge, read/write mixes,
+//! scales.
 
 mod common;
 

@@ -10,10 +10,10 @@ use stdx::access::Order;
 
 /// Number of rounds used for the printed scores.
 const ROUNDS: u32 = 6;
-/// Simulation scales at which the printed scores are computed. The test uses only the first scale.
+/// Scales at which the printed scores are computed. The test uses only the first scale.
 const SCALES: [u32; 2] = [64, 16];
 
-/// Recomputes the scores and figures of a model, to detect changes in the simulator that affect them.
+/// Recomputes a model's scores and figures, to detect changes in the simulator that affect them.
 /// `PLATEAU_BLESS=1` writes the simulated values to the model's file instead.
 fn check(name: &str) {
     let model = Model::named(name).unwrap();
@@ -35,7 +35,7 @@ fn check(name: &str) {
     assert_eq!(simulated.figures, model.calibration.figures, "{name}");
 }
 
-/// A kind of figure that is off by more than 10 % must be mentioned in a misfit, with the words that models
+/// A kind of figure that is off by more than 10 % must be mentioned among the misfits, in the words that models
 /// use for it.
 #[test]
 fn what_is_more_than_10_percent_off_is_named() {
@@ -109,8 +109,8 @@ fn a_model_with_a_reference_prints_its_calibration() {
 }
 
 /// The published client drives write sequentially within their active range at full speed, although small
-/// random writes to the same range are slow. This must not depend on the number of streams, so it is checked
-/// at the measured demand and at others.
+/// random writes to the same range are slow. This must not depend on the number of streams, so it is checked at
+/// the measured demand and at other demands.
 #[test]
 fn sequential_writes_to_an_active_range_are_as_fast_as_measured() {
     for (name, mb_per_s) in [("sata-mlc-2011", 267.2), ("sata-mlc-hybrid-2011", 99.0)] {
@@ -130,7 +130,7 @@ fn sequential_writes_to_an_active_range_are_as_fast_as_measured() {
     }
 }
 
-/// After steady random writes, idle time restores some performance with any translation layer.
+/// After steady random writes, idle time restores some performance, whatever the translation layer.
 #[test]
 fn idle_time_restores_speed() {
     for name in ["sas-slc-2011", "sata-mlc-2011", "sata-mlc-hybrid-2011"] {

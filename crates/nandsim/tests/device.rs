@@ -87,7 +87,7 @@ fn admin_commands_restore_the_drive() {
     assert_eq!((ssd.smart().power_cycles, ssd.smart().unsafe_shutdowns), (1, 0));
 }
 
-/// Runs a load with faults. With the faults disabled, the drive must behave like one that never had any.
+/// Runs a load with faults. With its faults disabled, a drive must behave like one that never had any.
 fn with_faults(faults: impl Fn(u64) -> Faults, load_of: impl Fn(&Ssd) -> Load) -> (Ssd, Tally) {
     let [mut pristine, mut faulty] = [1, 1].map(|_| small(64, 20.0, 256));
     for ssd in [&mut pristine, &mut faulty] {
@@ -155,7 +155,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
         with_faults(|now| Faults { removed_at_ns: Some(now + 3 * SECOND / 4), ..Faults::default() }, reads);
     let failed = tally.failed.unwrap();
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
-    // The run started slightly late, because the commands left in flight by the first run had to complete
+    // The run started slightly late, because the commands that the first run left in flight had to complete
     // first.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
     assert!(tally.read.ios > 100 && ssd.is_gone());
@@ -210,7 +210,7 @@ fn the_load_recorder_reports_what_arrived() {
     assert_eq!((seen.most_outstanding, seen.alignment_bytes()), (32, Some(8192)));
     assert_eq!(seen.sizes.keys().copied().collect::<Vec<_>>(), [8192]);
     assert!(seen.first_byte >= 16 << 20 && seen.end_byte <= 32 << 20);
-    // A quarter of the drive is 16 parts, all accessed about equally often.
+    // A quarter of the drive is 16 parts, all of which are accessed about equally often.
     let mean = seen.commands() / 16;
     assert!(seen.parts[16..32].iter().all(|&n| n > mean / 2 && n < 2 * mean), "{:?}", seen.parts);
     assert_eq!(seen.parts.iter().sum::<u64>(), seen.parts[16..32].iter().sum());
@@ -333,8 +333,8 @@ fn read_ahead_hides_sensing_only_of_reads_in_order() {
     assert!((random_ahead / random - 1.0).abs() < 0.02, "{random_ahead} with, {random} B/s without");
 }
 
-/// With its write cache off, a drive completes a write only after its program operation has completed, even
-/// with many writes in flight. A drive with a non-volatile buffer has no such setting.
+/// With its write cache off, a drive completes a write only after the write's program operation, even with many
+/// writes in flight. A drive with a non-volatile buffer has no such setting.
 #[test]
 fn with_the_write_cache_off_a_write_completes_once_it_is_on_flash() {
     let mut model = common::small_model(64, 20.0, 256);
@@ -355,7 +355,7 @@ fn with_the_write_cache_off_a_write_completes_once_it_is_on_flash() {
     let before = ssd.health();
     let many = run(&mut ssd, &Load { threads: 2, queue_depth: 16, ..one });
     assert!(many.write.latency.min().unwrap() > 190_000, "{:?}", many.write.latency.min());
-    // There are four dies, but at this point the collector uses them as well.
+    // There are four dies, but by now the collector uses them, too.
     assert!(many.iops() > 1.2 * off.iops(), "{} IOPS of 32 in flight, {} of one", many.iops(), off.iops());
     // Each 4 KiB write has its own program unit of two map units.
     let units = (ssd.health().nand_written_bytes - before.nand_written_bytes) / 4096;

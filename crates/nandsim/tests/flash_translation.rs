@@ -36,7 +36,7 @@ fn write_amplification_is_the_closed_form() {
     }
 }
 
-/// The closed form is the limit for FIFO collection.
+/// The closed form is the limit with FIFO collection.
 #[test]
 fn write_amplification_of_fifo_is_the_closed_form_within_2_5_percent() {
     for percent in [7.0, 10.0, 15.0, 20.0, 28.0, 40.0, 60.0, 100.0] {

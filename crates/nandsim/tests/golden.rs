@@ -7,7 +7,7 @@ use common::{SECOND, fill, load, run};
 use nandsim::{Load, MODELS, Model, Scale, Ssd, Tally, Until};
 use stdx::access::Order;
 
-/// Adds all results of a run to the fingerprint.
+/// Adds all of a run's results to the fingerprint.
 fn fold(print: &mut u64, tally: &Tally) {
     let mut add = |word: u64| {
         *print = (*print ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
@@ -66,8 +66,8 @@ fn every_model_has_the_same_fingerprint_everywhere() {
     assert_eq!(lines, golden, "to accept an intended change, set PLATEAU_BLESS=1");
 }
 
-/// Floating-point sums, products, quotients and roundings are the same on every machine. Functions whose last bit
-/// depends on a math library are not, and neither is the iteration order of a hash map.
+/// Floating-point sums, products, quotients and rounding are the same on every machine. Functions whose last bit
+/// depends on a math library are not, and neither is a hash map's iteration order.
 #[test]
 fn nothing_machine_dependent_is_used() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];

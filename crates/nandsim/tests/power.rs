@@ -14,7 +14,7 @@ fn drive(volatile: bool, change: impl Fn(&mut Model)) -> Ssd {
 }
 
 /// Writes sequentially until the power fails after 50 ms, then restores it. Returns the drive, the tally, and
-/// the number of mapped units afterwards.
+/// the number of units mapped after that.
 fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
     let at = ssd.now_ns() + SECOND / 20;
     ssd.inject_faults(Faults { power_lost_at_ns: vec![at], ..Faults::default() });

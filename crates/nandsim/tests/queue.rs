@@ -1,4 +1,4 @@
-//! Individual commands: a closed loop on the queue, which must match [`Ssd::run`] bit for bit, and open loops.
+//! Individual commands: open loops, and a closed loop on the queue, which must match [`Ssd::run`] bit for bit.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Properties that scaling preserves, the wear of blocks, and drives that run concurrently.
+//! Properties that scaling preserves, block wear, and drives that run concurrently.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn one_over(n: u32) -> Scale {
     Scale::one_over(n).unwrap()
 }
 
-/// The curve at 1/32 deviates from the curve at 1/8 by at most 2 percent.
+/// The curve at 1/32 deviates from that at 1/8 by at most 2 percent.
 #[test]
 fn a_smaller_scale_keeps_the_write_saturation() {
     let model = Model::named(MODEL).unwrap();
@@ -23,7 +23,7 @@ fn a_smaller_scale_keeps_the_write_saturation() {
     assert!(off.most_percent <= 2.0, "{off:?}");
 }
 
-/// Half of the 56 cells deviate by at most 2 percent, nine out of ten by at most 5.
+/// Half of the 56 cells deviate by at most 2 percent, and nine out of ten by at most 5.
 #[test]
 fn a_smaller_scale_keeps_the_cells() {
     let model = Model::named(MODEL).unwrap();

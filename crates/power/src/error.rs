@@ -8,7 +8,7 @@ pub enum PowerError {
     /// There is no source with this name.
     #[error("'{given}' is not a power source; available sources: {known}")]
     Unknown {
-        /// The source as specified.
+        /// The source, as the user specified it.
         given: String,
         /// The syntax of all sources.
         known: String,
@@ -16,7 +16,7 @@ pub enum PowerError {
     /// The part after the colon is missing or unexpected.
     #[error("'{given}' does not have the expected form; use {syntax}")]
     Syntax {
-        /// The source as specified.
+        /// The source, as the user specified it.
         given: String,
         /// The syntax of this source.
         syntax: String,
@@ -37,7 +37,7 @@ pub enum PowerError {
         /// The cause.
         source: io::Error,
     },
-    /// A meter sent something other than power.
+    /// A meter sent something other than a power value.
     #[error("{what} sent '{line}', which is not a number of watts")]
     Line {
         /// The source.

@@ -1,4 +1,4 @@
-//! Power as reported by the host: means of energy counters (RAPL) between two readings, and hwmon sensors.
+//! Power as the host reports it: means from energy counters (RAPL) between two readings, and hwmon sensors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl Default for HostMeters {
 }
 
 impl HostMeters {
-    /// Returns power in mW by meter name, if reported by the host: for counters, the mean since the previous
+    /// Returns power in mW by meter name, if the host reports any: for counters, the mean since the previous
     /// call; for sensors, the current value.
     pub fn read(&mut self) -> BTreeMap<String, u64> {
         let (now, counters) = (Instant::now(), energies(&self.sys));

@@ -1,14 +1,14 @@
-//! Power of a drive or its host.
+//! The power of a drive or its host.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `sources` | the power sources, one file each, listed in [`SOURCES`] |
-//! | `sampler` | reads a source about once a second during a load, away from the CPUs of the load |
+//! | `sampler` | reads a source about once a second during a load, away from the load's CPUs |
 //! | `tally` | samples as mean, extremes and standard error |
-//! | `host` | all values reported by the host, for health readings |
+//! | `host` | all values that the host reports, for health readings |
 //!
-//! A source that names a program or a serial port is as trustworthy as the origin of the name. This crate does not
-//! check that origin: callers must not pass a name from a file that others can write to.
+//! A source that names a program or a serial port is only as trustworthy as the origin of that name. This crate
+//! does not check that origin: callers must not pass a name from a file that others can write to.
 #![forbid(unsafe_code)]
 
 mod error;

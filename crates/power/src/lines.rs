@@ -1,4 +1,4 @@
-//! The line protocol of meters, which is described for users in docs/guide/power.md.
+//! The meters' line protocol, which docs/guide/power.md describes for users.
 //!
 //! A meter sends lines of text: a number of watts, or a comment with the meter's properties. Lines are untrusted: their
 //! length and number are bounded.
@@ -15,11 +15,11 @@ use crate::source::Sample;
 
 /// Maximum line length. Longer lines are not numbers of watts.
 const MOST_BYTES: usize = 256;
-/// Number of bytes read at a time, so that a meter that sends without pause cannot block the reader.
+/// Number of bytes read at a time, so that a meter that sends without a pause cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;
 /// Maximum plausible power.
 const MOST_WATTS: f64 = 1e6;
-/// Time to wait for the first value.
+/// How long to wait for the first value.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Properties that a meter reports in comments.
@@ -45,7 +45,7 @@ impl Stated {
         }
     }
 
-    /// Returns the known properties of a meter.
+    /// Returns the properties of the meter that are known.
     pub(crate) fn facts(self, meter: String) -> PowerFacts {
         PowerFacts {
             source: String::new(),
@@ -74,9 +74,9 @@ pub(crate) struct Lines {
     fd: OwnedFd,
     /// The start of an incomplete line.
     begun: Vec<u8>,
-    /// Whether to ignore the rest of the current line, because its start was missed or it is too long.
+    /// Whether to ignore the remainder of the current line, because its start was missed or it is too long.
     is_skipping: bool,
-    /// Whether reading zero bytes means the end of the input, as with a pipe.
+    /// Whether a read of zero bytes means the end of the input, as with a pipe.
     ends: bool,
     pub(crate) stated: Stated,
 }
@@ -97,7 +97,7 @@ impl Lines {
         Self { what, fd, begun: Vec::new(), is_skipping: true, ends: false, stated: Stated::default() }
     }
 
-    /// Returns all values that have arrived.
+    /// Returns all values that have arrived so far.
     pub(crate) fn read(&mut self) -> Result<Vec<Sample>, PowerError> {
         let mut samples = Vec::new();
         let mut bytes = [0; 4096];

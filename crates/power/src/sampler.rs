@@ -1,7 +1,7 @@
 //! Reads a source about once a second during a load, in a separate thread.
 //!
-//! The thread sleeps between two readings. The thread runs on a CPU that the load leaves free, if there is
-//! one. The load never waits for it: only the start and the end of a measurement do, while no I/O is
+//! The thread sleeps between two readings. The thread runs on a CPU that the load leaves free, if there is one.
+//! The load never waits for the thread: only the start and the end of a measurement do, while no I/O is
 //! outstanding.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -48,13 +48,13 @@ impl Sampler {
         Self { facts, orders: Some(orders), answers, thread: Some(thread) }
     }
 
-    /// Returns the properties of the meter.
+    /// Returns the meter's properties.
     #[must_use]
     pub const fn facts(&self) -> &PowerFacts {
         &self.facts
     }
 
-    /// Starts a measurement, and returns when it has started.
+    /// Starts a measurement, and returns once it has started.
     ///
     /// # Errors
     /// Returns an error if the source cannot be read; in that case, the measurement has no result.
@@ -65,7 +65,7 @@ impl Sampler {
     /// Ends the measurement; returns `None` if there was no sample.
     ///
     /// # Errors
-    /// Returns an error if the source could not be read at any time since the beginning.
+    /// Returns an error if any reading of the source has failed since the measurement began.
     pub fn end(&self) -> Result<Option<Power>, PowerError> {
         self.order(Order::End)
     }
@@ -83,13 +83,13 @@ impl Drop for Sampler {
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has already been printed; the run does not depend on the thread.
+            // A panic in the thread has already been printed; the run does not depend on the thread.
             drop(thread.join());
         }
     }
 }
 
-/// Pins the thread to a CPU. If it is not pinned, it runs on any CPU, which costs the load at most a few
+/// Pins the thread to a CPU. An unpinned thread runs on any CPU, which costs the load at most a few
 /// microseconds per second.
 fn pin(spare: Option<u32>) {
     let Some(number) = spare.filter(|&number| (number as usize) < CpuSet::MAX_CPU) else { return };
@@ -100,7 +100,7 @@ fn pin(spare: Option<u32>) {
     }
 }
 
-/// The state of the thread.
+/// The thread's state.
 struct Work {
     facts: PowerFacts,
     source: Box<dyn Source>,

@@ -6,7 +6,7 @@ use record::PowerFacts;
 
 use crate::error::PowerError;
 
-/// Reads the maximum power of the drive in its current power state, in microwatts; `None` if the drive does not
+/// Reads the drive's maximum power in its current power state, in microwatts; `None` if the drive does not
 /// report it.
 pub type BoundReader = Box<dyn FnMut() -> Option<u64> + Send>;
 
@@ -14,7 +14,7 @@ pub type BoundReader = Box<dyn FnMut() -> Option<u64> + Send>;
 pub struct Kind {
     /// Its name: `hwmon`.
     pub name: &'static str,
-    /// Help text for the argument after the colon; `None` if there is no argument.
+    /// Help text about the argument after the colon; `None` if there is none.
     pub argument: Option<&'static str>,
     /// Help text about what the source measures.
     pub about: &'static str,
@@ -23,7 +23,7 @@ pub struct Kind {
     /// Whether using the source starts a program or opens a device, in which case only the operator may name
     /// it.
     pub needs_trust: bool,
-    /// Opens the source. The first argument is the text after the colon.
+    /// Opens the source. The first parameter is the text after the colon.
     pub(crate) open: fn(&str, Surroundings) -> Result<Opened, PowerError>,
 }
 
@@ -39,9 +39,9 @@ impl Kind {
 pub struct Surroundings {
     /// Mount point of sysfs.
     pub sys: PathBuf,
-    /// Directory of the drive in sysfs, without symbolic links; `None` if there is none.
+    /// The drive's directory in sysfs, without symbolic links; `None` if there is none.
     pub drive: Option<PathBuf>,
-    /// Reads the power state of the drive; `None` if it has none.
+    /// Reads the drive's power state; `None` if it has none.
     pub bound: Option<BoundReader>,
 }
 
@@ -51,15 +51,15 @@ impl Default for Surroundings {
     }
 }
 
-/// An open source, and what it measures.
+/// An open source and what it measures.
 pub struct Opened {
-    /// Properties of the meter.
+    /// The meter's properties.
     pub facts: PowerFacts,
     /// The source.
     pub source: Box<dyn Source>,
 }
 
-/// The times at which a source is read.
+/// When a source is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// About once a second during a load.
@@ -70,12 +70,12 @@ pub enum Pace {
     AtEnds,
 }
 
-/// A reading of a source.
+/// A reading from a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// The power.
     pub watts: f64,
-    /// Time that the reading covers; 1 if unknown.
+    /// Time that the reading covers; 1 if it is not known.
     pub seconds: f64,
 }
 
@@ -87,7 +87,7 @@ impl Sample {
 
 /// A power source.
 pub trait Source: Send {
-    /// The times at which it may be read.
+    /// Returns when the source may be read.
     fn pace(&self) -> Pace {
         Pace::EachSecond
     }
@@ -95,7 +95,7 @@ pub trait Source: Send {
     /// Starts a measurement; earlier readings do not count. Never waits.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the source cannot be read.
     fn begin(&mut self) -> Result<Vec<Sample>, PowerError> {
         self.read().map(|_| Vec::new())
     }
@@ -103,6 +103,6 @@ pub trait Source: Send {
     /// Returns the power since the previous reading. Never waits.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the source cannot be read.
     fn read(&mut self) -> Result<Vec<Sample>, PowerError>;
 }

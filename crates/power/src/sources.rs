@@ -12,7 +12,7 @@ use crate::source::{Kind, Opened, Surroundings};
 /// All types of sources.
 pub const SOURCES: &[Kind] = &[hwmon::KIND, rapl::KIND, nvme::KIND, serial::KIND, command::KIND];
 
-/// A source as named, not yet opened.
+/// A named source that is not open yet.
 #[derive(Clone)]
 pub struct Named {
     kind: &'static Kind,
@@ -29,7 +29,7 @@ impl Named {
     /// Parses a name such as `hwmon:nvme` or `rapl`.
     ///
     /// # Errors
-    /// Returns an error if there is no such source, or its argument is missing or superfluous.
+    /// Returns an error if there is no such source, or if its argument is missing or not expected.
     pub fn parse(given: &str) -> Result<Self, PowerError> {
         let (name, argument) = match given.split_once(':') {
             Some((name, argument)) => (name, Some(argument)),
@@ -55,7 +55,7 @@ impl Named {
     /// Opens the source; if the meter sends unprompted, waits for its first value.
     ///
     /// # Errors
-    /// Returns an error if it does not exist, or reports no power.
+    /// Returns an error if the source does not exist or does not report power.
     pub fn open(&self, around: Surroundings) -> Result<Opened, PowerError> {
         let argument = self.given.split_once(':').map_or("", |(_, argument)| argument);
         let mut opened = (self.kind.open)(argument, around)?;

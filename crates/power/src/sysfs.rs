@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Upper bound for the power of a CPU. No mean is reported if a counter may have wrapped more than once since
-/// the previous reading, because the mean would be too low.
+/// Upper bound for a CPU's power. No mean is reported if a counter may have wrapped more than once since the
+/// previous reading, because the mean would be too low.
 const MOST_WATTS: u64 = 1000;
 
 /// A reading of an energy counter.
@@ -45,19 +45,19 @@ pub(crate) fn energies(sys: &Path) -> BTreeMap<String, Energy> {
         .collect()
 }
 
-/// A power sensor in uW, either of a drive or of the whole host.
+/// A power sensor in uW, either for a drive or for the whole host.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensor {
-    /// Name of its folder, such as `hwmon3`.
+    /// Name of the sensor's folder, such as `hwmon3`.
     pub(crate) folder: String,
     pub(crate) name: String,
     /// Path of the attribute that contains the value.
     pub(crate) value: PathBuf,
     /// Whether the value is a mean over some time.
     pub(crate) is_mean: bool,
-    /// Tolerance in percent, if stated by the driver.
+    /// Tolerance in percent, if the driver reports it.
     pub(crate) accuracy_percent: Option<f64>,
-    /// Directory of its device, without symbolic links.
+    /// Directory of the sensor's device, without symbolic links.
     pub(crate) device: Option<PathBuf>,
 }
 

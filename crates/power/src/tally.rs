@@ -30,7 +30,7 @@ impl Tally {
         self.max = self.max.max(sample.watts);
     }
 
-    /// Returns the power of all samples; `None` if there are none.
+    /// Returns the power over all samples; `None` if there are none.
     pub(crate) fn power(&self, facts: &PowerFacts) -> Option<Power> {
         if self.count == 0 || self.seconds <= 0.0 {
             return None;

@@ -2,7 +2,7 @@
 
 use record::{Health, Note, Purged, Segment, Workload};
 
-/// Serves the requests of a test: a live drive, the simulator or a journal.
+/// Serves a test's requests: a live drive, the simulator or a journal.
 pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
@@ -28,15 +28,14 @@ pub trait Bench {
     /// Returns an error if the test must stop.
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
 
-    /// Records a note of the test.
+    /// Records a note by the test.
     ///
     /// # Errors
     /// Returns an error if the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 
-    /// Returns the recorded health of the drive from the start of the test on, which is needed to evaluate a test that
-    /// has ended. Only a replayed journal provides it; during a run, health is read and recorded independently of the
-    /// test.
+    /// Returns the drive's recorded health from the start of the test on, which is needed to evaluate a completed
+    /// test. Only a replayed journal provides it; during a run, health is read and recorded independently of the test.
     fn recorded_health(&self) -> Vec<Health> {
         Vec::new()
     }
@@ -54,10 +53,10 @@ pub enum Stop {
     /// The drive or the host failed.
     #[error("{0}")]
     Failed(String),
-    /// The recorded workload differs from the workload that the test requests now.
+    /// The recorded workload differs from the one that the test requests now.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
-    /// An imported file states that the test is not complete, and why.
+    /// An imported file says that the test is not complete, and why.
     #[error("{0}")]
     Stated(String),
 }

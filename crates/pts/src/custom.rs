@@ -1,4 +1,4 @@
-//! A custom test: preconditioning and rounds over cells as defined in a plan, executed like a PTS test.
+//! A custom test: preconditioning and rounds of cells that a plan defines, executed like a PTS test.
 
 mod answers;
 mod figures;
@@ -15,7 +15,7 @@ use crate::{Bench, Context, Outcome, Stop, Unit};
 use answers::CustomAnswers;
 use figures::demand;
 
-/// Returns the unit of the variables whose steady state is evaluated.
+/// Returns the unit of the tracking variables.
 pub(crate) fn tracked_unit(test: &CustomTest) -> Unit {
     figures::unit(test.figure)
 }

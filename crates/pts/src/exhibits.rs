@@ -1,5 +1,5 @@
 //! Results as data for renderers: exhibit types, and pages shared by several tests. Pages specific to one test are in
-//! the folder of that test.
+//! that test's folder.
 
 pub mod response;
 pub(crate) mod sweep;

@@ -1,5 +1,5 @@
-//! Procedures shared by several tests, from a loop of rounds to a complete demand variation or zone test. A test in
-//! `tests` either passes its parameters to one of these procedures, or is straight-line code.
+//! Procedures shared by several tests, from a loop of rounds to a complete demand variation or zone test. Each test
+//! in `tests` either passes its parameters to one of these procedures or is straight-line code.
 
 pub(crate) mod begun;
 pub(crate) mod composite;

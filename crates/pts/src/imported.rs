@@ -1,8 +1,8 @@
 //! Runs measured by another tool or taken from a publication, displayed like Plateau's own runs.
 //!
 //! There is no profile to compare these runs with, and there are no results to replay. Steady state is
-//! evaluated here from the reported values; a note states if the source disagrees. Pages without reported
-//! figures are omitted.
+//! evaluated from the reported values; if the source disagrees, a note says so. Pages without reported figures
+//! are omitted.
 
 pub(crate) mod absent;
 mod areas;
@@ -21,7 +21,7 @@ use crate::{Acceptance, Outcome, Profile, Reason, Stop};
 use absent::ABSENT;
 use view::{Kind, TrackedSeries, View, judged};
 
-/// The kinds that an imported test can have, except those in exported files.
+/// The kinds that imported tests can have, except in files that Plateau exported.
 const KINDS: &[Kind] = &[
     loops::IOPS,
     loops::THROUGHPUT,
@@ -109,7 +109,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     })
 }
 
-/// The verdict as the file states it.
+/// The verdict in the file.
 fn accepted(verdict: &ExportedVerdict) -> Acceptance {
     Acceptance {
         reasons: verdict.reasons.iter().cloned().map(Reason::Stated).collect(),

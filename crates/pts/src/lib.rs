@@ -1,8 +1,8 @@
 //! The SNIA SSS Performance Test Specification (PTS) as code.
 //!
-//! A test is straight-line code over [`Bench`]: five operations that a real drive, a simulated drive or a journal can
-//! serve. This crate performs no I/O, starts no threads and reads no clock. The conclusions of a test depend only on
-//! the settings and the results, so replaying a journal produces the same verdicts and exhibits.
+//! A test is straight-line code that uses a [`Bench`]: five operations that a real drive, a simulated drive or a
+//! journal can serve. This crate performs no I/O, starts no threads and reads no clock. A test's conclusions
+//! depend only on the settings and results, so replaying a journal produces the same verdicts and exhibits.
 #![forbid(unsafe_code)]
 
 pub mod tests;

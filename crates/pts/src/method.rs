@@ -1,5 +1,5 @@
-//! The methodology as defined by the PTS: profiles, context and workloads; the crate `steadystate` evaluates rounds.
-//! Code here depends neither on individual tests nor on how results are displayed.
+//! The methodology as defined by the PTS: profiles, context and workloads; the `steadystate` crate evaluates rounds.
+//! It depends neither on individual tests nor on how results are displayed.
 
 pub(crate) mod context;
 pub(crate) mod fall;

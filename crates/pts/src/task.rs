@@ -18,7 +18,7 @@ impl<'a> Task<'a> {
     /// Looks up `name` among the tests of `run`.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists all known names.
+    /// Returns an error if there is no such test; the message lists all tests.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
         let mut custom = run.plan.iter().flat_map(|plan| &plan.custom_tests);
         custom
@@ -50,7 +50,7 @@ impl<'a> Task<'a> {
         matches!(self, Self::Pts(test) if test.timeline)
     }
 
-    /// Unit of the variables whose steady state is evaluated.
+    /// Unit of the tracking variables.
     #[must_use]
     pub fn tracked_unit(self) -> Option<Unit> {
         match self {
@@ -68,7 +68,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
+    /// Number of rounds, if it is fixed; None if steady state or another condition ends the test.
     #[must_use]
     pub const fn fixed_rounds(self) -> Option<u32> {
         match self {
@@ -86,7 +86,7 @@ impl<'a> Task<'a> {
         total.checked_div(test.cells.len() as u64)
     }
 
-    /// Runs until the test completes or the bench stops it.
+    /// Runs the test until it completes or the bench stops it.
     pub fn run(self, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         match self {
             Self::Pts(test) => (test.run)(context, bench),

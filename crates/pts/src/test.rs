@@ -15,14 +15,16 @@ pub struct Test {
     pub subject: &'static str,
     /// One-line description for help texts.
     pub about: &'static str,
-    /// Runs until the test completes or the bench stops it; the outcome contains the measurements in either case.
+    /// Runs the test until it completes or the bench stops it; in either case, the outcome has the
+    /// measurements.
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
     /// Cells in a full round, for estimates.
     pub cells_per_round: u32,
-    /// Whether the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
+    /// Whether the result is a timeline, which a gap invalidates, so that resuming restarts the test at its
+    /// purge.
     pub timeline: bool,
-    /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
+    /// Number of rounds, if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,
-    /// Unit of the variables whose steady state is evaluated; None if there are no such variables.
+    /// Unit of the tracking variables; None if there are none.
     pub tracked_unit: Option<Unit>,
 }

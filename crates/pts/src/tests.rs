@@ -1,5 +1,5 @@
 //! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its
-//! header names; its parameters, answers and pages are in the folder of the same name.
+//! module comment names; its parameters, answers and pages are in the folder of the same name.
 
 mod burn_in;
 mod cbw;
@@ -22,7 +22,8 @@ pub(crate) use wsat::{LAST_MINUTES, not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 
-/// All tests. The tests after DIRTH are not part of the PTS: TKperf's hard disk tests, and Plateau's own.
+/// All tests. The tests after DIRTH are not part of the PTS: they are TKperf's hard disk tests and Plateau's
+/// own tests.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -44,8 +45,7 @@ pub const TESTS: &[Test] = &[
 impl Test {
     /// Looks up the test called `name`.
     ///
-    /// # Errors
-    /// Returns an error if the name is unknown; the message lists all known names.
+    /// # Errors Returns an error if there is no such test; the message lists all tests.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         TESTS.iter().find(|test| test.name == name).ok_or_else(|| {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();
@@ -53,11 +53,11 @@ impl Test {
         })
     }
 
-    /// Returns the tests that `name` refers to in `profile`: a single test, or a family such as `tp` with
-    /// the block sizes and order of the profile.
+    /// Returns the tests that `name` refers to in `profile`: a single test, or a family such as `tp` with the
+    /// block sizes and order in the profile.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown; the message lists all known names.
+    /// Returns an error if there is no such test; the message lists all tests.
     pub fn all_named(name: &str, profile: &Profile) -> Result<Vec<&'static Self>, String> {
         if name == "tp" {
             return profile

@@ -13,7 +13,7 @@ fn disk() -> TargetFacts {
     TargetFacts { rotational: Some(true), ..target(512) }
 }
 
-/// A disk whose IOPS drop to half towards the end.
+/// A disk whose IOPS drop by half towards the end.
 fn sloping() -> Fake {
     Fake::new(|_, workload| 2_000 - 10 * (workload.range.start_bytes / GB))
 }
@@ -133,7 +133,7 @@ fn zones_without_room_for_a_block_are_refused_with_an_alternative() {
     );
     assert!(fake.log.is_empty());
     assert_eq!(run_on("hdd-iops", "pts-e-2.0", &small, &mut sloping()).stop, None);
-    // Each thread has a separate part of the zone.
+    // Each thread has its own part of the zone.
     let profile = Profile::named("pts-e-2.0").unwrap();
     let settings = record::Settings { threads: 2, ..profile.settings(1) };
     let larger = TargetFacts { capacity_bytes: 128 << 20, ..disk() };

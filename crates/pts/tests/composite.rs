@@ -1,4 +1,4 @@
-//! ECW and CBW with a fake bench: checks that the requested workloads follow the tables of the composite.
+//! ECW and CBW with a fake bench: checks that the requested workloads follow the composite's tables.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Fake, run_on, run_with, tables, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 const STEPS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
-/// Block sizes in bytes, and their percentage of the I/Os.
+/// Block sizes in bytes, each with its percentage of the I/Os.
 const SIZES: [(u32, u8); 12] = [
     (512, 4),
     (1024, 1),
@@ -27,7 +27,7 @@ const SIZES: [(u32, u8); 12] = [
     (32768, 3),
     (65536, 3),
 ];
-/// LBA groups: percentage of the I/Os, and end of the group in percent of the range.
+/// LBA groups: percentage of the I/Os, and the end of the group in percent of the range.
 const GROUPS: [(u8, u64); 3] = [(50, 5), (30, 20), (20, 100)];
 
 fn bench() -> Fake {

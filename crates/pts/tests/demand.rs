@@ -138,7 +138,8 @@ fn gaps_and_failures_are_reported() {
     let mut bench = saturating();
     bench.gaps = vec![(2, 10)];
     let outcome = run("pts-e-2.0", &mut bench);
-    // Both parts of the test have a step 10 in round 2, so there are two gaps; no window may span either gap.
+    // Both parts of the test have a step 10 in round 2, so there are two gaps; no window may span either of
+    // them.
     assert!(outcome.window.iter().all(|window| window.1.first_round == 3), "{:?}", outcome.window);
     assert_eq!(outcome.modified.len(), 2, "{:?}", outcome.modified);
     assert!(outcome.notes[0].starts_with("INTERRUPTED"));

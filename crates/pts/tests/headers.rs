@@ -51,7 +51,7 @@ fn tests_over_demand() {
     assert_eq!(cbw.pre_condition_2, ["Inter-Round Pre W: CBW 0/100", "TC 32/QD 32", "5 Minutes"]);
     let demand = "From 1-32, High to Low TOIO";
     assert_eq!(cbw.stimulus_1, ["CBW 40/60", "40:60", "Composite", demand, "1-5"]);
-    // All points are equal, so the lowest demand is selected for all three.
+    // All points are equal, so the lowest demand is chosen for all three.
     assert_eq!(cbw.stimulus_2, ["Min, Mid, Max IOPS Point", "1,1; 1,1; 1,1", "10 Minutes each"]);
     let dirth = phases("dirth", "pts-e-1.1");
     assert_eq!(dirth.stimulus_1[..3], ["RND 8KiB 65/35", "65:35", "8KiB"]);

@@ -17,7 +17,7 @@ fn the_loop_follows_the_specification() {
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.converged, Some(true));
     assert_eq!(bench.log[0], "purge");
-    // 200 GB are 1,525,878.9 blocks of 128 KiB; the partial block at the end is not written.
+    // 200 GB is 1,525,878.9 blocks of 128 KiB; the partial block at the end is not written.
     assert_eq!(bench.log[1], "write SEQ 128KiB W AmountBytes(199999881216)");
     assert_eq!(bench.log.len(), 2 + 5 * 56, "five rounds of 56 cells");
     let mut expected = Vec::new();
@@ -82,8 +82,8 @@ fn every_cell_is_judged_beyond_the_standard() {
 
 #[test]
 fn a_cell_that_is_not_tracked_may_be_unsteady_in_the_window() {
-    // RND 4KiB W is constant. Reads of 128 KiB rise by 300 IOPS in each round, and those of 64 KiB drop by 30 % in round
-    // 3 only.
+    // RND 4KiB W is constant. 128 KiB reads rise by 300 IOPS in each round, and 64 KiB reads drop by 30 % in round 3
+    // only.
     let iops = |round: u32, w: &Workload| match (w.block_bytes, w.read_percent, round) {
         (131_072, 100, _) => 1000 + 300 * u64::from(round),
         (65_536, 100, 3) => 700,
@@ -112,7 +112,8 @@ fn cells_are_not_judged_before_five_rounds() {
 
 #[test]
 fn results_are_the_mean_of_the_window() {
-    // IOPS are 5000 at first; from round 4 on, writes have 998 to 1002. The window is therefore rounds 4-8.
+    // IOPS are 5000 at first; from round 4 on, writes are between 998 and 1002. The window is therefore rounds
+    // 4-8.
     let mut bench =
         Fake::new(
             |round, w| if round < 4 { 5000 } else { 994 + u64::from(round) + u64::from(w.read_percent) },

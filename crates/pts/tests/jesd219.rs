@@ -20,12 +20,12 @@ const SIZES: [(u32, u32); 12] = [
     (32768, 3),
     (65536, 3),
 ];
-/// Share of the I/Os, and the end of the zone, in percent.
+/// Share of the I/Os and end of the zone, in percent.
 const ZONES: [(u32, u64); 3] = [(50, 5), (30, 20), (20, 100)];
 const BINS: u64 = 16;
 const IOS: u32 = 200_000;
 
-/// Returns the workload of the test with this seed.
+/// Returns the test's workload with this seed.
 fn workload(seed: u64) -> Workload {
     let mut bench = Fake::new(|_, _| 1_000);
     drop(run_on("jesd219", "pts-e-2.0", &target(512), &mut bench));
@@ -33,7 +33,7 @@ fn workload(seed: u64) -> Workload {
     Workload { seed, ..measured }
 }
 
-/// Returns the chi-square statistic of counts whose expectations are proportional to `shares`.
+/// Returns the chi-square statistic of counts whose expected values are proportional to `shares`.
 fn chi_square(counts: &[u32], shares: &[f64]) -> f64 {
     let (all, whole) = (f64::from(counts.iter().sum::<u32>()), shares.iter().sum::<f64>());
     let term = |(count, share): (&u32, &f64)| {
@@ -48,7 +48,7 @@ fn chi_square_detects_deviations() {
     assert!((chi_square(&[60, 40], &[50.0, 50.0]) - 4.0).abs() < 1e-12);
 }
 
-/// The limits are those of p = 0.001; the seeds are fixed, so the result never changes.
+/// The limits are for p = 0.001; the seeds are fixed, so the result never changes.
 #[test]
 fn sizes_zones_and_reads_are_distributed_as_published() {
     for seed in [1, 219, 0xdead_beef] {

@@ -65,7 +65,7 @@ fn the_average_latency_of_4_kib_writes_decides() {
 
 #[test]
 fn an_average_is_the_mean_of_the_round_means_and_not_over_all_ios() {
-    // Rounds 1 to 5 count, and round n has n times as many reads of 8 KiB as round 1, each of n ms.
+    // Rounds 1 to 5 count, and round n has n times as many 8 KiB reads as round 1, each of which takes n ms.
     let mut bench = Fake::new(|round, w| match (w.block_bytes, w.read_percent) {
         (8192, 100) => 1000 * u64::from(round),
         _ => 1000,
@@ -194,7 +194,7 @@ fn nothing_done_is_not_steady() {
     assert_eq!(outcome.converged, Some(false));
 }
 
-/// Returns the standard target as a simulated drive with this scale divisor.
+/// Returns the standard target as a simulated drive at this scale.
 fn simulated(scale_divisor: u32) -> TargetFacts {
     let simulated =
         SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1, faults: Vec::new() };
@@ -210,8 +210,8 @@ fn a_scaled_drive_has_no_maxima() {
         assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
         assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are shown");
         let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
-        // There are 60,000 I/Os per cell, and five times as many in the window: a percentile replaces the
-        // maximum and is labelled.
+        // There are 60,000 I/Os per cell, and five times as many in the window: a labelled percentile replaces
+        // the maximum.
         let points: Vec<f64> = series.iter().flat_map(|series| series.points.iter().map(|p| p.1)).collect();
         assert_eq!(
             (points.len(), outcome.pages[1].title.ends_with("(100 % writes): n/a, 99.9 % shown")),

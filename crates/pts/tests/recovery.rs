@@ -56,7 +56,7 @@ fn hir_compares_wait_states_with_steady_state() {
     assert_eq!(rows[0].cells, vec![Cell::Value(2_000.0); 5]);
     assert_eq!(rows[1].cells, vec![Cell::Value(2.0); 5]);
     assert_eq!(rows[2].cells, vec![Cell::Value(1_600.0); 5]);
-    // 10 of the 12 samples of a minute must be at the lower rate, so the time is 120 s minus the 10 s of the 2
+    // 10 of the 12 samples in a minute must be at the lower rate, so the time is 120 s minus the 10 s of the 2
     // samples that may still be high.
     assert_eq!(rows[3].cells, vec![Cell::Value(110.0); 5]);
     assert_eq!(outcome.key_figures[5].value, Some(2_000.0));
@@ -77,7 +77,7 @@ fn hir_compares_wait_states_with_steady_state() {
 
 #[test]
 fn hir_has_recovered_only_if_it_stays_recovered() {
-    // The drive is steady at first, and a fifth slower from the third minute of each return. In the last ten
+    // The drive is steady at first, and a fifth slower from the third minute of each return on. In the last ten
     // minutes, it may or may not be steady again.
     let returns = |last: u64| {
         let mut bench = Fake::new(|_, _| 1_000);
@@ -88,7 +88,7 @@ fn hir_has_recovered_only_if_it_stays_recovered() {
         }));
         tables(&hir("pts-e-1.1", &mut bench))[0].rows[3].cells.clone()
     };
-    // 6 of the 12 samples of a minute must be at the higher rate for a mean of 900.
+    // 6 of the 12 samples in a minute must be at the higher rate for a mean of 900.
     assert_eq!(returns(1_000), vec![Cell::Value(1_170.0); 5]);
     assert_eq!(returns(800), vec![Cell::Absent("not reached".into()); 5]);
 }
@@ -182,7 +182,7 @@ fn xsr_says_when_the_bandwidth_is_back() {
             groups.set(groups.get() + u32::from(second == 0));
             match (w.access, groups.get()) {
                 (Access::Random, _) => 1_000,
-                // IOPS are 500 for an hour while the drive is fresh, then 300.
+                // IOPS are 500 for an hour, while the drive is fresh, and then 300.
                 (_, 1) => {
                     if second < 3_600 {
                         500

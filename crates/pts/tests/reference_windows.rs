@@ -1,4 +1,4 @@
-//! Acceptance check 1: the six windows of published reports match the listed figures to within 1e-6.
+//! Acceptance check 1: the six windows in published reports match the listed figures to within 1e-6.
 
 use pts::steady::WindowStats;
 use serde_json::Value;

@@ -12,8 +12,8 @@ use recording::{recorded_by, run_file};
 use support::Fake;
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells are enough: a series of 22 hours in steps of one second would not test more than one of a
-    // few minutes.
+    // Short cells are enough: a 22-hour series in steps of one second would test no more than one of a few
+    // minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
@@ -59,7 +59,7 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
     fake.processor_share = Some(|w| if w.read_percent == 100 && w.block_bytes == 512 { 0.71 } else { 0.69 });
     let (run, entries, _) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
-    // The response times of this fake host do not match any queue depth.
+    // This fake host's response times do not match any queue depth.
     let [note, shallow] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
     assert!(
         shallow.starts_with("QUEUE DEPTH NOT MAINTAINED: in 275 of 280 cells, less than 90 %"),

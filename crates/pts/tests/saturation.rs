@@ -291,16 +291,16 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
 
     let long = SaturationChoice { capacities: Some(29), ..SaturationChoice::NONE };
     let outcome = chosen("pts-e-1.1", long, &mut Fake::new(|_, _| iops_filling_in(20)));
-    // The drive is steady after five samples, but 4 capacities had been written by then.
+    // The drive is steady after five samples, but 4 capacities have been written by then.
     assert!(outcome.ending.unwrap().deviates && outcome.modified.len() == 1, "{:?}", outcome.modified);
 }
 
-/// In PTS 2.0, the test ends after 6 hours, or after up to 24 hours if the operator so chooses.
+/// In PTS 2.0, the test ends after 6 hours, or after up to 24 hours if the operator chooses so.
 #[test]
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
     let by_time = SaturationChoice { until: Some(SaturationUntil::Time), ..long };
-    // The drive is never steady, or is steady from its tenth sample, which is in minute 434.
+    // The drive is never steady, or is steady from its tenth sample on, which is in minute 434.
     let restless: fn(u32) -> u64 = |cycle| 100 * u64::from(1 + cycle % 2);
     let settles: fn(u32) -> u64 = |cycle| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
     for profile in ["pts-e-2.0", "pts-c-2.0"] {
@@ -374,7 +374,7 @@ fn the_workloads_of_2_0() {
         } else {
             assert_eq!(first.block_bytes, block_bytes);
         }
-        // Sequential minutes continue where the previous one ended; random minutes have no position.
+        // Each sequential minute continues where the previous one ended; random minutes have no position.
         let is_sequential = access == Access::Sequential;
         assert!(
             bench.requested.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)
@@ -384,7 +384,7 @@ fn the_workloads_of_2_0() {
     }
 }
 
-/// The authors of published reports set marks by eye, such as a peak drop at 30 min and steady state at 50 min.
+/// Authors of published reports set marks by eye, such as a peak drop at 30 min and steady state at 50 min.
 #[test]
 fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
     let marks_set = SaturationMarks {

@@ -132,7 +132,7 @@ fn an_operator_who_chose_a_demand_gets_it() {
     assert_eq!(bench.log[2], "SEQ 128KiB R TC2 QD8");
     assert_eq!((outcome.header.threads, outcome.header.queue_depth), (Some(2), Some(8)));
 
-    // TC 4 QD 32 is the demand of the profile, but throughput uses it only if the operator chose it.
+    // TC 4 QD 32 is the profile's demand, but throughput uses it only if the operator chose it.
     for (demand_is_chosen, step) in [(false, "SEQ 128KiB R TC1 QD32"), (true, "SEQ 128KiB R TC4 QD32")] {
         let settings = Settings { demand_is_chosen, ..profile.settings(1) };
         let mut bench = Fake::new(|_, _| 500);

@@ -1,18 +1,18 @@
 //! Limits on the numbers in a journal, so that adding or converting them cannot overflow.
 //!
 //! A journal is untrusted input, even if its hashes match. Values that are later summed over the records
-//! (bytes, I/Os, times) are therefore summed with overflow checks when the journal is read.
+//! (bytes, I/Os, times) are therefore added up with overflow checks when the journal is read.
 
 use crate::weight::slots_of;
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
-/// Limit on a time in ns (146 years), and on the sum of all amounts in bytes (four times 2^60): far more than any run
-/// can measure.
+/// Limit on a time in ns (146 years) and on the total of all amounts in bytes (4 EiB): far more than any run can
+/// measure.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the memory for the values in a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
-/// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
-/// each end spans 7,000 slots.
+/// Limit on the memory for the histograms and series in a journal, in slots of 8 bytes: 1 GiB. A month of
+/// one-minute cells needs 80 million slots for histograms and 10 million for series. A forged histogram with
+/// one value at each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
 /// Limit on the memory for everything else in the records, in slots: 512 MiB. A month of one-minute cells needs a
 /// third of this limit.
@@ -21,11 +21,12 @@ const MOST_FURTHER_SLOTS: u64 = 1 << 26;
 const SLOTS_OF_RECORD: u64 = 160;
 /// Memory for one piece of evidence without its strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
-/// Memory for the offset of a block with wrong data, in slots; a failed I/O takes twice as much.
+/// Memory for the offset of one block with wrong data, in slots; a failed I/O takes twice as much.
 const SLOTS_OF_PLACE: u64 = 4;
 /// Memory for one imported reading without its strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
-/// Limit on the number of records in a journal: 50 times as many as a month of one-minute cells produces.
+/// Limit on the number of records in a journal: 50 times as many as a run of one-minute cells produces in a
+/// month.
 const MOST_RECORDS: u64 = 1 << 21;
 
 /// Running totals over the records in a journal.
@@ -40,8 +41,7 @@ pub(crate) struct Amounts {
 impl Amounts {
     /// Adds a record to the totals.
     ///
-    /// # Errors
-    /// Returns an error that names the total if a total exceeds what any run can measure.
+    /// # Errors Returns an error if a total exceeds what any run can measure; the error names the total.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;
@@ -77,7 +77,7 @@ struct Numbers {
     further_slots: u64,
 }
 
-/// Returns the number of pieces of evidence, including those about members.
+/// Returns the number of pieces of evidence, including the pieces about members of an array.
 fn pieces(evidence: &[PurgeEvidence]) -> u64 {
     let of_one = |piece: &PurgeEvidence| match piece {
         PurgeEvidence::Member { evidence, .. } => 1 + pieces(evidence),
@@ -208,7 +208,7 @@ mod tests {
         assert!(size_of::<Entry>() as u64 <= 8 * SLOTS_OF_RECORD, "{}", size_of::<Entry>());
         let further = |left: u64| Amounts { further_slots: MOST_FURTHER_SLOTS - left, ..Amounts::default() };
         assert!(further(SLOTS_OF_RECORD - 1).take(&Event::Closed).is_err());
-        // Lists of any kind and their strings count.
+        // All lists count, and so do the strings in them.
         let errors = vec![ErrorCount { kind: "x".into(), count: 1 }; 1000];
         let mut cell = measured(0, 1, series(1, 0));
         let Event::Measured(segment) = &mut cell else { panic!("a segment") };
@@ -318,7 +318,7 @@ mod tests {
         assert!(amounts.take(&measured(0, 1, series(1, 2))).is_err(), "two rows of four values");
     }
 
-    /// The smallest elements of lists take no more memory than is counted for them.
+    /// Even the smallest list element takes no more memory than is counted for it.
     #[test]
     fn elements_of_lists_are_not_larger_than_they_count() {
         let row: ExportedRow =

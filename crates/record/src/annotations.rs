@@ -1,7 +1,7 @@
 //! Annotations of runs in a library: tags, notes, names, archived runs and baselines.
 //!
-//! A run's own files never change after the run, so annotations are appended to a journal of the library instead.
-//! [`Annotations`] is the fold over the records of this journal.
+//! A run's own files never change after the run, so annotations are appended to the library's journal instead.
+//! [`Annotations`] is the result of folding that journal's records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub enum Change {
         /// The tag.
         tag: String,
     },
-    /// A tag was removed, whether it was added later or when the run was started.
+    /// A tag was removed, whether it dates from the start of the run or was added later.
     Untagged {
         /// Id of the run.
         run: String,
@@ -104,7 +104,7 @@ pub struct Stamp {
     pub wall: Timestamp,
 }
 
-/// A named run that others are compared with.
+/// A named run that other runs are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Baseline {
     /// Id of the run.
@@ -213,7 +213,7 @@ impl Annotations {
         self.of_runs.get(run)?.archived.as_ref()
     }
 
-    /// Returns the baseline of this name.
+    /// Returns the baseline with this name.
     #[must_use]
     pub fn baseline(&self, name: &str) -> Option<&Baseline> {
         self.baselines.get(name)
@@ -229,8 +229,8 @@ impl Annotations {
         self.of_runs.keys().map(String::as_str)
     }
 
-    /// Returns the hash of the last record about a run, which changes with each annotation; `None` if the run has no
-    /// annotations.
+    /// Returns the hash of the last record about a run, which changes with every annotation; `None` if the run has
+    /// no annotations.
     #[must_use]
     pub fn digest(&self, run: &str) -> Option<Digest> {
         self.of_runs.get(run)?.digest

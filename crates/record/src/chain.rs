@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// A link of the hash chain.
+/// A link in the hash chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest([u8; 32]);
 
@@ -30,7 +30,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Returns the link at the beginning of a line; `None` if there is none.
+    /// Returns the link at the beginning of a line; `None` if the line does not begin with one.
     pub(crate) fn stated_in(line: &[u8]) -> Option<Self> {
         let nibble = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
         let mut link = [0; 32];
@@ -61,16 +61,16 @@ pub(crate) fn version_in(header: &[u8], magic: &str) -> Option<u32> {
     std::str::from_utf8(header).ok()?.strip_prefix(magic)?.strip_suffix('\n')?.parse().ok()
 }
 
-/// Returns a record's line, and the link of the line.
+/// Returns a record's line and its link.
 pub(crate) fn line_of(json: &str, chain: Digest) -> (String, Digest) {
     let link = chain.next(json);
     (format!("{link} {json}\n"), link)
 }
 
-/// Returns the JSON in a record's line, and the link of the line.
+/// Returns the JSON in a record's line, and the line's link.
 ///
 /// # Errors
-/// Returns a description of the problem if the line is not the next line in the chain.
+/// Returns a description of the problem if the line does not continue the chain.
 pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let text = text.strip_suffix('\n').ok_or("incomplete")?;
@@ -84,9 +84,9 @@ pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), Stri
     }
 }
 
-/// Returns whether an invalid line was only partly on disk when the writer stopped. Only the last line can be
-/// affected. Such a line has no newline, or it contains zero bytes (which JSON never does) that a power cut
-/// left in place of data.
+/// Returns whether a line is invalid because only part of it reached the disk before the writer stopped. That
+/// can happen only to the last line. An unfinished line has no newline, or it contains zero bytes that a power
+/// cut left in place of data (JSON never contains any).
 pub(crate) fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }

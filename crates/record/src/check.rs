@@ -1,4 +1,4 @@
-//! Host checks before a run and their findings, and the requested treatment of the drive.
+//! Host checks before a run, their findings, and how a run is to treat the drive.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub struct HostCheck {
     pub name: String,
     /// Effect on results.
     pub verdict: HostVerdict,
-    /// The finding as text.
+    /// The finding, as text.
     pub found: String,
     /// How to fix the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ impl HostVerdict {
     }
 }
 
-/// Requested treatment of the drive during a run.
+/// How a run is to treat the drive, as requested by the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handling {
@@ -83,7 +83,7 @@ pub enum CacheChoice {
 }
 
 impl Handling {
-    /// Returns whether all fields have their defaults.
+    /// Returns whether all fields have their default values.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

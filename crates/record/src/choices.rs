@@ -1,5 +1,5 @@
-//! Choices that the PTS leaves to the tester for individual tests, as stored in `run.json`. An absent field
-//! means that the default applies.
+//! Choices that the PTS leaves to the tester for individual tests, as stored in `run.json`. The default applies
+//! if a field is absent.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,14 @@ pub struct SaturationChoice {
     /// Time limit, in hours as counted by the specification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<u32>,
-    /// Which conditions end the test.
+    /// The conditions that end the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<SaturationUntil>,
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Marks that replace the computed marks. They are specified each time the run is evaluated, and are never stored.
+    /// Marks that replace the computed marks. They are given each time results are derived from the run, and are never
+    /// stored.
     #[serde(skip)]
     pub marks: SaturationMarks,
 }
@@ -51,9 +52,9 @@ pub struct SaturationChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaturationUntil {
-    /// Whichever comes first: the amount, the time limit or, if the profile evaluates it, steady state.
+    /// Whichever comes first: the amount, the time limit or, if the profile requires it, steady state.
     First,
-    /// When both the amount and the time limit have been reached.
+    /// When the amount and the time limit have both been reached.
     All,
     /// The time alone.
     Time,
@@ -73,7 +74,7 @@ pub enum SaturationLoad {
     Composite,
 }
 
-/// Marks on the WSAT curve that the tester chooses.
+/// Marks that the tester chooses on the WSAT curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SaturationMarks {
     /// IOPS fresh out of the box.

@@ -12,7 +12,7 @@ use crate::plain_array::{ARRAY, Integers};
 #[derive(Serialize)]
 struct Wire {
     intervals_per_column: u64,
-    /// For each column: the distance from the previous non-empty row, and the count, alternating.
+    /// For each column, alternating distances from the previous non-empty row and counts.
     columns: Vec<Vec<u64>>,
 }
 
@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for AllColumns {
     }
 }
 
-/// Adds a column to the columns before it.
+/// Appends a column.
 struct OneColumn<'a>(&'a mut Building);
 
 impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
@@ -83,7 +83,7 @@ impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
 }
 
 impl OneColumn<'_> {
-    /// Adds the row at a distance from the previous row; returns the number of the new row.
+    /// Adds the row at this distance from the previous one, and returns its number.
     #[inline]
     fn add(&mut self, row: usize, distance: u64, count: Option<u64>) -> Result<usize, &'static str> {
         let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));

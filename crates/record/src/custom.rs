@@ -12,7 +12,7 @@ pub struct PlanFacts {
     pub name: String,
     /// Title as printed.
     pub title: String,
-    /// Why no result of the run counts as a PTS result; `None` if results of its PTS tests may count.
+    /// Why no result of the run counts as a PTS result; `None` if the results of its PTS tests may count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_pts: Option<String>,
     /// Sponsor of the test, printed in the report.
@@ -57,12 +57,12 @@ pub struct CustomTest {
     pub cells: Vec<CustomCell>,
     /// The condition that ends the test.
     pub rounds: CustomRounds,
-    /// Tracking variables: positions in `cells`, from 0.
+    /// The cells that are tracking variables, as indices into `cells`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracked: Vec<u32>,
     /// The tracked and plotted figure.
     pub figure: CustomFigure,
-    /// The rounds over which results are averaged.
+    /// The rounds that are averaged for the results.
     pub average: CustomAverage,
     /// Whether the test finds the knee of the demand curve and proposes a TC and QD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -105,7 +105,7 @@ pub struct CustomCell {
     /// Outstanding I/Os per thread (QD); `None` to use the run's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// Measured time in ns, assuming cells of 60 s. A run with shorter cells scales all times accordingly.
+    /// Measured time in ns, assuming cells of 60 s. A run with shorter cells scales all times proportionally.
     pub run_ns: u64,
     /// Ramp time in ns before the measurement, assuming cells of 60 s.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -116,9 +116,9 @@ pub struct CustomCell {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomRounds {
-    /// After this number of rounds, whether or not the test is steady.
+    /// After this number of rounds, steady or not.
     Fixed(u32),
-    /// At steady state, or at the run's limit on rounds.
+    /// At steady state, or at the run's limit on the number of rounds.
     UntilSteady,
 }
 
@@ -140,7 +140,7 @@ pub enum CustomFigure {
 pub struct CustomAverage {
     /// Number of rounds.
     pub rounds: u32,
-    /// Whether to average from the first round of the first steady window; otherwise, the last rounds are
+    /// Whether to average from the first round of the first steady window on; otherwise, the last rounds are
     /// averaged.
     pub from_steady: bool,
 }

@@ -1,4 +1,4 @@
-//! Text for kernel error numbers: names, usual causes, and why a system call failed.
+//! Text for kernel error numbers: names, usual causes, and explanations of failed system calls.
 
 /// Number, name and likely cause of each error that block devices return.
 const ERRNOS: &[(i32, &str, &str)] = &[
@@ -33,7 +33,7 @@ pub fn name(errno: i32) -> String {
     row(errno).map_or_else(|| format!("errno {errno}"), |r| r.1.to_owned())
 }
 
-/// Returns the usual cause of an error number from a block device.
+/// Returns the usual cause if a block device reports this error number.
 #[must_use]
 pub fn cause(errno: i32) -> &'static str {
     row(errno).map_or("an unusual device error; see the kernel log", |r| r.2)
@@ -43,7 +43,7 @@ fn row(errno: i32) -> Option<&'static (i32, &'static str, &'static str)> {
     ERRNOS.iter().find(|r| r.0 == errno)
 }
 
-/// Returns the text of a failed system call without the " (os error 5)" that Rust appends.
+/// Returns the text of a failed system call's error, without the " (os error 5)" that Rust appends.
 #[must_use]
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();

@@ -1,4 +1,4 @@
-//! The event stream: everything that happened in a run, in order.
+//! The event stream: everything that happens in a run, in order.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for human readers; only the length of a gap is computed from it.
+    /// Wall-clock time for human readers; Plateau uses it only to compute the length of a gap.
     pub wall: jiff::Timestamp,
     /// The event.
     pub event: Event,
@@ -103,7 +103,7 @@ pub enum Event {
     },
     /// A note by the test about its progress.
     Noted(Note),
-    /// The run stopped early. Completed work is kept.
+    /// The run stopped early. The completed work is kept.
     Interrupted {
         /// The reason as text.
         reason: String,
@@ -113,7 +113,7 @@ pub enum Event {
         /// Wall-clock time in ns since the previous record.
         gap_ns: u64,
     },
-    /// The interrupted test restarts from its purge; the test's earlier results no longer count.
+    /// The interrupted test restarts from its purge; its earlier results no longer count.
     Restarted {
         /// Name of the test.
         test: String,
@@ -169,7 +169,7 @@ pub struct Expense {
 pub struct Purged {
     /// Method as shown to the user, such as `NVMe Format, user data erase (SES 1)`.
     pub method: String,
-    /// Name of the method on the command line; `None` for files and arrays, for which there is only one method.
+    /// Name of the method on the command line; `None` for files and arrays, which have only one method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Whether the PTS accepts the method as a purge.
@@ -187,7 +187,7 @@ pub struct Purged {
     pub samples_read: bool,
 }
 
-/// Health as reported by a drive; values that it does not report are absent.
+/// Health data reported by a drive; values that the drive does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
@@ -200,7 +200,7 @@ pub struct Health {
     /// Remaining spare blocks, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_spare_percent: Option<u8>,
-    /// Used percentage of the rated endurance; may exceed 100.
+    /// Percentage of the rated endurance that has been used; may exceed 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentage_used: Option<u8>,
     /// Power-on hours.
@@ -218,7 +218,7 @@ pub struct Health {
     /// Unrecovered data errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_errors: Option<u64>,
-    /// Sectors that the drive has replaced with spare ones.
+    /// Sectors that the drive has replaced with spares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reallocated_sectors: Option<u64>,
     /// Power losses without a shutdown notification.
@@ -236,7 +236,7 @@ pub struct Health {
     /// NVMe power state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u8>,
-    /// Power by the name of the meter: `package-0` (RAPL, mean since the previous reading), or a sensor of the
+    /// Power by meter name: `package-0` (RAPL, mean since the previous reading) or the name of a sensor in the
     /// host.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_milliwatts: BTreeMap<String, u64>,
@@ -253,11 +253,11 @@ pub enum Note {
         /// Number of cells in the round.
         cells: u32,
     },
-    /// The rounds are complete; later measurements belong to no round.
+    /// The rounds are complete; later measurements do not belong to any round.
     RoundsEnded,
     /// Steady state was evaluated after a round.
     Judged(Judgement),
-    /// A step of the profile was skipped because it is not possible on this target.
+    /// A step of the profile was skipped because this target does not allow it.
     Skipped {
         /// The step.
         what: String,
@@ -266,7 +266,7 @@ pub enum Note {
     },
     /// The steady-state window restarts because the run was interrupted.
     WindowRestarted {
-        /// First round that may belong to the new window.
+        /// First round that can belong to the new window.
         first_round: u32,
     },
 }
@@ -283,7 +283,7 @@ pub struct Judgement {
     pub variables: Vec<VariableJudgement>,
 }
 
-/// Evaluation of one tracking variable in one round.
+/// Evaluation of one tracking variable after one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariableJudgement {

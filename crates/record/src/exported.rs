@@ -1,4 +1,5 @@
-//! Content of Plateau's data exports other than readings: figures, windows, tables and charts, unchanged from the file.
+//! Contents of Plateau's data exports other than readings: figures, windows, tables and charts, unchanged from the
+//! file.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,16 +44,17 @@ pub struct Exported {
     /// Number of I/Os that the device failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_errors: Option<u64>,
-    /// Bytes written, including preconditioning, if the file states only this sum.
+    /// Bytes written, including preconditioning, if the file gives only this sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// Whether the file does not state which workloads may reflect the host, as in imported runs from other tools.
+    /// Whether the file lacks information about which workloads may reflect the host, as exports of runs imported
+    /// from other tools do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_host_limits: bool,
-    /// Performance per watt of the workloads in the window.
+    /// Performance per watt of the workloads in the measurement window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efficiency: Vec<WorkloadEfficiency>,
-    /// Share of the file system in the workloads in the window.
+    /// The file system's share in the workloads of the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_share: Vec<WorkloadFileShare>,
 }
@@ -67,7 +69,7 @@ pub struct ExportedVerdict {
     pub unchecked: Vec<String>,
 }
 
-/// A reason why a drive was rejected.
+/// A reason for rejecting a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedReason {
@@ -79,7 +81,7 @@ pub struct ExportedReason {
     pub offset_bytes: Option<u64>,
 }
 
-/// A measurement window with its criteria, in the unit of the test.
+/// A measurement window with its criteria, in the test's unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedWindow {
@@ -111,7 +113,7 @@ pub struct ExportedWindow {
     pub host_limited: bool,
 }
 
-/// A mark on a curve.
+/// A mark on the WSAT curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedMark {
@@ -123,13 +125,13 @@ pub struct ExportedMark {
     pub unit: String,
     /// The computed value.
     pub computed: Option<f64>,
-    /// The value set by the tester.
+    /// The value that the tester set.
     pub set: Option<f64>,
     /// Bytes written so far.
     pub written_bytes: Option<u64>,
 }
 
-/// A table of a page.
+/// A table on a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedTable {
@@ -155,9 +157,9 @@ pub struct ExportedTable {
 pub struct ExportedRow {
     /// Row name.
     pub name: String,
-    /// Values; null if there is none.
+    /// Values; null where a value is missing.
     pub values: Vec<Option<f64>>,
-    /// Why a value is missing; empty for existing values.
+    /// Why a value is missing; empty where there is a value.
     pub absent: Vec<String>,
     /// Whether a value may reflect the host.
     pub host_limited: Vec<bool>,
@@ -166,13 +168,13 @@ pub struct ExportedRow {
     pub units: Vec<String>,
 }
 
-/// A line chart of a page.
+/// A line chart on a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedChart {
     /// Title of the page.
     pub page: String,
-    /// Key of the quantity that the chart shows.
+    /// Key of the charted quantity.
     pub shows: String,
     /// Horizontal axis.
     pub x: ExportedAxis,
@@ -192,7 +194,7 @@ pub struct ExportedAxis {
     pub scale: String,
 }
 
-/// A series of a chart.
+/// A series in a chart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedSeries {

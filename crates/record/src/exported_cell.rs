@@ -1,6 +1,6 @@
-//! Facts about a workload that only Plateau's own data exports state: how it was driven, its power, and the I/O below
-//! its target file. The units are the same as in the exports, so that the values remain unchanged if they are exported
-//! again.
+//! Facts about a workload that only Plateau's own data exports contain: how it was driven, its power, and the I/O
+//! below its target file. The units are the same as in the exports, so that the values remain unchanged if they are
+//! exported again.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{OnFile, PowerSubject};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driven {
-    /// Start on the clock of the run.
+    /// Start on the run's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<u64>,
     /// Length.
@@ -25,7 +25,7 @@ pub struct Driven {
     /// Length of the interruption immediately before the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_before_ns: Option<u64>,
-    /// Used share of the host's capability, from 0 to 1.
+    /// Share of the host's capability that was used, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_share: Option<f64>,
     /// CPU time of the load threads in user mode.
@@ -46,10 +46,10 @@ pub struct Driven {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedCell {
-    /// The workload as printed; if there are I/Os of several sizes, it names the smallest and the largest.
+    /// The workload as printed; if I/O sizes vary, it names the smallest and the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Whether the results of the test are based on this workload.
+    /// Whether the test's results are based on this workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_results: Option<bool>,
     /// How the workload was driven.
@@ -78,10 +78,10 @@ pub struct Uncertain {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedMeter {
-    /// The source as requested: `hwmon:nvme`; `None` if the file does not state it.
+    /// The source as requested, such as `hwmon:nvme`; `None` if the file does not name it.
     #[serde(default)]
     pub source: Option<String>,
-    /// Description of the meter; `None` if the file does not state it.
+    /// Description of the meter; `None` if the file has none.
     #[serde(default)]
     pub meter: Option<String>,
     /// What the meter measures.
@@ -97,15 +97,15 @@ pub struct ExportedMeter {
     pub idle_watts: Option<Uncertain>,
 }
 
-/// The performance of a workload per watt.
+/// A workload's performance per watt.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Efficiency {
     /// Power attributed to the workload.
     pub watts: Uncertain,
-    /// Reads and writes per second and watt.
+    /// Reads and writes per second, per watt.
     pub iops_per_watt: Uncertain,
-    /// Bytes per second and watt.
+    /// Bytes per second, per watt.
     pub bytes_per_second_per_watt: Uncertain,
 }
 
@@ -132,7 +132,7 @@ pub struct CellPower {
 pub struct WorkloadEfficiency {
     /// In the notation of the PTS, with TC and QD.
     pub workload: String,
-    /// Number of rounds with a known power; `None` if the file does not state it.
+    /// Number of rounds in which the power is known; `None` if the file does not give the number.
     #[serde(default)]
     pub rounds: Option<u64>,
     /// Mean over these rounds; `None` if the power was not measured.
@@ -140,8 +140,8 @@ pub struct WorkloadEfficiency {
     pub mean: Option<Efficiency>,
 }
 
-/// I/O of the devices below a file system per I/O issued by Plateau. A ratio is `None` if Plateau issued no
-/// such I/O.
+/// I/O of the devices below a file system, relative to the I/O that Plateau issued. A ratio is `None` if its
+/// denominator is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileShare {
@@ -162,7 +162,7 @@ pub struct FileShare {
     pub flushes_per_thousand_writes: Option<f64>,
 }
 
-/// The file system of a target that is a file.
+/// The file system that contains a target file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedFileSystem {
@@ -171,10 +171,10 @@ pub struct ExportedFileSystem {
     /// Size of its blocks.
     #[serde(default)]
     pub block_bytes: Option<u32>,
-    /// Options of the mount.
+    /// Mount options.
     #[serde(default)]
     pub mount_options: Option<String>,
-    /// Kernel names of the underlying block devices, empty if there are none; `None` if the file does not state them.
+    /// Kernel names of the underlying block devices, empty if there are none; `None` if the file does not name them.
     #[serde(default)]
     pub devices: Option<Vec<String>>,
     /// File system and devices as printed.
@@ -185,16 +185,16 @@ pub struct ExportedFileSystem {
     pub share: Option<FileShare>,
 }
 
-/// A workload with the share of the file system, over the rounds of the window.
+/// A workload with the file system's share in it, over the rounds of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadFileShare {
     /// In the notation of the PTS, with TC and QD.
     pub workload: String,
-    /// The share; `None` if the I/O of the devices is not known.
+    /// The share; `None` if the devices' I/O is not known.
     #[serde(default)]
     pub share: Option<FileShare>,
-    /// Extents of the file after the latest round; `None` if they are not known.
+    /// Number of the file's extents after the latest round; `None` if it is not known.
     #[serde(default)]
     pub extents: Option<u64>,
 }

@@ -10,9 +10,9 @@ pub struct FileSystemFacts {
     pub kind: String,
     /// Size of its blocks.
     pub block_bytes: u32,
-    /// Options of the mount, then options of the file system, as in `/proc/self/mountinfo`.
+    /// Mount options, then file system options, as in `/proc/self/mountinfo`.
     pub mount_options: String,
-    /// The underlying block devices; empty if there are none or they are unknown.
+    /// The underlying block devices; empty if there are none or Plateau cannot determine them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<BelowDevice>,
 }
@@ -60,7 +60,7 @@ pub struct OnFile {
     pub below: Option<BelowLoad>,
 }
 
-/// I/O of the devices below a file system, by all of their users.
+/// I/O of the devices below a file system, including I/O by other users of these devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BelowLoad {
@@ -99,7 +99,7 @@ impl BelowDevice {
         }
     }
 
-    /// Describes a disk. Omits the disk's name if it equals the device's name.
+    /// Describes a disk. Omits the disk's name if it is the same as the device's name.
     fn described(&self, disk: &BelowDisk) -> Option<String> {
         let identity = disk.model.clone().or_else(|| disk.backing_file.clone());
         match (identity, disk.name == self.name) {

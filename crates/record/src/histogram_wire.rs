@@ -11,7 +11,7 @@ struct Wire {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    /// The distance from the previous non-empty slot and the count, alternating.
+    /// Alternating distances from the previous non-empty slot and counts.
     #[serde(deserialize_with = "plain_array::deserialize")]
     slots: Vec<u64>,
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU cost of the load threads as accounted by the kernel, from their common start until the last thread has
-/// ended. Kernel work outside these threads (interrupts, io-wq) is not included.
+/// CPU cost of the load threads as accounted by the kernel, from their common start until the last of them
+/// ends. Kernel work outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Effort {
@@ -54,16 +54,17 @@ pub struct Ceiling {
     pub clock: ClockFacts,
     /// Cost of the loop, the clock and the histogram, without the kernel.
     pub null: Vec<CostPerIo>,
-    /// Cost of the loop, the clock and the histogram with io_uring no-op requests; empty if io_uring is not available.
+    /// Cost of the loop, the clock and the histogram with no-op requests through io_uring; empty if io_uring is not
+    /// available.
     pub no_op_ring: Vec<CostPerIo>,
-    /// Why the cost was not measured with io_uring.
+    /// Why the cost with io_uring was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_op_ring_missing: Option<String>,
-    /// Generation rate of fresh, incompressible data in bytes per second.
+    /// Rate at which fresh, incompressible data is generated, in bytes per second.
     pub data_bytes_per_second: f64,
 }
 
-/// The engine's clock and its cost.
+/// The engine's clock and what a reading costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {

@@ -5,7 +5,7 @@ use crate::{Ceiling, CostPerIo, DataPattern, Segment};
 /// Fraction of the ceiling above which a segment counts as host-limited.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
-/// A load is called shallow if its mean number of outstanding I/Os is below this fraction of the requested
+/// A load counts as shallow if its mean number of outstanding I/Os is below this fraction of the requested
 /// number.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
 /// Number of I/Os per outstanding I/O below which the mean depth is meaningless.
@@ -13,7 +13,8 @@ const LEAST_PER_OUTSTANDING: u64 = 20;
 
 impl Ceiling {
     /// Returns the fraction of the ceiling that `segment` used, 0 to 1: the time that its I/Os would take with
-    /// an infinitely fast drive, divided by the time available to its threads. `None` for a simulated drive.
+    /// an infinitely fast drive, divided by the CPU time available to its threads. `None` for a simulated
+    /// drive.
     #[must_use]
     pub fn share_of(&self, segment: &Segment) -> Option<f64> {
         let host = segment.host.as_ref()?;
@@ -30,8 +31,8 @@ impl Ceiling {
     }
 }
 
-/// Interpolates the cost at a queue depth. The cost is the sum of a part per I/O and a part per system call.
-/// A batch of I/Os shares the system call, so the cost is linear in 1/depth.
+/// Interpolates the cost at a queue depth. An I/O costs a fixed amount plus its share of the system call, which
+/// a batch of I/Os divides among them, so the cost is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
     let inverse_depth = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
@@ -50,8 +51,8 @@ fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
 }
 
 impl Segment {
-    /// Returns the CPU utilization caused by the load: the CPU time of its threads as a percentage of the
-    /// available time of all processors. `None` for a simulated drive.
+    /// Returns the CPU utilization caused by the load: the CPU time of its threads as a percentage of the time
+    /// available on all processors. `None` for a simulated drive.
     #[must_use]
     pub fn processor_percent(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -77,8 +78,9 @@ impl Segment {
     }
 
     /// Returns the mean number of outstanding I/Os (the sum of response times divided by the elapsed time, by
-    /// Little's law) divided by the requested number. `None` if that is meaningless: for simulated drives, for
-    /// open loops, for pauses, and if too few I/Os completed. Syncs occupy the queue like I/Os.
+    /// Little's law) divided by the requested number. `None` if the number is meaningless: for simulated
+    /// drives, open loops and workloads with pauses, and if too few I/Os completed. Syncs occupy the queue like
+    /// I/Os.
     #[must_use]
     pub fn depth_share(&self) -> Option<f64> {
         let outstanding = u64::from(self.workload.outstanding());
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn response_times_say_how_many_ios_were_outstanding() {
-        // Consecutive I/Os within one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
+        // Consecutive I/Os within one second: a thousand that take 0.95 or 0.85 ms, or 19 that take 50 ms.
         let with = |each_ns: u64, ios: u64| {
             let mut segment = second(ios, 1, IoEngine::Libaio, 0);
             (0..ios).for_each(|_| segment.write.latency.record(each_ns));

@@ -35,7 +35,7 @@ impl MarkKind {
         Self::Modified,
     ];
 
-    /// Returns the key used in data: `not-achieved`.
+    /// Returns the key used in data exports, such as `not-achieved`.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl MarkKind {
 /// Prefix of the label for imported results. It is followed by the name of the measuring tool.
 pub const IMPORTED_FROM: &str = "IMPORTED from ";
 
-/// A caveat that the imported file itself states.
+/// A caveat that the imported file itself contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedMark {
@@ -93,47 +93,47 @@ pub struct StatedMark {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// Format of the file: `TKperf XML`.
+    /// Format of the file, such as `TKperf XML`.
     pub format: String,
-    /// The tool that made the measurement, and its version; shown in place of the profile: `TKperf 2.2`.
+    /// The measuring tool and its version, shown in place of the profile, such as `TKperf 2.2`.
     pub tool: String,
     /// Name of the file.
     pub file: String,
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
-    /// Date of the measurement, as stated in the file.
+    /// Date of the measurement, according to the file.
     pub date: Option<String>,
     /// Whether the figures were copied manually from a publication, so that there is no file from the tool.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, so that the figures there look different.
+    /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
     /// The exported run, if Plateau wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported_run: Option<String>,
-    /// Revision of the specification stated in the file: `PTS-E 1.0`.
+    /// Revision of the specification that the file names, such as `PTS-E 1.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Label of the simulated drive stated in the file: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    /// Label of the simulated drive in the file, such as `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
-    /// Marks stated in the file.
+    /// Marks in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<StatedMark>,
     /// Titles of the requested tests that were never started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_begun: Vec<String>,
-    /// The power meter stated in the file.
+    /// The power meter that the file names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<ExportedMeter>,
-    /// The target's file system, as stated in the file.
+    /// The target's file system, according to the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<ExportedFileSystem>,
-    /// Notes for readers of the figures: weighting, units, incorrect statements in the file.
+    /// Notes for readers of the figures, about weighting, units or incorrect statements in the file.
     pub remarks: Vec<String>,
 }
 
-/// One test as reported by the file.
+/// One test as reported in the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportedTest {
@@ -141,7 +141,7 @@ pub struct ImportedTest {
     pub test: String,
     /// Description of the test.
     pub outline: String,
-    /// How the drive was purged, as text; `None` if the file does not state it.
+    /// How the drive was purged, as text; `None` if the file does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<String>,
     /// Description of the preconditioning.
@@ -159,7 +159,7 @@ pub struct ImportedTest {
     /// Outstanding I/Os per thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// Block size of the variable that determined steady state.
+    /// Block size of the tracking variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked_block_bytes: Option<u32>,
     /// First and last round of the measurement window, from 1.
@@ -194,12 +194,12 @@ pub struct ToldFigure {
     pub value: Option<f64>,
     /// Unit: `IOPS`, `min`, `GB`.
     pub unit: String,
-    /// Whether the file states that the value may reflect the host.
+    /// Whether the file says that the value may reflect the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_limited: bool,
 }
 
-/// Reported results of one workload.
+/// Reported results for one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
@@ -215,10 +215,10 @@ pub struct Reading {
     /// `precondition` or `measure`, if the file distinguishes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Whether the round is in the measurement window, if the file states it.
+    /// Whether the round is in the measurement window, if the file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_window: Option<bool>,
-    /// Whether the file states that the values may reflect the host.
+    /// Whether the file says that the values may reflect the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_limited: bool,
     /// Name of the job, if any.
@@ -262,7 +262,7 @@ pub struct Reading {
     pub exported: Option<Box<ExportedCell>>,
 }
 
-/// Reported results of one direction of a workload.
+/// Reported results for one direction of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionReading {
@@ -290,7 +290,7 @@ pub struct DirectionReading {
 pub struct Times(#[serde(with = "crate::histogram_wire")] pub Histogram);
 
 impl Reading {
-    /// Returns a reading in which all results are absent.
+    /// Returns a reading without any results.
     #[must_use]
     pub const fn of(access: Access, read_percent: u8, block_bytes: u32) -> Self {
         Self {

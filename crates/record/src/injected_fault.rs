@@ -1,14 +1,13 @@
-//! Faults that were injected into a simulated drive.
+//! Faults injected into a simulated drive.
 //!
-//! Faults are printed in the syntax of the command line, so that the faults of one run can be used for the
-//! next.
+//! Faults are printed in command-line syntax, so that they can be copied to the next run's command line.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A fault that was injected into a simulated drive. Times at which faults begin, and durations of
-/// throttling, refer to the full-size drive; bytes refer to the scaled drive.
+/// A fault that was injected into a simulated drive. Start times and throttling durations refer to the
+/// full-size drive; bytes refer to the scaled drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum InjectedFault {
@@ -125,7 +124,7 @@ fn size(bytes: u64) -> String {
 fn time(ns: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms")];
-    // The syntax has no unit below a millisecond.
+    // The syntax has no unit smaller than a millisecond.
     exact(ns, &UNITS).unwrap_or_else(|| if ns == 0 { "0s".into() } else { format!("{}ms", ns as f64 / 1e6) })
 }
 

@@ -1,10 +1,10 @@
-//! How the I/Os of a segment reached their target, and which requested features were unavailable.
+//! How the I/Os of a segment reached their target, and which requested features were not available.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How the I/Os of a segment were submitted, and how this differs from the request.
+/// How the I/Os of a segment were submitted, and how that differs from what was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IoPath {
@@ -50,7 +50,7 @@ pub struct Fallback {
     pub cause: String,
 }
 
-/// A property of an I/O path beyond its engine.
+/// A property of an I/O path other than its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathRemark {
@@ -76,12 +76,12 @@ pub enum PathRemark {
         cause: String,
     },
     /// The I/Os went through the page cache because the file system does not support direct I/O. Response times
-    /// are those of memory.
+    /// are therefore those of memory.
     Buffered,
 }
 
 impl IoEngine {
-    /// Returns the name for display, which is fio's name if there is one.
+    /// Returns the displayed name: fio's name, if fio has this engine.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,8 +96,8 @@ impl IoEngine {
         }
     }
 
-    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the
-    /// host's cost.
+    /// Returns whether every I/O passes through an io_uring ring, so that the host's cost includes the cost of
+    /// the ring.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
@@ -105,7 +105,7 @@ impl IoEngine {
 }
 
 impl From<IoEngine> for IoPath {
-    /// Returns a path that uses only this engine, without remarks.
+    /// Returns a path with this engine and nothing to report about it.
     fn from(engine: IoEngine) -> Self {
         Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
     }
@@ -120,7 +120,7 @@ impl IoPath {
 }
 
 impl fmt::Display for IoPath {
-    /// Formats as `threads (io_uring: Too many open files; libaio: ...); not polled: ...`.
+    /// Formats the path, such as `threads (io_uring: Too many open files; libaio: ...); not polled: ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.engine.name())?;
         for (i, Fallback { engine, cause }) in self.fallbacks.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The append-only journal of a run: one hashed line per event, on disk before the event is displayed.
+//! A run's append-only journal: one hashed line per event, which is on disk before the event is displayed.
 //!
-//! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an
+//! The first line is `plateau-journal 1`. Every other line consists of 64 hexadecimal digits, a space and an
 //! [`Entry`] as JSON. The digits are the SHA-256 of the previous line's digits followed by the JSON; for the
 //! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
 //! therefore breaks the chain from that point on.
@@ -43,7 +43,7 @@ pub struct Journal {
     chain: Digest,
     /// Complete records, including the header.
     held: Held,
-    /// Folders to which the records may be copied if the journal is lost and the library is not writable.
+    /// Folders where the records may be saved if the journal is lost and the library is not writable.
     refuges: Vec<PathBuf>,
     /// Set if the file may end in an incomplete record that could not be removed, or if another process changed
     /// the file.
@@ -60,7 +60,7 @@ impl Journal {
         Self::create_on(storage::real(), path)
     }
 
-    /// Same as [`create`](Self::create), but on `storage`.
+    /// Same as [`create`](Self::create), but uses `storage`.
     ///
     /// # Errors
     /// Same as [`create`](Self::create).
@@ -90,13 +90,13 @@ impl Journal {
     /// Opens an existing journal for appending. Removes an incomplete last record and reports it in [`Loaded`].
     ///
     /// # Errors
-    /// Returns the errors of [`read_journal`], and an error if another process has the journal open for
+    /// Returns the same errors as [`read_journal`], and an error if another process has the journal open for
     /// writing.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
         Self::reopen_on(storage::real(), path)
     }
 
-    /// Same as [`reopen`](Self::reopen), but on `storage`.
+    /// Same as [`reopen`](Self::reopen), but uses `storage`.
     ///
     /// # Errors
     /// Same as [`reopen`](Self::reopen).
@@ -110,8 +110,8 @@ impl Journal {
             bytes.truncate(usize::try_from(loaded.whole_bytes).unwrap_or(usize::MAX));
         }
         // The last record must be durable before it is shown. The previous writer may have been killed before
-        // its sync, or the sync may have failed, after which the kernel considers the pages clean. Rewrite
-        // the record so that the next sync covers it.
+        // it synced the record, or the sync may have failed; after a failed sync, the kernel considers the
+        // pages clean. Rewrite the record so that the next sync covers it.
         if !loaded.last_line.is_empty() {
             let at = loaded.whole_bytes - loaded.last_line.len() as u64;
             file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
@@ -128,8 +128,8 @@ impl Journal {
         Self { path, ..self }
     }
 
-    /// Sets folders to which the records may be copied if the journal is lost and neither the directory of
-    /// the run nor the library is writable.
+    /// Sets folders where the records may be saved if the journal is lost and neither the run's directory nor
+    /// the library is writable.
     pub fn set_refuges(&mut self, folders: Vec<PathBuf>) {
         self.refuges = folders;
     }
@@ -140,14 +140,14 @@ impl Journal {
         self.storage.now()
     }
 
-    /// Appends one event and returns when it is on disk.
+    /// Appends one event and returns once it is on disk.
     ///
     /// # Errors
     /// Returns an error if the write fails, such as on a full disk. In that case, the partial record is
-    /// removed, because a record after it would make the journal unreadable; if it cannot be removed, no
-    /// further record is accepted.
+    /// removed, because a record after it would make the journal unreadable; if it cannot be removed, the
+    /// journal accepts no further records.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
-        // Do not write a record that every reader would refuse.
+        // Do not write a record that no reader would accept.
         let mut amounts = self.amounts;
         amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
@@ -161,14 +161,14 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Checks whether another process changed the journal, or moved it away from its path. If so, the
+    /// Reads the whole file and checks whether another process changed the journal or moved it. If so, the
     /// journal's records would be lost when the run ends, so they are copied to a new file. The new file is
     /// created next to the journal or, if that fails, in the library or one of the
-    /// [refuges](Self::set_refuges). Reads the whole file.
+    /// [refuges](Self::set_refuges).
     ///
     /// # Errors
-    /// Returns an error if the journal was changed or is no longer at its path. No further records are
-    /// accepted in that case.
+    /// Returns an error if the journal was changed or is no longer at its path. In that case, the journal
+    /// accepts no further records.
     pub fn check_in_place(&mut self) -> Result<(), JournalError> {
         let checked = self.usable().and_then(|()| self.in_place()).and_then(|()| {
             self.held.change_of_content(&mut *self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
@@ -209,13 +209,14 @@ impl Journal {
         self.usable()?;
         let whole_bytes = self.held.length();
         if whole_bytes + line.len() as u64 > MOST_BYTES {
-            // Readers refuse a larger journal.
+            // No reader accepts a larger journal.
             return Err(ReadError::TooLarge { limit_bytes: MOST_BYTES }.into());
         }
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // If another process has truncated the file since then, setting its old length would fill it with zeros.
+            // If another process has truncated the file in the meantime, restoring the old length would pad it with
+            // zeros.
             if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
                 && found < whole_bytes
             {
@@ -234,14 +235,13 @@ impl Journal {
 
 /// Reads a whole journal without changing it.
 ///
-/// # Errors
-/// Returns an error if the file cannot be read, is not a journal, has a newer version than this build
-/// supports, or is damaged before its end.
+/// # Errors Returns an error if the file cannot be read, is not a journal, has a newer version than this build
+/// can read, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
     read_journal_on(&storage::Real, path)
 }
 
-/// Same as [`read_journal`], but on `storage`.
+/// Same as [`read_journal`], but uses `storage`.
 pub(crate) fn read_journal_on(storage: &dyn Storage, path: &Path) -> Result<Loaded, JournalError> {
     load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path)
 }
@@ -272,7 +272,7 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     parse_reader(&mut rest, path)
 }
 
-/// Returns the name of the event in the JSON of an entry.
+/// Returns the name of the event in an entry's JSON.
 fn name_in(json: &str) -> &str {
     let event = json.split_once("\"event\":").map_or("", |(_, event)| event);
     event.split('"').nth(1).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! One-line descriptions of targets, and the label of simulated results used outside their report.
+//! One-line descriptions of targets, and the label of simulated results outside their report.
 
 use stdx::units::amount_base10;
 
@@ -43,8 +43,8 @@ impl SimulatedFacts {
         )
     }
 
-    /// Formats the full label, for text with enough space: `SIMULATED sas-slc-2011 (model version 2, scale 1/512, seed
-    /// 1)`.
+    /// Formats the full label, for places with enough space: `SIMULATED sas-slc-2011 (model version 2, scale 1/512,
+    /// seed 1)`.
     #[must_use]
     pub fn label_in_full(&self) -> String {
         format!(

@@ -56,19 +56,19 @@ impl Library {
         Self::on(storage::real(), root)
     }
 
-    /// Same as [`at`](Self::at), but on `storage`.
+    /// Same as [`at`](Self::at), but uses `storage`.
     #[must_use]
     pub fn on(storage: Arc<dyn Storage>, root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), storage }
     }
 
-    /// Returns the storage of the library.
+    /// Returns the library's storage.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Returns the root of the library.
+    /// Returns the library's root.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -83,8 +83,7 @@ impl Library {
         self.create_with(file, &[])
     }
 
-    /// Same as [`create`](Self::create), with additional files in the directory of the run, as (name,
-    /// content).
+    /// Same as [`create`](Self::create), but with additional files in the run's directory, as (name, content).
     ///
     /// # Errors
     /// Same as [`create`](Self::create).
@@ -155,7 +154,7 @@ impl Library {
         let json =
             serde_json::to_vec_pretty(file).map_err(|e| io("encode", Path::new(RUN_FILE), e.into()))?;
         if json.len() as u64 > MOST_RUN_FILE_BYTES {
-            // Readers refuse a larger run file.
+            // No reader accepts a larger run file.
             let error = ReadError::TooLarge { limit_bytes: MOST_RUN_FILE_BYTES };
             return Err(io("write", Path::new(RUN_FILE), error.into()));
         }
@@ -187,10 +186,10 @@ impl Library {
         }
     }
 
-    /// Returns the path of everything that may be a run, by its name in the library: folders, archives, and files that
-    /// are something else. Runs that are being created or removed are omitted, and so are archives of runs whose
-    /// folders exist, because a folder that contains a run file or journal is authoritative. Anything else with the
-    /// name of an archived run is omitted. Empty if the library does not exist.
+    /// Returns the path of everything that may be a run, by its name in the library: folders, archives and other
+    /// files. Omits runs that are being created or removed. If a folder and an archive have the same name, omits the
+    /// archive if the folder contains a run file or journal, and otherwise the folder. Empty if the library does not
+    /// exist.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
@@ -222,7 +221,7 @@ impl Library {
         }
     }
 
-    /// Returns whether anything in the library has the name of this run.
+    /// Returns whether anything in the library has this run's name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.storage.look(&self.path_of(name)).is_ok()
@@ -243,7 +242,7 @@ impl Library {
         Run::open_on(Arc::clone(&self.storage), &self.path_of(name))
     }
 
-    /// Returns the paths of the run file and the journal in the run at `path`. Their lengths and modification times
+    /// Returns the paths of the run file and the journal of the run at `path`. Their lengths and modification times
     /// change with the run.
     #[must_use]
     pub fn files_of(&self, path: &Path) -> [PathBuf; 2] {
@@ -253,7 +252,7 @@ impl Library {
         [path.join(RUN_FILE), path.join(JOURNAL)]
     }
 
-    /// Returns all runs, newest first, and an error for each directory that could not be read as a run.
+    /// Returns all runs, newest first, and an error for each directory that cannot be read as a run.
     ///
     /// # Errors
     /// Returns an error if the library itself cannot be read. A library that does not exist has no entries.
@@ -261,7 +260,7 @@ impl Library {
         self.list_some(|_| true)
     }
 
-    /// Like [`list`](Self::list), for the directories whose names are `wanted`.
+    /// Like [`list`](Self::list), but only for directories whose names are `wanted`.
     ///
     /// # Errors
     /// Same as [`list`](Self::list).
@@ -275,7 +274,7 @@ impl Library {
         Ok((runs, unreadable.into_iter().chain(problem).collect()))
     }
 
-    /// Returns the run with its current labels, if they can be read.
+    /// Returns the run with its current labels, or with its initial labels if the current ones cannot be read.
     fn labelled(&self, run: Run) -> Run {
         let mut runs = [run];
         if let Err(error) = self.label(&mut runs) {
@@ -294,7 +293,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns all annotations of the runs in the library.
+    /// Returns all annotations of runs in the library.
     ///
     /// # Errors
     /// Returns an error if the library's journal cannot be read or is damaged.
@@ -302,8 +301,8 @@ impl Library {
         library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Same as [`annotations`](Self::annotations), with the number of bytes of an incomplete last record,
-    /// whose writer died.
+    /// Same as [`annotations`](Self::annotations), with the length in bytes of a last record that was left
+    /// incomplete because its writer died.
     ///
     /// # Errors
     /// Same as [`annotations`](Self::annotations).
@@ -311,14 +310,14 @@ impl Library {
         library_journal::read_with_end(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Appends the changes that `decide` derives from the current state to the library's journal, while no
-    /// other process can change it. Returns the new state once the changes are on disk.
+    /// Calls `decide` with the current state and appends the resulting changes to the library's journal, which
+    /// no other process can change in the meantime. Returns the new state once the changes are on disk.
     ///
     /// `who` is the author of the changes. The caller checks that the runs exist.
     ///
     /// # Errors
-    /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. In that
-    /// case, nothing was changed.
+    /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. In all
+    /// these cases, nothing was changed.
     pub fn annotate<E: From<LibraryJournalError>>(
         &self,
         who: &str,
@@ -327,7 +326,7 @@ impl Library {
         library_journal::append(&*self.storage, &self.root.join(LIBRARY_JOURNAL), who, decide)
     }
 
-    /// Returns the runs with their initial labels, newest first, and an error for each directory that could not be
+    /// Returns the runs with their initial labels, newest first, and an error for each directory that cannot be
     /// read.
     fn started(
         &self,
@@ -338,8 +337,7 @@ impl Library {
         for (_, dir) in entries.into_iter().filter(|(name, _)| wanted(name)) {
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // Skip files and unrelated folders, but report a folder that contains a journal: it used to be
-                // a run.
+                // Skip files and unrelated folders, but report a folder with a journal: it used to be a run.
                 Err(LibraryError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
                         && self.storage.look(&dir.join(JOURNAL)).is_err() => {}
@@ -378,7 +376,7 @@ impl Library {
         let (mut runs, unreadable) = self.started(|_| true)?;
         let unlabelled = self.label(&mut runs).err();
         if let Some(back) = runs_back(name) {
-            // Any unreadable run might be the requested run.
+            // Any unreadable run might be the requested one.
             return match unreadable.into_iter().next() {
                 Some(error) => Err(error),
                 None if back < runs.len() => Ok(runs.swap_remove(back)),
@@ -395,7 +393,7 @@ impl Library {
         let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
-            // Report an unreadable run as such, not as missing.
+            // Report an unreadable run as unreadable, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(name)) => Err(error),
             // The name may have been added later.
             0 if let Some(error) = unlabelled => Err(error),

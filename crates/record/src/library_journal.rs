@@ -1,4 +1,4 @@
-//! The journal of a library, `library.journal`, which contains the annotations of the library's runs.
+//! A library's journal, `library.journal`, which contains the annotations of its runs.
 //!
 //! It has the format of a run's journal, but its first line is `plateau-library-journal 1` and its records are
 //! [`Annotation`]s. It is untrusted input.
@@ -15,9 +15,9 @@ use crate::{Annotation, Annotations, Change, JournalError};
 pub const LIBRARY_JOURNAL: &str = "library.journal";
 const MAGIC: &str = "plateau-library-journal ";
 const VERSION: u32 = 1;
-/// Limit on the file: 200,000 records of 300 B, twenty for each run of a large library.
+/// Size limit for the file: 200,000 records of 300 B, which is twenty for each run in a large library.
 const MOST_BYTES: u64 = 64 << 20;
-/// Limit on one string in a record.
+/// Length limit for a string in a record.
 const MOST_TEXT_BYTES: usize = 4096;
 /// Number of attempts to take the lock. Each attempt waits for a quarter of a second; other processes hold the lock
 /// only during a write.
@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 20;
 /// Errors in a library's journal.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryJournalError {
-    /// The file is not the journal of a library.
+    /// The file is not a library's journal.
     #[error("{} is not the journal of a library: its first line is not '{MAGIC}N'; restore it from a copy, or move it away", path.display())]
     NotALibraryJournal {
         /// The file.
@@ -51,7 +51,7 @@ pub enum LibraryJournalError {
     Journal(#[from] JournalError),
 }
 
-/// A journal that was read.
+/// The content of a journal.
 #[derive(Debug)]
 struct Loaded {
     annotations: Annotations,
@@ -74,7 +74,7 @@ pub(crate) fn read(storage: &dyn Storage, path: &Path) -> Result<Annotations, Li
     read_with_end(storage, path).map(|(annotations, _)| annotations)
 }
 
-/// Same as [`read`], with the number of bytes of an incomplete last record, which the next writer removes.
+/// Same as [`read`], with the length in bytes of an incomplete last record, which the next writer removes.
 ///
 /// # Errors
 /// Same as [`read`].
@@ -91,11 +91,11 @@ pub(crate) fn read_with_end(
     Ok((loaded.annotations, bytes.len() as u64 - loaded.whole_bytes))
 }
 
-/// Appends the changes that `decide` derives from the state so far, and returns the state after them once they are on
-/// disk. No other process can change the journal during this time.
+/// Calls `decide` with the current state, appends the resulting changes, and returns the new state once they are on
+/// disk. No other process can change the journal in the meantime.
 ///
 /// # Errors
-/// Returns the errors of [`read`] and of `decide`, and an error if the journal cannot be written. A partly written
+/// Returns the errors of [`read`] and `decide`, and an error if the journal cannot be written. A partly written
 /// record is removed.
 pub(crate) fn append<E: From<LibraryJournalError>>(
     storage: &dyn Storage,
@@ -160,7 +160,7 @@ fn write(
     }
     let written = file.append(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
-        // A record after a partly written record would make the journal unreadable. If this fails too, the next writer
+        // Any record after a partly written one would make the journal unreadable. If this fails too, the next writer
         // finds an incomplete last record and removes it.
         let _ = file.set_len(loaded.whole_bytes);
         return Err(io("append to", path, error));
@@ -185,7 +185,8 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, LibraryJournalError> {
     };
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').peekable();
     let first = lines.next().unwrap_or_default();
-    // The first writer may have been killed before its header was complete; a power cut leaves zeros in its place.
+    // The first writer may have been killed before the header was complete; a power cut may leave zeros in its
+    // place.
     let written = &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)];
     if header().as_bytes().starts_with(written) && written != header().as_bytes() {
         return Ok(loaded);

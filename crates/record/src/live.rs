@@ -1,9 +1,9 @@
-//! The file `live`: the current activity of a run. The run rewrites the file about once a second for
-//! observers, and removes it at the end.
+//! The `live` file: a run's current activity. The run rewrites the file about once a second for observers, and
+//! removes it at the end.
 //!
-//! The file is not authoritative: no stored result depends on it, it is never synced, and a run continues even if it
-//! cannot write it. It is rewritten in place, which allocates no blocks and changes no folder; the digest in its first
-//! line lets a reader detect an incomplete state. Readers treat it as untrusted.
+//! The file is not authoritative: no stored result depends on it, it is never synced, and a run continues even if the
+//! file cannot be written. It is rewritten in place, which allocates no blocks and changes no folder; the digest in
+//! its first line lets a reader detect an incomplete state. Readers treat it as untrusted.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::{Digest, gap_ns};
 
 /// Name of the file in a run's directory.
 pub const LIVE: &str = "live";
-/// Maximum number of seconds in the file.
+/// Maximum number of seconds that the file covers.
 pub const MOST_LIVE_SECONDS: usize = 60;
 
 const MAGIC: &str = "plateau-live 1";
@@ -38,19 +38,19 @@ pub enum LivePhase {
     Purge,
     /// The members of an array are being synchronized.
     Settle,
-    /// The state of a simulated drive is being rebuilt up to the interruption.
+    /// The state that a simulated drive had at the interruption is being rebuilt.
     Rebuild,
-    /// A load that is not measured.
+    /// A load without measurement.
     Precondition,
     /// A cell of a round.
     Cell,
-    /// A measured load outside of rounds.
+    /// A measured load outside the rounds.
     Load,
     /// The drive is left idle.
     Idle,
 }
 
-/// One second, or another interval between two reports of the load.
+/// One second, or another interval between two reports from the load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LiveSecond {
     /// Time from the start of the load to the end of this interval.
@@ -65,12 +65,12 @@ pub struct LiveSecond {
     pub max_latency_seconds: f64,
 }
 
-/// The content of the file. Fields that are unknown or do not apply are `None`.
+/// Content of the file. Fields that are unknown or do not apply are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Live {
     /// Id of the run.
     pub run: String,
-    /// Wall-clock time of writing.
+    /// Wall-clock time when the file was written.
     pub time: Timestamp,
     /// Name of the test.
     pub test: Option<String>,
@@ -80,11 +80,11 @@ pub struct Live {
     pub step: Option<String>,
     /// Round number, starting at 1.
     pub round: Option<u32>,
-    /// Number of rounds after which the test ends without steady state.
+    /// Number of rounds after which the test ends if steady state is not reached.
     pub max_rounds: Option<u32>,
-    /// Cell number within the round, starting at 1; number of the load if `cells` is `None`.
+    /// Number of the cell in the round or, if `cells` is `None`, number of the load; starts at 1.
     pub cell: Option<u32>,
-    /// Cells of the round.
+    /// Number of cells in the round.
     pub cells: Option<u32>,
     /// Completed fraction of the activity, from 0 to 1.
     pub share_done: Option<f64>,
@@ -102,23 +102,23 @@ pub struct Live {
     pub temperature_celsius: Option<i16>,
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
-    /// Bytes written by the current load, which are not in the journal yet. Computed from the share of writes in the
-    /// I/Os, so the result is not exact for loads with several block sizes.
+    /// Bytes written by the current load, which are not in the journal yet. The number is computed from the share of
+    /// writes among the I/Os, so it is not exact for loads with several block sizes.
     pub load_written_bytes: Option<u64>,
     /// The most recent seconds of loads, oldest first. If a load is running, the last entry is the current second.
     pub seconds: Vec<LiveSecond>,
 }
 
-/// Why a file `live` cannot be used.
+/// Why a `live` file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// It cannot be read, or is not a small regular file.
+    /// The file cannot be read, or is not a small regular file.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The file was being rewritten each time it was read, or it is damaged.
     #[error("the file is incomplete")]
     Incomplete,
-    /// The file is not in the format that this build reads.
+    /// The file does not have the format that this build reads.
     #[error("the file is not valid: {problem}")]
     Invalid {
         /// The problem.
@@ -127,7 +127,7 @@ pub enum LiveError {
 }
 
 impl Live {
-    /// Returns the bytes of the file.
+    /// Returns the file's bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let json = serde_json::to_string(&self.within_limits()).unwrap_or_default();
@@ -136,11 +136,11 @@ impl Live {
         bytes
     }
 
-    /// Returns the content of a file. Bytes beyond the stated length are left over from an earlier state and are
-    /// ignored. Strings in the result are safe to print.
+    /// Returns the content of a file. Bytes beyond the length in its first line are left over from an earlier
+    /// state and are ignored. Strings in the result are safe to print.
     ///
     /// # Errors
-    /// Returns an error if the file is incomplete or not valid.
+    /// Returns an error if the file is incomplete or invalid.
     pub fn parse(bytes: &[u8]) -> Result<Self, LiveError> {
         let invalid = |problem: &str| LiveError::Invalid { problem: problem.into() };
         let end = bytes.iter().position(|byte| *byte == b'\n').ok_or(LiveError::Incomplete)?;
@@ -189,7 +189,8 @@ impl Live {
         Ok(())
     }
 
-    /// Returns a copy with truncated strings, only the most recent seconds, and only numbers that JSON can represent.
+    /// Returns a copy whose strings are truncated and that contains only the most recent seconds, and only numbers
+    /// that JSON can represent.
     fn within_limits(&self) -> Self {
         let short = |text: &String| text.chars().take(MOST_TEXT_CHARS).collect::<String>();
         let number = |value: Option<f64>| value.filter(|number| number.is_finite() && *number >= 0.0);
@@ -217,7 +218,7 @@ impl LiveSecond {
     }
 }
 
-/// The file of a run in progress. It is removed when this is dropped.
+/// The file of a run in progress, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct LiveFile {
     folder: File,
@@ -225,7 +226,7 @@ pub struct LiveFile {
 }
 
 impl LiveFile {
-    /// Creates the file in the directory of `run`, replacing any file left by an earlier process.
+    /// Creates the file in the directory of `run`, and replaces any file left by an earlier process.
     ///
     /// # Errors
     /// Returns an error if the directory is not the run's directory, or if a system call fails.
@@ -263,11 +264,11 @@ impl Drop for LiveFile {
 }
 
 impl Run {
-    /// Returns the contents of the file `live`; `None` if it does not exist. A killed process leaves the file behind:
+    /// Returns the content of the `live` file; `None` if it does not exist. A killed process leaves the file behind:
     /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, is incomplete or not valid, or belongs to another run.
+    /// # Errors Returns an error if the file cannot be read, is incomplete or invalid, or belongs to another
+    /// run.
     pub fn live(&self) -> Result<Option<Live>, LiveError> {
         if self.is_archived() {
             return Ok(None);

@@ -1,8 +1,8 @@
 //! The grammar of a journal: which event may follow which.
 //!
-//! The hash chain detects accidental changes, but anyone can recompute it after reordering records.
-//! [`check_order`] accepts exactly the orders in which a run can write its events. A replay of each test then checks
-//! that its results match its requests.
+//! The hash chain detects accidental changes, but anyone can recompute it after reordering records. [`check_order`]
+//! accepts exactly the orders in which a run can write its events. A replay of each test then checks that the
+//! results match the test's requests.
 
 use crate::{Entry, Event};
 
@@ -22,12 +22,12 @@ enum Phase {
     Preparing,
     /// Tests are running.
     Testing,
-    /// A test could not continue, or settings are being restored; the run continues only when it is resumed.
+    /// A test could not continue, or settings are being restored; the run continues only once it is resumed.
     Stopped,
     Closed,
 }
 
-/// Checks the order of events in a run with these tests, whether or not the run is complete.
+/// Checks the order of events in a run of these tests, whether or not the run is complete.
 ///
 /// # Errors
 /// Returns the first misplaced record as an error.
@@ -125,7 +125,7 @@ impl<'a> Order<'a> {
         if let Some(current) = self.current {
             return Err(format!("test {test} starts while test {current} is not complete"));
         }
-        // Tests run in the order listed in run.json.
+        // Tests run in the order in which run.json lists them.
         if self.tests.get(self.ended).is_none_or(|next| next != test) {
             return Err(format!("test {test} is not the next test of the run"));
         }

@@ -15,8 +15,8 @@ pub(crate) fn may_be_unprintable(json: &str) -> bool {
 
 /// Returns the JSON document with each string on one line and all terminal control characters escaped.
 ///
-/// Processes the text directly, because a tree of values would take a hundred times the memory. Invalid JSON
-/// is left for the parser to reject.
+/// Processes the text directly, because a tree of values would take a hundred times as much memory. Invalid
+/// JSON is left for the parser to reject.
 pub(crate) fn plain(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;

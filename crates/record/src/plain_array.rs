@@ -1,23 +1,24 @@
-//! Arrays of integers, of which almost all of a journal consists: the parser of plain JSON passes their text to the
-//! types that store them, which is faster than passing one integer after another.
+//! Arrays of integers, which make up almost all of a journal: the parser of plain JSON passes their text to the
+//! types that store them, which is faster than passing the integers one by one.
 
 use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{Deserialize as _, Error, Visitor};
 
-/// Name of the newtype that requests an array of integers. Most deserializers ignore the name, and pass the array as
-/// they pass any other; the parser of plain JSON passes the text between the brackets.
+/// Name of the newtype that requests an array of integers. Most deserializers ignore the name and pass the array
+/// like any other; the parser of plain JSON passes the text between the brackets.
 pub(crate) const ARRAY: &str = "$plateau::array";
 
 /// Any number of this many digits fits in 64 bits.
 const SAFE_DIGITS: usize = 19;
 
-/// Integers that are separated by commas.
+/// Integers separated by commas.
 #[derive(Debug, Clone)]
 pub(crate) struct Integers<'a> {
     text: &'a [u8],
-    /// The first character of the next integer; after the last one, greater than the length of the text.
+    /// Position of the next integer's first character; after the last integer, greater than the length of the
+    /// text.
     at: usize,
 }
 
@@ -27,7 +28,7 @@ impl<'a> Integers<'a> {
         Self { text: text.as_bytes(), at: usize::from(text.is_empty()) }
     }
 
-    /// Returns the next integer; `None` at the end, or if the text is not what this program writes.
+    /// Returns the next integer; `None` at the end, or if this program does not write such text.
     #[inline]
     pub fn next(&mut self) -> Option<u64> {
         let digit =

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Mean of the samples, weighted by the time that each sample covers. For upper bounds, the largest
+    /// Mean of the samples, weighted by the time that each sample covers; for an upper bound, the largest
     /// sample.
     pub mean_microwatts: u64,
     /// Smallest sample.
@@ -18,12 +18,12 @@ pub struct Power {
     /// Standard error of the mean; `None` if there are fewer than two samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error_microwatts: Option<u64>,
-    /// Tolerance of the meter at this mean, plus half its resolution; `None` if the tolerance is unknown.
+    /// Tolerance of the meter at this mean, plus half its resolution; `None` if the tolerance is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance_microwatts: Option<u64>,
 }
 
-/// The meter that measures the power of a run.
+/// The meter that measures power during a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerFacts {
@@ -33,10 +33,10 @@ pub struct PowerFacts {
     pub meter: String,
     /// What the meter measures.
     pub subject: PowerSubject,
-    /// Smallest difference between two readings, in microwatts; `None` if unknown.
+    /// Smallest difference between two readings, in microwatts; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_microwatts: Option<u64>,
-    /// Tolerance in millionths of the reading; `None` if unknown.
+    /// Tolerance in millionths of the reading; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance_ppm: Option<u32>,
 }
@@ -47,7 +47,7 @@ pub struct PowerFacts {
 pub enum PowerSubject {
     /// The power of the drive.
     Drive,
-    /// The power of the host or of a part of it. Only the difference from idle is attributed to the workload.
+    /// The power of the host or part of it. Only the increase over idle power is attributed to the workload.
     Host,
     /// An upper bound on the power of the drive.
     UpperBound,
@@ -55,7 +55,7 @@ pub enum PowerSubject {
 
 impl PowerFacts {
     /// Returns the tolerance at this value, plus half the resolution, in microwatts; `None` if the tolerance is
-    /// unknown.
+    /// not known.
     #[must_use]
     pub fn tolerance_at(&self, microwatts: u64) -> Option<u64> {
         let share = u128::from(microwatts) * u128::from(self.tolerance_ppm?) / 1_000_000;

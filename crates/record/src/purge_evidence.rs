@@ -1,4 +1,4 @@
-//! Evidence that a drive was purged, and the reasons why better methods were not used.
+//! Evidence that a drive was purged, and reasons why better methods were not used.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use crate::WhyNot;
 pub enum PurgeEvidence {
     /// NVMe Format NVM completed successfully.
     Formatted {
-        /// Number of the namespace.
+        /// Namespace number.
         namespace: u32,
-        /// Secure Erase Settings of the command.
+        /// Secure Erase Settings in the command.
         secure_erase: u8,
     },
     /// The NVMe sanitize log reports success.
@@ -24,7 +24,7 @@ pub enum PurgeEvidence {
     },
     /// ATA SANITIZE STATUS EXT reports completion without an error.
     SanitizeStatus {
-        /// Feature of the command.
+        /// Feature in the command.
         feature: u16,
     },
     /// The drive removed its ATA password, which happens only after an erase.
@@ -33,7 +33,7 @@ pub enum PurgeEvidence {
     FormatUnitCompleted,
     /// The drive became ready after SCSI SANITIZE.
     SanitizeCompleted {
-        /// Service action of the command.
+        /// Service action in the command.
         action: u8,
     },
     /// No sample written before the purge survived it.
@@ -65,7 +65,7 @@ pub enum PurgeEvidence {
     },
     /// A member of an array was purged.
     Member {
-        /// Model of the member, if known.
+        /// Model of the member, if it is known.
         model: Option<String>,
         /// Identity of the member.
         identity: String,
@@ -95,7 +95,7 @@ pub enum PurgeEvidence {
         /// Whether the erase replaced the encryption key instead of overwriting the data.
         cryptographic: bool,
     },
-    /// A drive on a RAID controller was not purged, as requested in its description.
+    /// A drive behind a RAID controller was not purged, as its description requests.
     ContentKept,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct OtherNamespace {
     /// Kernel name.
     pub name: String,
-    /// The identity to type to confirm that its data may be lost.
+    /// The identity to type as confirmation that its data may be lost.
     pub identity: String,
 }
 
@@ -34,7 +34,7 @@ pub enum WhyNot {
     /// An ATA password locks the drive.
     #[error("the drive is locked with a password")]
     Locked,
-    /// The firmware of the computer does not permit the ATA security commands.
+    /// The computer's firmware does not permit ATA security commands.
     #[error("this computer's firmware has frozen the drive's security settings")]
     Frozen,
     /// The drive accepts no further ATA password until it is power-cycled.
@@ -43,7 +43,7 @@ pub enum WhyNot {
     /// An ATA password is set.
     #[error("a password is set on the drive; the method works only if an interrupted Plateau purge set it")]
     PasswordSet,
-    /// The drive could not be queried; contains the reason.
+    /// The drive could not be queried, for this reason.
     #[error("{0}")]
     Unqueried(String),
     /// The method would also erase other namespaces.

@@ -1,10 +1,10 @@
-//! How a load is generated, beyond its I/Os: schedule, ramp, limit, verification, offsets, syncs and pauses.
+//! How a load's I/Os are generated: schedule, ramp, limit, verification, offsets, syncs and pauses.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Syncs, ThinkTime};
 
-/// How the load is generated. By default, as in the PTS, each completion triggers the next I/O, every I/O
+/// How the load is generated. The default follows the PTS: each completion triggers the next I/O, every I/O
 /// counts, and data is not verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub struct Regime {
     /// How random offsets are chosen.
     #[serde(skip_serializing_if = "Offsets::is_independent")]
     pub offsets: Offsets,
-    /// When written data is made durable.
+    /// How written data is made durable.
     #[serde(skip_serializing_if = "Syncs::is_none")]
     pub syncs: Syncs,
     /// Pauses of a closed loop.
@@ -52,7 +52,8 @@ pub enum Offsets {
     ZipfMilli(u32),
     /// Pareto, with `h` in thousandths.
     ParetoMilli(u32),
-    /// Normal around the middle of the range, with the standard deviation in percent of the range.
+    /// Normally distributed around the middle of the range, with the standard deviation in percent of the
+    /// range.
     NormalPercent(u8),
 }
 
@@ -76,7 +77,7 @@ impl From<Offsets> for stdx::access::Offsets {
 }
 
 /// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
-/// waiting for a free slot in the queue. No arrival is dropped.
+/// the wait for a free slot in the queue. No arrival is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
@@ -86,7 +87,7 @@ pub struct Arrivals {
     pub process: Process,
 }
 
-/// Distribution of the intervals between consecutive I/Os of a schedule.
+/// Distribution of the intervals between consecutive I/Os in a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Process {
@@ -110,7 +111,7 @@ impl Regime {
         trims: false,
     };
 
-    /// Returns whether the load is generated as the PTS requires.
+    /// Returns whether the load is generated in the way the PTS requires.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -122,7 +123,8 @@ impl Regime {
         self.syncs.are_periodic() || self.thinktime.is_some()
     }
 
-    /// Returns why such a load is impossible. `is_timed` is set if the load ends after a duration.
+    /// Returns why this combination is impossible; `None` if it is possible. `is_timed` says whether the load
+    /// ends after a duration.
     pub(crate) fn problem(&self, is_timed: bool) -> Option<String> {
         if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
             return Some("a rate of zero I/Os per second".into());

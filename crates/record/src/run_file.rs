@@ -25,16 +25,17 @@ pub struct RunFile {
     pub created: jiff::Timestamp,
     /// Version of Plateau that started the run.
     pub plateau_version: String,
-    /// Git commit of that version, with `-dirty` if the sources were modified; `None` if unknown.
+    /// Git commit of that version, with `-dirty` if the sources were modified; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plateau_commit: Option<String>,
     /// Command line as typed.
     pub command: Vec<String>,
-    /// Names of the tests, in order.
+    /// Names of the requested tests, in order.
     pub tests: Vec<String>,
     /// Name of the profile, such as `pts-e-1.0`.
     pub profile: String,
-    /// Settings, with defaults and options applied; `None` for an imported run whose file does not contain them.
+    /// Settings after defaults and options have been applied; `None` for an imported run whose file does not
+    /// contain them.
     pub settings: Option<Settings>,
     /// The device under test.
     pub target: TargetFacts,
@@ -52,7 +53,7 @@ pub struct RunFile {
     /// Requested treatment of the drive, also used when the run is resumed.
     #[serde(default, skip_serializing_if = "Handling::is_default")]
     pub handling: Handling,
-    /// The plan of the run; `None` if it was started without a plan.
+    /// The run's plan; `None` if it was started without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanFacts>,
     /// I/O path requested by the operator; `None` to let the engine choose.
@@ -64,18 +65,18 @@ pub struct RunFile {
     /// Meter that measures power; `None` if power is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
-    /// The file system of a target that is a file; `None` for other targets, or if unknown.
+    /// The file system that contains a target file; `None` for other targets, or if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<FileSystemFacts>,
     /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// Statements by the operator about the tester and the test platform.
+    /// What the operator says about the tester and the test platform.
     #[serde(default, skip_serializing_if = "Stated::is_empty")]
     pub stated: Stated,
 }
 
-/// A run's name, tags and notes, which do not affect its results.
+/// A run's name, tags and notes, none of which affects its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
@@ -98,11 +99,11 @@ impl Labels {
     }
 }
 
-/// The requested I/O path, in fio's terms. Each segment contains the path that was actually used.
+/// The requested I/O path, in fio's terms. The path actually used is in each segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driving {
-    /// `io_uring`, `io_uring_cmd`, `libaio` or `psync`; `None` for the cheapest available.
+    /// `io_uring`, `io_uring_cmd`, `libaio` or `psync`; `None` for the cheapest engine available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ioengine: Option<String>,
     /// Poll for completions.
@@ -113,7 +114,7 @@ pub struct Driving {
     pub sqthread_poll: bool,
 }
 
-/// The relation of a run to the other runs of a campaign with several targets.
+/// A run's relation to the other runs of a campaign with several targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Concurrent {
@@ -125,7 +126,7 @@ pub struct Concurrent {
     pub shared: Vec<String>,
 }
 
-/// The requested processors of the load threads.
+/// The processors requested for the load threads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -150,7 +151,7 @@ pub struct Settings {
     pub demand_is_chosen: bool,
     /// Length of a cell in ns.
     pub cell_ns: u64,
-    /// Number of rounds after which a test without steady state ends.
+    /// Number of rounds after which a test ends if it has not reached steady state.
     pub max_rounds: u32,
     /// Workload-independent preconditioning in multiples of the user capacity.
     pub precondition_capacities: u32,
@@ -158,12 +159,11 @@ pub struct Settings {
     pub precondition_range_percent: u8,
     /// Percentage of the LBA space that the test may touch (Test AR).
     pub test_range_percent: u8,
-    /// Number of bytes of the test range that are accessed (AR Amount); `None` for the whole range.
+    /// Number of bytes in the test range that I/Os may touch (AR Amount); `None` for the whole range.
     pub active_range_amount_bytes: Option<u64>,
-    /// Number of segments that the amount is split into; used only if there is an amount (AR Segments).
+    /// Number of segments into which the amount is split (AR Segments); used only if there is an amount.
     pub active_range_segments: u32,
-    /// Whether, in ECW and CBW, I/Os whose size is not a multiple of the sector size are replaced with the
-    /// smallest size that is.
+    /// Whether ECW and CBW round I/O sizes up to multiples of the sector size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
     /// Workload of DIRTH chosen by the tester.
@@ -174,7 +174,8 @@ pub struct Settings {
     pub wsat: SaturationChoice,
     /// Seed for every offset, mix and data buffer.
     pub seed: u64,
-    /// Settings without their own field, by name. The value is parsed by the test that uses the setting.
+    /// Settings that have no field of their own, by name. The value is parsed by the test that uses the
+    /// setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
@@ -189,7 +190,7 @@ pub enum TargetKind {
     File,
     /// A simulated drive.
     Simulated,
-    /// The drive of an imported run, which Plateau did not access.
+    /// The drive of an imported run; Plateau had no access to it.
     Imported,
 }
 
@@ -203,13 +204,13 @@ pub struct TargetFacts {
     /// Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
-    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed. Empty
-    /// (null in the file) for an imported run.
+    /// The identity to type as confirmation that the data may be erased. It must be the same when the run is
+    /// resumed. Empty (null in the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
-    /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this
-    /// attachment from later ones. For a file: the device, inode number and birth time, which distinguish it from
-    /// a file that replaced it.
+    /// For a device: the boot id and the kernel's disk sequence number, if known, which tell this attachment from
+    /// later ones. For a file: the device, inode number and birth time, which tell it from a file that replaced
+    /// it.
     pub attachment: Option<String>,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -223,8 +224,8 @@ pub struct TargetFacts {
     pub interface: Option<String>,
     /// NAND type, if known.
     pub nand: Option<String>,
-    /// User capacity in bytes; 0 (null in the file) if an imported file does not contain it. The same applies to the
-    /// sector sizes.
+    /// User capacity in bytes; 0 (null in the file) if an imported file does not contain it. This also applies to
+    /// the sector sizes.
     #[serde(with = "crate::unknown_wire::number")]
     pub capacity_bytes: u64,
     /// Logical block size in bytes.
@@ -243,8 +244,8 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// Returns a string that identifies the drive: the serial number, or the identity of a target without one. The seed
-    /// takes the place of the serial number for a simulated drive.
+    /// Returns a string that identifies the drive: the serial number, or the identity of a target without one. For a
+    /// simulated drive, the seed takes the place of the serial number.
     #[must_use]
     pub fn drive(&self) -> String {
         if let Some(simulated) = &self.simulated {
@@ -280,9 +281,10 @@ pub struct ArrayFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// Path from the array description or, on a RAID controller, the address of the drive, such as `/c0/e252/s0`.
+    /// Path from the array description or, for a RAID controller, the drive's address, such as `/c0/e252/s0`.
     pub path: String,
-    /// The identity to type to confirm erasure. It must be the same when the run is resumed.
+    /// The identity to type as confirmation that the data may be erased. It must be the same when the run is
+    /// resumed.
     pub identity: String,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -311,7 +313,7 @@ impl ArrayFacts {
 }
 
 impl MemberFacts {
-    /// Formats the model, the identity and the size: `SN720, 1924E4, 256 GB`.
+    /// Formats the model, identity and size: `SN720, 1924E4, 256 GB`.
     #[must_use]
     pub fn words(&self) -> String {
         let model = self.model.as_deref().map(|model| format!("{model}, ")).unwrap_or_default();
@@ -329,7 +331,7 @@ pub struct SimulatedFacts {
     pub model_version: u32,
     /// Divisor of the capacity and of all durations.
     pub scale_divisor: u32,
-    /// Seed for the drive.
+    /// Seed for the simulation.
     pub seed: u64,
     /// Injected faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -342,7 +344,7 @@ pub struct SimulatedFacts {
 pub struct HostFacts {
     /// Processor model.
     pub cpu: Option<String>,
-    /// Number of processors available to the kernel's scheduler.
+    /// Number of processors that the kernel's scheduler can use.
     pub cpus: Option<u32>,
     /// Microcode revision of the processor.
     pub microcode: Option<String>,
@@ -360,7 +362,7 @@ pub struct HostFacts {
     pub kernel_command_line: Option<String>,
     /// CPU frequency governor.
     pub governor: Option<String>,
-    /// I/O scheduler of the target.
+    /// The target's I/O scheduler.
     pub scheduler: Option<String>,
     /// PCIe link of the target: speed and width.
     pub pcie_link: Option<String>,

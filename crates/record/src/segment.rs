@@ -7,7 +7,7 @@ use stdx::{Histogram, Packed};
 
 use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Synced, Until, Verified, Workload};
 
-/// A completed workload: the request and all its measurements.
+/// A completed workload: the request and all measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
@@ -23,11 +23,11 @@ pub struct Segment {
     pub write: Direction,
     /// Counts and response times per interval.
     pub series: Series,
-    /// Failed I/Os by error. They are not included in [`Direction::ios`].
+    /// Failed I/Os, by error; [`Direction::ios`] does not include them.
     pub errors: Vec<ErrorCount>,
     /// How the I/Os were submitted.
     pub io_path: IoPath,
-    /// The interruption of the run between the previous segment and this one; `None` if there was none.
+    /// The interruption between the previous segment and this one; `None` if there was none.
     pub gap_before: Option<Gap>,
     /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,8 +59,8 @@ pub struct Direction {
     pub latency: Histogram,
 }
 
-/// Totals per interval (one second, or one scaled second on a scaled simulated drive). All lists have the
-/// same length.
+/// Totals per interval of one second (one scaled second on a scaled simulated drive). All lists have the same
+/// length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -78,14 +78,14 @@ pub struct Series {
     /// Largest response time in each interval, in ns.
     #[serde(with = "crate::packed_wire")]
     pub latency_max_ns: Packed,
-    /// Response times in ns, reads and writes combined, one coarse histogram per column of one or more intervals;
-    /// `None` if not recorded.
+    /// Response times of reads and writes in ns, as one coarse histogram per column; a column covers one or more
+    /// intervals. `None` if they were not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::columns_wire")]
     pub times: Option<StoredColumns>,
 }
 
-/// A workload interrupted by a device failure. It is never used as a result; it documents the device's performance
-/// until the failure.
+/// A workload that a device failure interrupted. It is never used as a result; it documents the device's
+/// performance up to the failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
@@ -95,7 +95,7 @@ pub struct Cut {
     pub start_ns: u64,
     /// Counts and response times up to the last complete interval.
     pub series: Series,
-    /// Failed I/Os by error.
+    /// Failed I/Os, by error.
     pub errors: Vec<ErrorCount>,
 }
 
@@ -109,7 +109,7 @@ pub struct ErrorCount {
     pub count: u64,
 }
 
-/// An interruption, during which the drive was left idle.
+/// An interruption of the run, during which the drive was left idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
@@ -118,7 +118,7 @@ pub struct Gap {
 }
 
 impl Segment {
-    /// Returns the segment of a simulated drive, between `start_ns` and `end_ns`.
+    /// Returns a simulated drive's segment from `start_ns` to `end_ns`.
     #[must_use]
     pub fn simulated(
         workload: Workload,
@@ -144,14 +144,14 @@ impl Segment {
         }
     }
 
-    /// Returns the exact length in seconds.
+    /// Returns the segment's exact length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / SECOND_NS as f64
     }
 
-    /// Returns the requested length of a timed workload on the target's clock in ns; `None` for an amount. A simulated
-    /// drive at scale 1/`scale_divisor` divides times.
+    /// Returns the requested length of a timed workload in ns on the target's clock, on which a simulated drive
+    /// divides times by `scale_divisor`; `None` if the workload ends after an amount.
     #[must_use]
     pub fn requested_ns(&self, scale_divisor: u32) -> Option<u64> {
         match self.workload.until {
@@ -160,8 +160,8 @@ impl Segment {
         }
     }
 
-    /// Returns how many times longer a simulated drive ran a timed workload so that enough I/Os completed;
-    /// `None` if the workload was not extended.
+    /// Returns the factor by which a simulated drive extended a timed workload so that enough I/Os completed;
+    /// `None` if it was not extended.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
         // A workload that ended with a failed I/O has no meaningful length.
@@ -174,7 +174,7 @@ impl Segment {
         extended.then(|| elapsed_ns as f64 / requested_ns as f64)
     }
 
-    /// Returns the number of reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty
+    /// Returns the number of reads and writes per second (PTS: a cell's IOPS in a round); 0 for an empty
     /// segment.
     #[must_use]
     pub fn iops(&self) -> f64 {

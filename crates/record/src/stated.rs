@@ -1,11 +1,11 @@
-//! Statements by the operator about the tester and the test platform. None of this can be read from the host, and none
+//! What the operator says about the tester and the test platform. None of it can be read from the host, and none of it
 //! affects a result.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Statements by the operator; a field is `None` if there is no statement.
+/// What the operator says; a field is `None` if the operator does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -30,7 +30,7 @@ pub struct Stated {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Subject of the page, such as `Chassis`; empty if not stated.
+    /// Subject of the page, such as `Chassis`; empty if none is given.
     pub name: String,
     /// Address of the page.
     pub address: String,
@@ -45,7 +45,7 @@ impl Stated {
 }
 
 impl Link {
-    /// Returns whether the address leads to a web page; an untrusted file can contain any text.
+    /// Returns whether the address is that of a web page; an untrusted file can contain any text.
     #[must_use]
     pub fn is_web(&self) -> bool {
         let host = ["https://", "http://"].iter().find_map(|scheme| self.address.strip_prefix(scheme));

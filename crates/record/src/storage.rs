@@ -1,7 +1,7 @@
 //! The storage operations and the wall clock that a library needs.
 //!
 //! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders
-//! unsynced writes; all guarantees of a library are tested on it with a crash at each operation.
+//! unsynced writes; every guarantee of a library is tested on it with a crash at each operation.
 
 mod interface;
 mod real;
@@ -20,7 +20,7 @@ pub fn real() -> Arc<dyn Storage> {
     Arc::new(Real)
 }
 
-/// Creates `folder` and all missing parents, and returns when all of them are on disk.
+/// Creates `folder` and all missing parents, and returns once all of them are on disk.
 ///
 /// # Errors
 /// Returns an error if the operation fails.
@@ -46,8 +46,8 @@ fn above(path: &Path) -> Option<&Path> {
     path.parent().filter(|above| !above.as_os_str().is_empty())
 }
 
-/// Returns when all entries along `path` are on disk, including entries created by a process that was killed
-/// before it synced them.
+/// Returns once all directory entries along `path` are on disk, including any created by a process that was
+/// killed before it synced them.
 ///
 /// # Errors
 /// Returns an error if the disk fails.
@@ -71,7 +71,7 @@ pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns when the entries of `folder` are on disk.
+/// Returns once the entries of `folder` are on disk.
 ///
 /// # Errors
 /// Returns an error if the disk fails.

@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
-/// When written data is made durable. A sync occupies a place in the queue, like an I/O, and neither waits for the
-/// I/Os in flight nor delays the following I/Os.
+/// When written data is made durable. Like an I/O, a sync occupies a place in the queue; it neither waits for I/Os
+/// in flight nor delays later ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Syncs {
-    /// Number of writes of a thread after which it issues an fsync; 0 for none.
+    /// Number of writes after which a thread issues an fsync; 0 for no fsyncs.
     #[serde(skip_serializing_if = "is_zero")]
     pub fsync_writes: u32,
-    /// Number of writes of a thread after which it issues an fdatasync; 0 for none. If both are due, only the fsync
-    /// is issued.
+    /// Number of writes after which a thread issues an fdatasync; 0 for none. If an fsync is due at the same
+    /// time, only the fsync is issued.
     #[serde(skip_serializing_if = "is_zero")]
     pub fdatasync_writes: u32,
-    /// Whether each thread that writes ends with an fsync, after its last I/O. The segment ends after it.
+    /// Whether each writing thread issues an fsync after its last I/O; the segment ends after these fsyncs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub end_fsync: bool,
     /// What is durable when a write completes; `None` for nothing.
@@ -54,18 +54,18 @@ impl Syncs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Synced {
-    /// Completed syncs, without those at the end. They are not counted as writes.
+    /// Completed syncs, except the fsyncs at the end. They are not counted as writes.
     pub syncs: u64,
     /// Response times of these syncs in ns.
     #[serde(with = "crate::histogram_wire")]
     pub latency: Histogram,
-    /// Time in ns that the fsync at the end took, as the maximum over all threads; `None` if there was none.
+    /// Duration in ns of the fsync at the end, as the maximum over all threads; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_fsync_ns: Option<u64>,
 }
 
 impl Synced {
-    /// Adds the syncs of another segment.
+    /// Adds another segment's syncs.
     pub fn add(&mut self, other: &Self) {
         self.syncs += other.syncs;
         self.latency.merge(&other.latency);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{Regime, Segment, ThinkTime};
 
-    /// A segment of a journal that was written before syncs existed.
+    /// A segment in a journal that was written before syncs existed.
     const OLD: &str = r#"{"workload":{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,"range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},"data_pattern":"random","until":{"duration_ns":1000000000},"seed":1,"regime":{"ramp_ns":5}},"start_ns":0,"end_ns":1000000000,"read":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"write":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"series":{"interval_ns":1000000000,"read_ios":[0],"write_ios":[0],"latency_mean_ns":[0],"latency_max_ns":[0]},"errors":[],"io_path":{"engine":"io_uring"},"gap_before":null}"#;
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&segment).unwrap(), OLD);
     }
 
-    /// The examples in the documentation of the format.
+    /// The examples in the format's documentation.
     #[test]
     fn syncs_and_pauses_are_stored_as_documented() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/journal-format.md");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Pauses of each thread. Before a pause, the thread waits for all of its I/Os in flight.
+/// Pauses of each thread. Before a pause, the thread waits until none of its I/Os are in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkTime {
@@ -11,10 +11,10 @@ pub struct ThinkTime {
     /// How long the thread busy-waits at the start of each pause, in ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spin_ns: u64,
-    /// Number of I/Os of a thread from one pause to the next; 0 if only `io_time_ns` determines when pauses
+    /// Number of I/Os that a thread issues between two pauses; 0 if only `io_time_ns` determines when pauses
     /// begin.
     pub ios: u32,
-    /// Whether I/Os are counted when they are issued; otherwise, when they complete.
+    /// Whether I/Os are counted when they are issued rather than when they complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub count_issued: bool,
     /// Maximum time in ns from the end of a pause to the next pause, which begins then even if fewer I/Os

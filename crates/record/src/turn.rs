@@ -1,5 +1,5 @@
-//! Locks that allow only one process at a time to work on a run or a target. The kernel releases a lock when its
-//! process ends, for whatever reason.
+//! Locks that allow only one process at a time to work on a run or a target. The kernel releases a lock when the
+//! process that holds it ends, for whatever reason.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,7 +24,7 @@ pub enum TurnError {
     /// A system call failed.
     #[error("cannot lock a file in {}", path.display())]
     Io {
-        /// The folder of the locks.
+        /// The folder that contains the locks.
         path: PathBuf,
         /// The underlying error.
         source: std::io::Error,
@@ -47,7 +47,7 @@ impl Turn {
     }
 }
 
-/// Takes the lock of the run `id` in a library.
+/// Takes the lock for the run `id` in a library.
 ///
 /// # Errors
 /// Returns an error if the lock is held by another process, or cannot be taken.
@@ -55,7 +55,7 @@ pub fn turn_of_run(library: &Path, id: &str) -> Result<Turn, TurnError> {
     take(library, id.into(), format!("run {id}"))
 }
 
-/// Takes the lock of a target on this host.
+/// Takes the lock for a target on this host.
 ///
 /// # Errors
 /// Same as [`turn_of_run`].
@@ -68,7 +68,7 @@ pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
 fn take(root: &Path, name: OsString, what: String) -> Result<Turn, TurnError> {
     let dir = root.join(FOLDER);
     let failed = |source: std::io::Error| TurnError::Io { path: dir.clone(), source };
-    // The creator of the library may have made this a link to another folder.
+    // The library's creator may have made this a link to another folder.
     let folder = Folder::make(&dir, false).map_err(|error| match error {
         WriteError::System { source, .. } => failed(source),
         other => failed(std::io::Error::other(other)),
@@ -88,7 +88,7 @@ fn attempt(folder: &File, name: &OsStr) -> std::io::Result<Option<File>> {
                 Ok(file) => file,
                 Err(error) => {
                     let error = std::io::Error::from(error);
-                    // A job that has just ended removed the file.
+                    // A job that has just ended has removed the file.
                     return if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
                 }
             }

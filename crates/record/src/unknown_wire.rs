@@ -1,5 +1,5 @@
-//! Properties of the target that only an imported run can lack. They are null in the file, and empty or zero
-//! in memory. No real target has an empty name, or a capacity or sectors of 0 B.
+//! Properties of the target that only an imported run can lack. They are null in the file, and empty or zero in
+//! memory. No real target has an empty name, a capacity of 0 B or sectors of 0 B.
 
 /// Names.
 pub(crate) mod text {

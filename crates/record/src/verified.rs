@@ -1,8 +1,8 @@
-//! Result of verifying the data of a workload, whose blocks are stamped when written and checked when read.
+//! Result of verifying a workload's data: blocks are stamped when written and checked when read.
 
 use serde::{Deserialize, Serialize};
 
-/// Verification result of a workload, including the read-back at its end.
+/// A workload's verification result, including the read-back at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {
@@ -11,7 +11,7 @@ pub struct Verified {
     /// Blocks that did not contain the data written to them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_blocks: u64,
-    /// Details of the first such blocks.
+    /// Details of the first blocks with wrong data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<WrongPlace>,
     /// The first failed I/O, which ended the workload.
@@ -35,7 +35,7 @@ pub struct WrongPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrongData {
-    /// The data of the block was changed.
+    /// The block's data was changed.
     Corrupt,
     /// It contains data written for another offset.
     Misdirected,

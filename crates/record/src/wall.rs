@@ -1,4 +1,4 @@
-//! The wall clock, which can be set to any time.
+//! The wall clock, which may be set to any time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ fn nearest(distance: Duration, before_epoch: bool) -> Timestamp {
     Timestamp::from_nanosecond(ns).unwrap_or(limit)
 }
 
-/// Returns the time between two instants in ns: 0 if the clock was set back, and at most ten years, because a
+/// Returns the time between two instants in ns: 0 if the clock was set back; at most ten years, because a
 /// longer time means that the clock is wrong.
 #[must_use]
 pub fn gap_ns(from: Timestamp, to: Timestamp) -> u64 {

@@ -1,6 +1,6 @@
 //! The memory that a value takes, estimated from its structure.
 //!
-//! A list of short strings or of objects with few keys takes several times as much memory as its text in a journal.
+//! A list of short strings or small objects takes several times as much memory as its text in a journal.
 
 use std::fmt::Error as Never;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer, ser};
 
 /// Memory of an object, in slots of 8 bytes: its fields take memory even if they are absent from the text.
 const SLOTS_OF_OBJECT: u64 = 16;
-/// Memory of a variant without content: other variants of the type may contain a string.
+/// Memory of a variant without content: it takes as much as other variants, which may contain a string.
 const SLOTS_OF_VARIANT: u64 = 4;
 /// Memory of a string in addition to its characters, and of a list in addition to its elements.
 const SLOTS_OF_LIST: u64 = 5;

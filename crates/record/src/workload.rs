@@ -12,9 +12,10 @@ use crate::Regime;
 pub struct Workload {
     /// Order of the addresses. If there are several kinds of I/O, `Random` if any kind is random.
     pub access: Access,
-    /// Percentage of reads, 0 to 100. If there are several kinds of I/O, the result of [`read_percent_of`].
+    /// Percentage of reads, 0 to 100. If there are several kinds of I/O, this is the result of
+    /// [`read_percent_of`].
     pub read_percent: u8,
-    /// Bytes per I/O. If there are several kinds of I/O, the largest of their sizes.
+    /// Bytes per I/O. If there are several kinds of I/O, this is the largest of their sizes.
     pub block_bytes: u32,
     /// The kinds of I/O if there are several, such as a distribution of block sizes or several streams. The
     /// kind of each I/O is drawn according to the shares.
@@ -29,12 +30,12 @@ pub struct Workload {
     pub queue_depth: u16,
     /// The range that I/Os may touch.
     pub range: Range,
-    /// The block at which each thread begins sequential I/O, counted from 0 in its own section, modulo the
-    /// number of blocks in the section. This block has no effect on random I/O.
+    /// The block at which each thread begins sequential I/O, counted from 0 within the thread's section and
+    /// modulo the number of blocks in the section. It has no effect on random I/O.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
-    /// Alignment of the offsets of random I/Os, including I/Os smaller than the alignment; 0 for the greatest
-    /// common divisor of all block sizes.
+    /// Alignment of random offsets, even for I/Os smaller than the alignment; 0 for the greatest common divisor
+    /// of all block sizes.
     #[serde(default, skip_serializing_if = "is_no_alignment")]
     pub align_bytes: u32,
     /// Content of write buffers.
@@ -82,8 +83,8 @@ pub struct Zone {
     pub range_percent: u8,
 }
 
-/// Returns the percentage of reads over all kinds, rounded to the nearest integer; 0 and 100 are returned only
-/// if exact.
+/// Returns the percentage of reads over all kinds, rounded to the nearest integer, but 0 or 100 only if it is
+/// exact.
 #[must_use]
 pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     let sum: u32 = kinds.iter().map(|k| u32::from(k.share_percent) * u32::from(k.read_percent)).sum();
@@ -94,7 +95,8 @@ pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     }
 }
 
-/// The range that I/Os may touch: segments of equal size at equal distances; a contiguous range is one segment.
+/// The range that I/Os may touch: equally spaced segments of equal size; a contiguous range is a single
+/// segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
@@ -133,9 +135,10 @@ impl Range {
 pub enum DataPattern {
     /// Incompressible and without repetition, as required by the PTS (`RND`).
     Random,
-    /// All zero. Drives may treat zeros specially, so it is never used for a PTS result.
+    /// All zero. Drives may treat zeros specially, so they are never used for a PTS result.
     Zero,
-    /// Partly compressible or duplicate data, which a drive may reduce. It is never used for a PTS result.
+    /// Partly compressible or duplicate data, which a drive may reduce. Such data is never used for a PTS
+    /// result.
     #[serde(untagged)]
     Reducible(Reducible),
 }
@@ -219,8 +222,8 @@ pub fn notation(access: Access, size: &str, read_percent: u8) -> String {
 impl Workload {
     /// Checks that the workload can run on a device with this capacity and logical block size.
     ///
-    /// # Errors
-    /// Returns an error that names the first violation and a valid value if the workload cannot run there.
+    /// # Errors Returns an error if the workload cannot run there; the error names the first violation and a
+    /// valid value.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)
             .map_or(Ok(()), |problem| Err(WorkloadError { workload: self.to_string(), problem }))

@@ -1,4 +1,4 @@
-//! Archived runs: an interruption at any point loses nothing, and an archive is read like the directory.
+//! Archived runs: an interruption at any point loses nothing, and an archive can be read like the directory.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn on(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns what is wrong, unless the library contains the run exactly once and complete.
+/// Returns a description of the problem, unless the library contains the run exactly once and complete.
 fn problem(library: &Library, records: usize) -> Option<String> {
     let (runs, unreadable) = library.list().expect("a library");
     if runs.len() != 1 || !unreadable.is_empty() {
@@ -50,7 +50,7 @@ fn problem(library: &Library, records: usize) -> Option<String> {
         .map(|(name, _)| format!("{name} is missing or was changed"))
 }
 
-/// Returns every state in which a crash at any operation may leave the disk.
+/// Returns every state in which a crash may leave the disk, at any operation.
 fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     let mut disk = before.clone();
     let mut all = Vec::new();
@@ -243,7 +243,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     assert_eq!(library.list().expect("a list").0.len(), 1);
     found.archive(fine).expect("it contains the archive");
     assert_eq!(library.find(ID).expect("a run").load().expect("a journal").entries.len(), 3);
-    // Removing a run also removes its archive.
+    // Removing a run removes its archive, too.
     std::fs::create_dir(dir.path().join("kept")).expect("a folder");
     let both = Library::at(dir.path().join("kept"));
     let kept = create(&both);
@@ -316,11 +316,11 @@ fn the_journal_is_read_piece_by_piece_in_either_form() {
     assert_eq!(read().expect("intact"), (bytes.clone(), bytes.len() as u64));
     let path = library.find(ID).expect("a run").archive(fine).expect("archived").path;
     assert_eq!(read().expect("intact"), (bytes.clone(), bytes.len() as u64));
-    // The checksum is the last part of an archive.
+    // An archive ends with its checksum.
     let mut archive = std::fs::read(&path).expect("a file");
     *archive.last_mut().expect("bytes") ^= 1;
     std::fs::write(&path, &archive).expect("a file");
-    // Opening a small archive already reads all of it.
+    // Just opening a small archive reads all of it.
     assert!(library.find(ID).is_err() || read().is_err());
 }
 

@@ -8,12 +8,12 @@ use record::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Any finite number: measurements yield only finite numbers, and JSON cannot represent others.
+/// Any finite number: measurements yield no others, and JSON cannot represent others.
 fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |number| number.is_finite())
 }
 
-/// Writes a value, and reads it back in the same way as from a journal and from `run.json`.
+/// Writes a value and reads it back the way journals and `run.json` are read.
 fn again<T: Serialize + DeserializeOwned>(stored: &T) -> [T; 2] {
     let text = serde_json::to_string(stored).expect("can be written");
     let tree: serde_json::Value = serde_json::from_str(&text).expect("is JSON");

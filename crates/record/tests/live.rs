@@ -1,4 +1,4 @@
-//! The file `live` of a run: it replaces a file left by an earlier process, is never created through a link, and is
+//! A run's `live` file: it replaces a file left by an earlier process, is never created through a link, and is
 //! removed at the end.
 
 use std::path::Path;

@@ -25,7 +25,7 @@ fn library(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns every state in which a crash at any operation may leave the disk.
+/// Returns every state in which a crash may leave the disk, at any operation.
 fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     let mut disk = before.clone();
     let mut all = Vec::new();
@@ -134,7 +134,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
                 let swept = self::process(disk, Vec::new());
                 let found = look(swept.disk());
                 found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
-                // The removal of left-overs may also be interrupted.
+                // The removal of leftovers may be interrupted, too.
                 let before = swept.disk();
                 library(&swept).sweep().expect("swept");
                 let crash = Crash::Drawn(place as u64 ^ call);
@@ -209,8 +209,8 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_are_removed() {
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
 }
 
-/// The creator may publish a directory after another process has opened it for removal but before that
-/// process has locked it.
+/// The creator may publish a directory after another process has opened it for removal but before that process
+/// locks it.
 #[test]
 fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,8 @@
 //! Confidence in the verdict on a window. This goes beyond the PTS, which compares five values with two limits.
 //!
-//! The values are modelled as a straight line with normally distributed noise. The probability that the slope of this
-//! line is within the limit of the PTS follows from Student's distribution with three degrees of freedom. The data
-//! excursion is a property of the five values themselves, so a verdict that depends only on it has no probability.
+//! The values are modelled as a straight line with normally distributed noise. The probability that this line's slope
+//! is within the PTS limit follows from Student's distribution with three degrees of freedom. The data excursion is a
+//! property of the five values themselves, so a verdict that depends only on it has no probability.
 
 use std::f64::consts::PI;
 
@@ -13,8 +13,8 @@ const ROUND_SPREAD: f64 = 10.0;
 /// Degrees of freedom of the noise: five values, less the two parameters of the line.
 const DEGREES: f64 = 3.0;
 
-/// Returns the probability that the verdict on these five values is correct about the trend; None if the values exceed
-/// only the limit of the data excursion, or if their mean is not positive.
+/// Returns the probability that the verdict on these five values is correct about the trend; None if the values
+/// violate only the limit on the data excursion, or if their mean is not positive.
 #[must_use]
 pub fn confidence(values: &[f64; WINDOW_ROUNDS]) -> Option<f64> {
     let window = WindowStats::of(WINDOW_ROUNDS as u32, values);
@@ -43,7 +43,7 @@ fn probability_of_level(values: &[f64; WINDOW_ROUNDS], window: &WindowStats) -> 
         (window.first_round..).zip(values).map(|(round, value)| value - window.fit_at(f64::from(round)));
     let noise = residuals.map(|residual| residual * residual).sum::<f64>() / DEGREES;
     let error = (noise / ROUND_SPREAD).sqrt();
-    // If there is no noise, rounding errors must not decide.
+    // Without noise, rounding errors must not decide.
     if error <= 1e-12 * window.mean {
         return if is_level(window) { 1.0 } else { 0.0 };
     }
@@ -77,7 +77,7 @@ mod tests {
         // Only the data excursion exceeds its limit.
         assert_eq!(confidence(&[100.0, 100.0, 125.0, 100.0, 100.0]), None);
         assert_eq!(confidence(&[0.0; 5]), None);
-        // The slope is exactly on its limit, so both verdicts are equally likely.
+        // The slope is exactly at its limit, so both verdicts are equally likely.
         let limit = confidence(&[95.0, 98.5, 98.0, 103.5, 105.0]).unwrap();
         assert!((limit - 0.5).abs() < 0.02, "{limit}");
     }

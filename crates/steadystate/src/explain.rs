@@ -15,7 +15,7 @@ const DRIFT_CORRELATION: f64 = 0.8;
 const PERIOD_CORRELATION: f64 = 0.6;
 /// Minimum number of observed periods.
 const PERIODS_SEEN: usize = 3;
-/// Relative deviation below which values are equal except for rounding.
+/// Relative deviation below which values count as equal except for rounding.
 const SAME: f64 = 1e-9;
 
 /// Status of one tracking variable.
@@ -27,7 +27,7 @@ pub struct Explanation {
     pub latest: f64,
     /// The window of the last five rounds; None until there are five.
     pub window: Option<WindowStats>,
-    /// Behaviour of an unsteady variable; None if it is steady or has too few rounds.
+    /// How an unsteady variable behaves; None if it is steady or has too few rounds.
     pub diagnosis: Option<Diagnosis>,
     /// Round in which steady state is expected; None if it has been reached.
     pub forecast: Option<Forecast>,
@@ -46,7 +46,7 @@ pub enum Diagnosis {
         /// Period in rounds.
         period_rounds: u32,
     },
-    /// One round of the window deviates; the other four are within the limits.
+    /// One round in the window deviates; the other four are within the limits.
     Outlier {
         /// Number of the outlying round.
         round: u32,
@@ -60,7 +60,7 @@ pub enum Diagnosis {
     },
 }
 
-/// Explains every variable of a history; empty before the first round.
+/// Explains every variable in a history; empty before the first round.
 #[must_use]
 pub fn explain(history: &History) -> Vec<Explanation> {
     let window = history.window();
@@ -76,7 +76,7 @@ pub fn explain(history: &History) -> Vec<Explanation> {
     history.variables().iter().enumerate().filter_map(explanation).collect()
 }
 
-/// Remarks about the variables that kept a test from reaching steady state.
+/// Returns remarks about the variables that kept a test from reaching steady state.
 #[must_use]
 pub fn remarks(history: &History) -> Vec<String> {
     let blocking = explain(history).into_iter().filter(|e| e.window.is_some_and(|w| !w.steady));
@@ -123,11 +123,11 @@ fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let peaks = (2..=count / PERIODS_SEEN).filter(|&lag| {
         alike(lag) >= PERIOD_CORRELATION && alike(lag) > alike(lag - 1) && alike(lag) >= alike(lag + 1)
     });
-    // Multiples of the period are peaks as well, so the first one is the period.
+    // Multiples of the period are peaks, too, so the first peak is at the period.
     peaks.min().map(|lag| lag as u32)
 }
 
-/// Finds a round whose removal brings the other four of the window within the limits.
+/// Finds a round without which the other four in the window are within the limits.
 fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     let window = rounds.last_chunk::<WINDOW_ROUNDS>()?;
     let without = |left_out: usize| {
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(late, Forecast::TooLate { round: settled, last: settled - 1 });
         let text = format!("not expected to settle within {} rounds, but in round {settled}", settled - 1);
         assert_eq!(late.to_string(), text);
-        // The rounds before an interruption do not count.
+        // Rounds before an interruption do not count.
         history.restart();
         assert_eq!(after(&mut history, 7..=11), Some(Forecast::Round(settled)));
         assert_eq!(history.last_round(), Some(6 + settled - 1));

@@ -1,9 +1,9 @@
 //! Forecasts the round in which a tracking variable becomes steady: extrapolates its values along a curve that levels
-//! off, and applies the window of the PTS to them.
+//! off, and applies the PTS window to them.
 
 use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 
-/// Minimum number of rounds: the curve has three parameters, so any three rounds would fit.
+/// Minimum number of rounds: the curve has three parameters, so it would fit any three rounds.
 const ROUNDS_TO_FORECAST: usize = 4;
 /// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
@@ -34,7 +34,7 @@ pub enum Forecast {
     NoCurve,
 }
 
-/// `value = level + step * ratio ^ round`, with the standard deviation of the values from this curve.
+/// The curve `value = level + step * ratio ^ round`, with the standard deviation of the values from it.
 struct Curve {
     level: f64,
     step: f64,
@@ -79,7 +79,8 @@ impl Forecast {
         Self::Beyond
     }
 
-    /// Returns the forecast for a test whose last round is `last`, which is None if the rounds are not limited.
+    /// Returns the forecast for a test whose last round is `last`; None means that the number of rounds is not
+    /// limited.
     #[must_use]
     pub fn until(self, last: Option<u32>) -> Self {
         match (self, last) {
@@ -89,7 +90,7 @@ impl Forecast {
     }
 }
 
-/// Continues the values of consecutive rounds along the curve of the forecast; empty if there are too few rounds for a
+/// Continues the values of consecutive rounds along the forecast's curve; empty if there are too few rounds for a
 /// forecast.
 #[must_use]
 pub fn continued(rounds: &[(u32, f64)], ahead: u32) -> Vec<(u32, f64)> {
@@ -103,7 +104,7 @@ pub fn continued(rounds: &[(u32, f64)], ahead: u32) -> Vec<(u32, f64)> {
 }
 
 impl Curve {
-    /// Finds the best least-squares fit: for each ratio, fits a line over `ratio ^ round`.
+    /// Finds the best least-squares fit: fits a line over `ratio ^ round` for each ratio.
     fn through(values: &[f64]) -> Self {
         let curves = RATIOS.map(|percent| Self::with_ratio(values, f64::from(percent) / 100.0));
         curves.min_by(|a, b| a.deviation.total_cmp(&b.deviation)).expect("there are ratios")
@@ -119,7 +120,7 @@ impl Curve {
         let step = covariance / spread;
         let level = value - step * power;
         let squares: f64 = powers.iter().zip(values).map(|(p, v)| (v - level - step * p).powi(2)).sum();
-        // Number of degrees of freedom that remain after fitting three parameters.
+        // Degrees of freedom that remain after three parameters have been fitted.
         let free = (values.len() - 3) as f64;
         Self { level, step, ratio, deviation: (squares / free).sqrt() }
     }

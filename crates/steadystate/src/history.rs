@@ -1,13 +1,13 @@
-//! Values of the tracking variables by round, and the steady-state evaluation of the last window.
+//! The tracking variables' values by round, and the steady-state evaluation of the last window.
 
 use record::{Judgement, Segment, VariableJudgement};
 
 use crate::steady::{WINDOW_ROUNDS, WindowStats};
 
-/// Value of a tracking variable in one round.
+/// A tracking variable's value in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracked {
-    /// Value in the unit of the test.
+    /// Value in the test's unit.
     pub value: f64,
     /// Whether the value may reflect the host instead of the drive.
     pub host_limited: bool,
@@ -37,7 +37,7 @@ pub struct History {
 }
 
 impl History {
-    /// Creates an empty history of the named variables.
+    /// Creates an empty history for variables with these names.
     #[must_use]
     pub fn of(variables: Vec<String>) -> Self {
         Self { variables, rounds: Vec::new(), most_rounds: None }
@@ -48,7 +48,7 @@ impl History {
         self.most_rounds = Some(most_rounds);
     }
 
-    /// Returns the number of the last round that the test can have; None if that is unknown.
+    /// Returns the number of the last round that the test can have; None if it is not known.
     #[must_use]
     pub fn last_round(&self) -> Option<u32> {
         let (latest, _) = self.rounds.last()?;
@@ -61,7 +61,7 @@ impl History {
         self.rounds.len() as u32
     }
 
-    /// True if no round is eligible for a window yet.
+    /// Returns whether no round is eligible for a window yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rounds.is_empty()
@@ -122,7 +122,7 @@ impl History {
         self.rounds.iter().filter_map(value).collect()
     }
 
-    /// [`window`](Self::window) with the variable names.
+    /// Returns [`window`](Self::window) with the variables' names.
     #[must_use]
     pub fn named_window(&self) -> Vec<(String, WindowStats)> {
         self.variables.iter().cloned().zip(self.window()).collect()

@@ -1,6 +1,6 @@
 //! Steady state as defined by the PTS: the values of tracking variables over rounds, and the measurement window and its
-//! limits. Also estimates how certain a verdict is and when steady state can be expected, and explains why it was not
-//! reached. Pure, and independent of any test.
+//! limits. This crate also estimates how certain a verdict is and when steady state can be expected, and explains why
+//! it was not reached. It is pure and does not depend on any test.
 #![forbid(unsafe_code)]
 
 pub mod confidence;

@@ -6,10 +6,10 @@ pub const WINDOW_ROUNDS: usize = 5;
 pub const RANGE_LIMIT: f64 = 0.20;
 /// Largest allowed rise or fall of the fitted line over the window, as a fraction of the mean.
 pub const SLOPE_LIMIT: f64 = 0.10;
-/// Tolerance that lets a value exactly on a limit pass on every platform.
+/// Tolerance that lets a value exactly at a limit pass on every platform.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
-/// The steady-state criteria of one tracking variable over its last five values.
+/// The steady-state criteria for one tracking variable over its last five values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowStats {
     /// First round of the window.
@@ -83,7 +83,7 @@ impl WindowStats {
         self.slope * round + self.intercept
     }
 
-    /// Formula as printed in the determination box: `-54.407 * R + 3310.267`.
+    /// Returns the formula as printed in the determination box: `-54.407 * R + 3310.267`.
     #[must_use]
     pub fn formula(&self) -> String {
         let sign = if self.intercept < 0.0 { '-' } else { '+' };
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_fit_of_response_times_has_significant_digits() {
-        // The published window of a 256 GB client drive, in ms.
+        // The published window for a 256 GB client drive, in ms.
         let s = WindowStats::of(5, &[0.05505859, 0.051016463, 0.046472058, 0.047450451, 0.054728707]);
         assert_eq!(s.formula(), "-0.000423 * R + 0.052213");
     }

@@ -1,4 +1,4 @@
-//! Derives the speeds of a drive from measurements: an earlier run, or a probe of a simulated drive.
+//! Derives a drive's speeds from measurements: from an earlier run, or from a probe of a simulated drive.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation, State};
 const BUSY: u32 = 8;
 /// Minimum block size for large sequential I/O.
 const LARGE: u32 = 128 << 10;
-/// Number of most recent results of each kind to average, as in a measurement window.
+/// Number of recent results of each kind to average: as many as a measurement window has.
 const LATEST: usize = 5;
 /// Number of capacities that must be written before a drive counts as saturated.
 const SATURATED_FILLS: f64 = 1.5;
-/// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they
-/// have used up the fast capacity that the idle time restored.
+/// Bursts with a larger fraction of bytes at the fresh rate are ignored: they may end before they use up the
+/// fast capacity that the idle time restored.
 const ALL_FRESH: f64 = 0.95;
 
 /// Measurements of a drive, by kind of workload.
@@ -30,7 +30,7 @@ pub struct Observed {
     /// Random 4 KiB writes since a purge: bytes and seconds of each minute.
     filling: Vec<(f64, f64)>,
     fills: Vec<Vec<(f64, f64)>>,
-    /// Bursts of random 4 KiB writes: seconds of preceding idle time, bytes, seconds.
+    /// Bursts of random 4 KiB writes: seconds of preceding idle time, bytes and seconds of the burst.
     bursts: Vec<(f64, f64, f64)>,
     state: Option<State>,
     rested_seconds: Option<f64>,
@@ -61,7 +61,7 @@ impl Observed {
         observed
     }
 
-    /// Returns true if no measurement can be used for an estimate.
+    /// Returns whether none of the measurements can be used for an estimate.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let random = self.random.iter().all(BTreeMap::is_empty);
@@ -157,7 +157,7 @@ impl Observed {
         assumed
     }
 
-    /// Scales unmeasured block sizes by the same factor as the nearest measured size.
+    /// Scales the rates of unmeasured block sizes by the same factor as that of the nearest measured size.
     fn apply_random(&self, assumed: &mut Assumed) {
         let [saturated, preconditioned] = &self.random;
         let mut seen: BTreeMap<u32, Rates> = BTreeMap::new();
@@ -179,14 +179,14 @@ impl Observed {
                 coupling: known.coupling,
             };
         }
-        // Sizes between measured sizes are removed, so that they are interpolated.
+        // Remove sizes between measured sizes, so that they are interpolated.
         if let (Some(first), Some(last)) = (seen.keys().next(), seen.keys().next_back()) {
             assumed.random.retain(|block, _| block < first || block > last);
         }
         assumed.random.extend(seen);
     }
 
-    /// Models the last fill as a number of capacities at the fresh rate, followed by the steady rate.
+    /// Models the last fill as a number of capacities at the fresh rate, followed by writes at the steady rate.
     fn saturation(&self) -> Option<Saturation> {
         let filling = self.fills.last()?;
         let (bytes, seconds) = filling.iter().fold((0.0, 0.0), |(b, s), minute| (b + minute.0, s + minute.1));

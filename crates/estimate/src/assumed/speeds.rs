@@ -1,17 +1,17 @@
-//! Speeds of a drive, and the resulting rates of workloads.
+//! A drive's speeds, and the resulting workload rates.
 
 use std::collections::BTreeMap;
 
 use record::{Access, Workload};
 use stdx::units::KIB;
 
-/// Block size of the commonly quoted figures.
+/// Block size of commonly quoted figures.
 pub(super) const SMALL: u32 = 4 * KIB as u32;
 
-/// The speeds of a drive.
+/// A drive's speeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assumed {
-    /// Sequential I/O of large blocks.
+    /// Sequential I/O with large blocks.
     pub sequential: Rates,
     /// Random I/O of a preconditioned drive with many I/Os outstanding, by block size in bytes; never empty.
     pub random: BTreeMap<u32, Rates>,
@@ -19,7 +19,7 @@ pub struct Assumed {
     pub composite: Rates,
     /// A single random 4 KiB I/O at a time.
     pub alone: Alone,
-    /// A single I/O of the composite at a time.
+    /// A single composite I/O at a time.
     pub composite_alone: Alone,
     /// Behaviour of a purged drive under random writes.
     pub saturation: Saturation,
@@ -32,9 +32,9 @@ pub struct Rates {
     pub write: f64,
     /// Bytes per second with reads only.
     pub read: f64,
-    /// Mutual interference of reads and writes: the time per byte of a 50/50 mix in excess of the prediction
-    /// by the harmonic law, as a fraction of the time per written byte. It is negative if reads and writes
-    /// speed each other up.
+    /// Mutual interference of reads and writes: the time per byte in a 50/50 mix in excess of what the harmonic
+    /// law predicts, as a fraction of the time per written byte. Negative if reads and writes speed each other
+    /// up.
     pub coupling: f64,
 }
 
@@ -52,7 +52,7 @@ pub struct Alone {
 pub struct Saturation {
     /// Bytes per second on the fresh drive.
     pub fresh: f64,
-    /// Number of capacities written at the fresh rate, assuming that all further writes run at the steady rate.
+    /// Number of capacities written at the fresh rate, assuming that all later writes run at the steady rate.
     pub fills: f64,
     /// Bytes per second on the saturated drive.
     pub steady: f64,
@@ -60,7 +60,7 @@ pub struct Saturation {
     pub idle_gain_bytes_per_second: f64,
 }
 
-/// State of the drive as a result of earlier writes.
+/// State in which earlier writes left the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// Purged and not yet full.
@@ -90,23 +90,23 @@ impl Rates {
     }
 }
 
-/// Speeds that are given in data sheets.
+/// The speeds that data sheets give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Sequential writes in bytes per second.
     pub sequential_write: f64,
     /// Sequential reads in bytes per second.
     pub sequential_read: f64,
-    /// 4 KiB random write IOPS of the saturated drive.
+    /// 4 KiB random write IOPS on the saturated drive.
     pub random_write_iops: f64,
     /// 4 KiB random read IOPS.
     pub random_read_iops: f64,
-    /// 4 KiB random write IOPS of the purged drive.
+    /// 4 KiB random write IOPS on the purged drive.
     pub fresh_write_iops: f64,
 }
 
 impl Assumed {
-    /// Returns the speeds that are given in data sheets.
+    /// Returns the speeds that data sheets give.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let small = f64::from(SMALL);
@@ -119,7 +119,7 @@ impl Assumed {
         }
     }
 
-    /// Returns the bytes per second of a workload, reads and writes combined.
+    /// Returns a workload's bytes per second, reads and writes combined.
     pub(crate) fn bytes_per_second(&self, workload: &Workload, state: State) -> f64 {
         let block = workload.mean_block_bytes();
         let rates = match workload.access {
@@ -141,8 +141,8 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Returns the rates of the composite. Most of its cost is due to I/Os that are not aligned to the drive's
-    /// mapping units, whether the drive is fresh or full.
+    /// Returns the rates of the composite. Most of its cost is due to I/Os not aligned to the drive's mapping
+    /// units, whether the drive is fresh or full.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };
@@ -155,7 +155,7 @@ impl Assumed {
             .min(self.sequential.write.max(self.saturation.fresh))
     }
 
-    /// Returns the rates of random I/O of `block` bytes each.
+    /// Returns the rates of random I/Os of `block` bytes each.
     pub(super) fn random_of(&self, block: f64) -> Rates {
         let above = self.random.iter().find(|(size, _)| f64::from(**size) >= block);
         let below = self.random.iter().rev().find(|(size, _)| f64::from(**size) < block);
@@ -173,7 +173,7 @@ impl Assumed {
         }
     }
 
-    /// Returns the response time of an I/O of the workload if no other I/Os are outstanding.
+    /// Returns the response time of one of the workload's I/Os if no others are outstanding.
     fn alone_seconds(&self, workload: &Workload, block: f64) -> f64 {
         let reads = f64::from(workload.read_percent) / 100.0;
         let (alone, further) = if workload.kinds.is_empty() {

@@ -1,4 +1,4 @@
-//! Default speeds for drives about which little or nothing is known.
+//! Default speeds, for drives about which little or nothing is known.
 
 use stdx::units::KIB;
 
@@ -6,11 +6,11 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation};
 
 /// Fixed overhead of a random I/O, expressed as bytes of sequential I/O.
 const OVERHEAD_BYTES: f64 = 6.0 * KIB as f64;
-/// Random write throughput of a full drive as a fraction of random read throughput; the rest is used by garbage
-/// collection.
+/// Random write throughput of a full drive as a fraction of random read throughput; garbage collection uses the
+/// rest.
 const COLLECTING: f64 = 0.5;
 /// Random write throughput of a fresh drive as a fraction of sequential write throughput. It is 0.84 to 1.1 for
-/// four published drives.
+/// four drives in published reports.
 const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
@@ -27,8 +27,8 @@ const INTERFACES: [(&str, f64, f64); 5] = [
 const ANY: (&str, f64, f64) = ("any drive", 500.0, 500.0);
 
 impl Assumed {
-    /// Derives all speeds from the speeds of sequential writes and reads, in bytes per second. Random writes of
-    /// published drives were between 0.1 and 2 times the derived rate.
+    /// Derives all speeds from those of sequential writes and reads, in bytes per second. In published reports,
+    /// random writes ran at 0.1 to 2 times the derived rate.
     #[must_use]
     pub fn usual(write: f64, read: f64) -> Self {
         let random = |block: f64| Rates {
@@ -41,7 +41,7 @@ impl Assumed {
         Self {
             sequential: Rates { write, read, coupling: 0.0 },
             random: SIZES.map(|kib| ((kib * KIB) as u32, random((kib * KIB) as f64))).into(),
-            // The mean I/O size of the composite is 8 KiB.
+            // The composite's mean I/O size is 8 KiB.
             composite: random(2.0 * small),
             alone,
             composite_alone: alone,
@@ -54,7 +54,8 @@ impl Assumed {
         }
     }
 
-    /// Returns default speeds for an interface as named by the kernel, and the name of the matching entry.
+    /// Returns the default speeds for an interface, which has the kernel's name, and the name of the matching
+    /// entry.
     #[must_use]
     pub fn usual_for(interface: Option<&str>) -> (Self, &'static str) {
         let known = interface.and_then(|text| INTERFACES.iter().find(|known| text.contains(known.0)));

@@ -18,7 +18,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// Creates a random drive. Unless `ring` is set, collection in order of age replaces the ring policy.
+/// Creates a random drive. Unless `ring` is set, collection in order of age replaces any ring policy.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Ssd<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
@@ -203,7 +203,7 @@ fn step<D: Defects>(ssd: &mut Ssd<D>, rng: &mut Rng) -> Result<(), String> {
     ssd.check()
 }
 
-/// Runs one history and returns the final state hash, or the first violation.
+/// Runs one history and returns the hash of the final state, or the first violation.
 fn history<D: Defects>(seed: u64, defects: D, ring: bool) -> Result<u64, String> {
     let mut rng = Rng::from_seed(seed);
     let mut ssd = drive(&mut rng, defects, ring);
@@ -249,12 +249,12 @@ fn a_history_is_reproducible_bit_for_bit() {
     assert_ne!(sound_history(1), sound_history(2));
 }
 
-/// One seed per planted defect is sufficient; changes to the simulator may change which seed detects it.
+/// One seed per planted defect is enough; a change to the simulator may change which seed detects it.
 #[test]
 fn every_planted_defect_is_caught() {
     for defect in DEFECTS {
         let caught = |seed: u64| {
-            // A drive with a defect may also fail one of its own assertions. Some defects would make a ring
+            // A drive with a defect may fail one of its own assertions, too. Some defects would make a ring
             // policy search forever for garbage that is hidden from it, which is correct but too slow here.
             let ended = std::panic::catch_unwind(|| history(seed, Planted(defect), false));
             !matches!(ended, Ok(Ok(_)))

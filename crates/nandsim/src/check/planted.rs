@@ -1,4 +1,4 @@
-//! Defects that are planted on purpose. The invariants are useful only if they detect each of these defects.
+//! Defects planted on purpose. The invariants are useful only if they detect each of these defects.
 
 use crate::defects::{Defect, Defects};
 

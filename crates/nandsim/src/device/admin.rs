@@ -9,7 +9,7 @@ use crate::link::Link;
 const PURGE_GRID_NS: u64 = 1 << 30;
 
 impl<D: Defects> Ssd<D> {
-    /// Advances virtual time by `ns`; after the idle delay of the model, the collector works ahead.
+    /// Advances virtual time by `ns`; after the model's idle delay, the collector works ahead.
     pub fn idle(&mut self, ns: u64) {
         let (now_ns, end) = (self.now_ns(), self.now_ns() + ns);
         let ahead_from = (now_ns + self.timing.idle_delay_ns).min(end);
@@ -33,22 +33,22 @@ impl<D: Defects> Ssd<D> {
         self.renew(self.timing.purge_ns);
     }
 
-    /// Erases every block, as a drive's sanitize operation does; takes as long as the erase operations.
+    /// Erases every block, as a drive's sanitize operation does; takes as long as these erases.
     ///
     /// Leaves the drive in the same state as [`purge`](Self::purge).
     pub fn sanitize(&mut self) {
         self.renew(self.ftl.erase_all_ns());
     }
 
-    /// Unmaps all data; erasing it is left to the collector.
+    /// Unmaps all data and leaves the erasing to the collector.
     pub fn format(&mut self) {
         self.settle();
         self.trim(0, self.capacity_bytes());
     }
 
-    /// Unmaps the map units that lie completely within `len_bytes` from `start_bytes`; takes no time.
+    /// Unmaps the map units completely within the `len_bytes` that begin at `start_bytes`; takes no time.
     ///
-    /// Any part beyond the capacity is ignored.
+    /// Ignores any part beyond the capacity.
     pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
         let shift = self.ftl.layout().map_unit_shift();
         let end = start_bytes.saturating_add(len_bytes).min(self.capacity_bytes()) >> shift;

@@ -30,9 +30,8 @@ struct Thread {
     stream: Stream,
     /// Number of bytes still to submit.
     left_bytes: u64,
-    /// A ring buffer of the next accesses. Half of the buffer is generated at a time, so that the cache
-    /// misses on the mapping entries overlap; the data that these entries point to is prefetched when the
-    /// half is due.
+    /// A ring buffer of the next accesses. Half of the buffer is generated at a time, so that the cache misses
+    /// on mapping entries overlap; what these entries point to is prefetched when the half is due.
     ahead: [Access; 2 * AHEAD],
     next: usize,
 }
@@ -69,14 +68,14 @@ impl<D: Defects> Ssd<D> {
     /// run; if it returns false, the run ends early.
     ///
     /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host
-    /// waits for them, so the clock may be later than the end of the tally. The rest of a write that is still
+    /// waits for them, so the clock may be later than the run's end time. What remains of a write that is still
     /// waiting for buffer space is dropped: on a scaled drive, writing it would take a much larger share of a
     /// cell than at scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics
-    /// Panics if the span is outside the drive, has less than one block per thread, or is not aligned to the logical
-    /// block size. Also panics if the thread count, queue depth or block size is zero, or if more than 65,536 commands
-    /// would be in flight. Callers validate first.
+    /// Panics if the span extends beyond the drive, has less than one block per thread, or is not aligned to the
+    /// logical block size. Also panics if the thread count, queue depth or block size is zero, or if more than 65,536
+    /// commands would be in flight. Callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.run_pattern(load, &load.pattern(), on_tick)
     }
@@ -105,7 +104,7 @@ impl<D: Defects> Ssd<D> {
             self.submit_next(&mut run, slot);
         }
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { now_ns + load.tick_ns };
-        // After the deadline, the host waits for the commands that are going to fail, without submitting new commands.
+        // After the deadline, the host waits for commands that are going to fail, but submits no new ones.
         let mut awaits_failure = false;
         while self.in_flight > 0 {
             let bound = run.completions >= load.min_completions && !awaits_failure;
@@ -164,7 +163,7 @@ impl<D: Defects> Ssd<D> {
         Tally { times: run.times.finish(), ..run.tally }
     }
 
-    /// Handles a completion: counts the command and submits the next command.
+    /// Handles a completion: counts the command and submits the next one.
     #[inline]
     fn complete(&mut self, run: &mut Run, index: usize, cause: Option<Cause>) {
         let time_ns = self.ftl.timeline().now_ns;
@@ -186,7 +185,7 @@ impl<D: Defects> Ssd<D> {
         }
     }
 
-    /// Prefetches the memory that the next accesses of a thread will need.
+    /// Prefetches the memory that a thread's next accesses will need.
     #[inline(never)]
     fn fetch_ahead(&self, thread: &Thread) {
         let (shift, map) = (self.ftl.layout().map_unit_shift(), self.ftl.map());

@@ -82,7 +82,7 @@ impl<D: Defects> Ssd<D> {
             self.blocked.push_back(write);
             return None;
         }
-        // This is a copy, so that `write` itself can be moved into the queue without passing through memory.
+        // A copy, so that `write` itself can be moved into the queue without passing through memory.
         let mut rest = write;
         if !self.ftl.admit(&mut rest) {
             self.blocked.push_back(rest);
@@ -92,8 +92,7 @@ impl<D: Defects> Ssd<D> {
         if self.ftl.is_write_through() { self.complete_through(leaf, end) } else { Some(end) }
     }
 
-    /// Transfers the data of a write to the buffer. Returns the earliest time at which the command may
-    /// complete.
+    /// Transfers a write's data to the buffer. Returns the earliest time at which the command may complete.
     fn transfer(&mut self, write: &HostWrite) -> u64 {
         let need = self.timing.link_ns(write.bytes());
         let link = if self.timing.link_full_duplex { &mut self.link_down } else { &mut self.link_up };
@@ -105,7 +104,7 @@ impl<D: Defects> Ssd<D> {
         self.ftl.complete_through(leaf, end_ns)
     }
 
-    /// Admits blocked writes in order, as long as the buffer has room.
+    /// Admits blocked writes in order for as long as the buffer has room.
     fn admit_blocked(&mut self) {
         while let Some(write) = self.blocked.pop_front() {
             let now_ns = self.ftl.timeline().now_ns;

@@ -10,7 +10,7 @@ pub const MOST_IN_FLIGHT: u32 = 1 << 16;
 /// Why the driver stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Advance {
-    /// The command with this index completed, or failed if a cause is given.
+    /// The command with this index completed or, if a cause is given, failed.
     Completed { command: usize, cause: Option<Cause> },
     /// The drive has been removed or has lost power, with commands in flight.
     Gone,
@@ -24,13 +24,13 @@ impl<D: Defects> Ssd<D> {
         self.ftl.prepare(commands);
     }
 
-    /// Time at which the drive will disappear; [`NEVER`] if no fault removes it or cuts its power.
+    /// Time at which the drive will disappear; [`NEVER`] if no fault will remove it or cut its power.
     pub(super) fn gone_ns(&self) -> u64 {
         self.faults.gone_ns().unwrap_or(NEVER)
     }
 
-    /// Advances time to the next completion, but not beyond `until_ns`, and not beyond `gone_ns`, when the
-    /// drive disappears. The clock never moves backwards.
+    /// Advances time to the next completion, but not beyond `until_ns` or `gone_ns`, when the drive disappears.
+    /// The clock never moves backwards.
     #[inline(always)]
     pub(super) fn advance(&mut self, until_ns: u64, gone_ns: u64) -> Advance {
         let dies = self.ftl.layout().dies() as usize;
@@ -85,8 +85,8 @@ impl<D: Defects> Ssd<D> {
         debug_assert_eq!(stopped, Advance::Limit, "a command is in flight");
     }
 
-    /// Lets the commands in flight complete without counting them, except for writes that wait for the
-    /// buffer. If the drive disappears, all of them are dropped.
+    /// Lets the commands in flight complete without counting them, except writes that wait for the buffer. If
+    /// the drive disappears, all of them are dropped.
     pub(super) fn drain_in_flight(&mut self) {
         // If the drive has disappeared, the blocked commands may already have failed.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);

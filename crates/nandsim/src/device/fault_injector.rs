@@ -1,4 +1,4 @@
-//! Fault injection as a layer over the drive: if there are no faults, the drive behaves exactly as if this
+//! Fault injection as a layer above the drive: if there are no faults, the drive behaves exactly as if this
 //! file did not exist.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl FaultInjector {
         self.injected.as_deref().filter(|_| self.enabled)
     }
 
-    /// Returns whether any command may be affected.
+    /// Returns whether faults may affect any command.
     pub(super) fn is_active(&self) -> bool {
         self.active().is_some()
     }
@@ -92,8 +92,8 @@ impl FaultInjector {
         }
     }
 
-    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time when the
-    /// host is informed of the failure.
+    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time at which the
+    /// host learns of the failure.
     pub(super) fn strike(
         &mut self,
         (leaf, now_ns): (usize, u64),
@@ -128,7 +128,7 @@ impl FaultInjector {
         }
     }
 
-    /// The results of reads when data is verified.
+    /// The results of reads while data is checked.
     pub(super) fn found_data(&mut self) -> FoundData {
         self.injected.as_deref_mut().map(|injected| injected.data.take_found()).unwrap_or_default()
     }

@@ -46,7 +46,7 @@ impl Health {
 pub struct Smart {
     /// Temperature in degrees Celsius.
     pub temperature_c: i64,
-    /// Percentage of the rated erases used; may exceed 100, as the NVMe specification allows.
+    /// Percentage of the rated erases that has been used; may exceed 100, as the NVMe specification allows.
     pub percentage_used: u64,
     /// Thousands of 512-byte units read by the host, rounded up.
     pub data_units_read: u64,
@@ -66,6 +66,6 @@ pub struct Smart {
     pub unsafe_shutdowns: u64,
     /// Commands that failed because the flash could not be read or written.
     pub media_errors: u64,
-    /// Whether the drive is throttled now, by its temperature or by an injected fault.
+    /// Whether the drive is throttled now, because of its temperature or an injected fault.
     pub throttled: bool,
 }

@@ -28,21 +28,20 @@ pub struct Load {
     pub threads: u16,
     /// Number of commands that each thread keeps in flight; at least 1.
     pub queue_depth: u16,
-    /// The part of the drive that may be accessed; it starts on a logical block.
+    /// The part of the drive that may be accessed; it starts at a logical block.
     pub span: Span,
     /// When to end.
     pub until: Until,
     /// Seed for the access streams.
     pub seed: u64,
-    /// A timed run continues beyond its end until this number of commands has completed; 0 for exactly the
+    /// Minimum number of completed commands, for which a timed run continues beyond its end; 0 for exactly the
     /// requested time.
     pub min_completions: u64,
     /// Length of a tick in ns; 0 for no ticks.
     pub tick_ns: u64,
 }
 
-/// Requested length of a run, in ticks; in runs of at least this length, ticks are never merged, because
-/// tests divide long runs.
+/// Run length, in ticks, from which on ticks are never merged, because tests divide long runs.
 const LONG_TICKS: u64 = 300;
 /// Maximum number of ticks of a shorter run, unless more were requested.
 const MOST_TICKS: u64 = 64;
@@ -55,7 +54,7 @@ impl Load {
     }
 }
 
-/// Commands completed in one direction.
+/// The completed commands of one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Direction {
     /// Number of commands.
@@ -83,7 +82,7 @@ pub struct Tick {
     pub write_bytes: u64,
     /// Sum of read and write latencies in ns.
     pub latency_sum_ns: u64,
-    /// Largest latency of both directions in ns.
+    /// Largest latency in either direction in ns.
     pub latency_max_ns: u64,
 }
 
@@ -127,12 +126,12 @@ pub struct Tally {
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// The failures, if a command failed. After the first failure, no further commands were submitted, and
-    /// the commands in flight completed.
+    /// The failures, if any command failed. After the first failure, no more commands were submitted, and the
+    /// commands in flight completed.
     pub failed: Option<Failed>,
 }
 
-/// The failed commands of a run; they are not included in any [`Direction`].
+/// A run's failed commands, which are not included in any [`Direction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed {
     /// The first failure.
@@ -172,7 +171,7 @@ impl Failed {
 }
 
 impl Tally {
-    /// Merges the ticks of a short run that was extended until there are at most 64, or at most one more than were
+    /// If a short run was extended, merges its ticks until there are at most 64, or at most one more than were
     /// requested. Returns the new length of a tick; the last tick may be shorter.
     pub fn limit_ticks(&mut self, load: &Load) -> u64 {
         let requested = match load.until {
@@ -199,13 +198,13 @@ impl Tally {
         self.end_ns - self.start_ns
     }
 
-    /// Returns commands of both directions per second of virtual time; 0 for an empty run.
+    /// Returns commands in both directions per second of virtual time; 0 for an empty run.
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second(self.read.ios + self.write.ios, self.elapsed_ns())
     }
 
-    /// Returns bytes of both directions per second of virtual time; 0 for an empty run.
+    /// Returns bytes in both directions per second of virtual time; 0 for an empty run.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         per_second(self.read.bytes + self.write.bytes, self.elapsed_ns())

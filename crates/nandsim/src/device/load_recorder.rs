@@ -1,4 +1,4 @@
-//! Records the load that a drive receives, to check the figures that a load engine reports.
+//! Records the load that a drive receives, as a check on the figures that a load engine reports.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct LoadRecorder {
     pub write_bytes: u64,
     /// Number of commands by length in bytes.
     pub sizes: BTreeMap<u32, u64>,
-    /// The first 4096 lengths in order of arrival, without consecutive duplicates.
+    /// The first 4096 command lengths in order of arrival, without consecutive duplicates.
     pub sizes_in_order: Vec<u32>,
     /// Number of commands that start in each 64th of the capacity.
     pub parts: [u64; PARTS],
@@ -81,8 +81,8 @@ impl LoadRecorder {
         self.alignments.iter().position(|&n| n > 0).map(|shift| 1 << shift)
     }
 
-    /// Records a command of a drive of `capacity_bytes` that arrives at `now_ns`, when `in_flight` commands are in
-    /// flight, including itself.
+    /// Records a command that arrives at `now_ns` on a drive of `capacity_bytes`, when `in_flight` commands,
+    /// including this one, are in flight.
     pub(super) fn record(
         &mut self,
         (read, offset, bytes): (bool, u64, u32),

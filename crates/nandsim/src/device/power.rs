@@ -1,5 +1,4 @@
-//! Power, and everything else that determines whether data in the write buffer survives: faults and the write
-//! cache.
+//! Power and whatever else determines whether data in the write buffer survives: faults and the write cache.
 //!
 //! Data that exists only in a volatile write buffer is lost; everything else survives. The simulator keeps no
 //! older versions of lost data: affected map units read as if they had never been written. The collector
@@ -12,8 +11,8 @@ use crate::{Cause, Defects, Faults, FoundData};
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
 impl<D: Defects> Ssd<D> {
-    /// Replaces the injected faults with `faults`; [`Faults::default`] removes all faults. If a fault will
-    /// cut power to a drive with a volatile buffer, the buffer is flushed first.
+    /// Replaces the injected faults with `faults`; [`Faults::default`] removes all faults. If one of them will
+    /// cut power to a drive with a volatile buffer, flushes the buffer first.
     pub fn inject_faults(&mut self, faults: Faults) {
         let disappears = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
         let loses = self.volatile_buffer && disappears;
@@ -25,8 +24,8 @@ impl<D: Defects> Ssd<D> {
         self.update_inspection();
     }
 
-    /// From now on, checks that reads return the written data. The drive stores no data, but computes where its faults
-    /// change it.
+    /// From now on, checks whether reads return the written data. The drive stores no data; it computes where its
+    /// faults change the data.
     pub fn expect_data(&mut self) {
         self.faults.expect_data();
     }
@@ -44,8 +43,8 @@ impl<D: Defects> Ssd<D> {
 
     /// Turns the drive off and on again. A drive that was removed or lost power becomes available again.
     ///
-    /// When the drive returns, all accepted data is on flash; partial program units are padded. If the drive
-    /// had been removed or had lost power, however, the contents of a volatile buffer are lost. Afterwards,
+    /// When the drive comes back, all accepted data is on flash; partial program units are padded. However, if
+    /// the drive had been removed or had lost power, the contents of a volatile buffer are lost. Afterwards,
     /// the write cache is on.
     pub fn power_cycle(&mut self) {
         self.counters.power_cycles += 1;

@@ -19,7 +19,7 @@ pub struct Command {
 /// A completed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The tag of the command, which is free again.
+    /// The command's tag, which is free again.
     pub tag: usize,
     /// The command.
     pub command: Command,
@@ -31,14 +31,14 @@ pub struct Completion {
     pub failed: Option<Failure>,
 }
 
-/// A command queue of a drive; see [`CommandQueue`].
+/// A drive's command queue; see [`CommandQueue`].
 pub type Queue<'a> = CommandQueue<'a, Sound>;
 
 /// A drive's commands in flight. When the queue is dropped, the commands in flight complete, as at the end of
 /// a timed run.
 ///
-/// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the
-/// same times and leaves the drive in the same state. The collector works ahead only in
+/// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop with the same accesses takes
+/// the same times and leaves the drive in the same state. The collector works ahead only in
 /// [`Ssd::idle`](crate::Ssd::idle).
 pub struct CommandQueue<'a, D: Defects> {
     device: &'a mut Ssd<D>,
@@ -61,8 +61,8 @@ impl<D: Defects> CommandQueue<'_, D> {
     /// Submits `command` now under an unused tag.
     ///
     /// # Panics
-    /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block size,
-    /// or extends beyond the end of the drive. Callers must validate commands.
+    /// Panics if the tag is in use or out of range, or if the command is empty, is not aligned to the logical block
+    /// size, or extends beyond the end of the drive. Callers must validate commands.
     pub fn submit(&mut self, tag: usize, command: Command) {
         let device = &mut *self.device;
         let sector = u64::from(device.logical_block_bytes());
@@ -75,8 +75,8 @@ impl<D: Defects> CommandQueue<'_, D> {
         device.accept(leaf, command.read, offset, command.length_bytes);
     }
 
-    /// Advances time to the next completion. Returns `None` with the clock at `until_ns` if there is no
-    /// completion by then. If nothing is in flight and there is no limit, the clock does not advance.
+    /// Advances time to the next completion. If there is none by `until_ns`, stops the clock there and returns
+    /// `None`. If nothing is in flight and there is no limit, the clock does not advance.
     pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
         let nothing = self.in_flight() == 0;
         if nothing && until_ns == NEVER {
@@ -129,7 +129,7 @@ impl<D: Defects> CommandQueue<'_, D> {
 
 impl<D: Defects> Drop for CommandQueue<'_, D> {
     fn drop(&mut self) {
-        // During a panic, the state of the drive is undefined, and a second panic would abort the process.
+        // During a panic, the drive's state is undefined, and a second panic would abort the process.
         if !std::thread::panicking() {
             self.device.drain_in_flight();
         }

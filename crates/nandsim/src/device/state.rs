@@ -1,4 +1,4 @@
-//! The state of a drive, and read-only access to it.
+//! A drive's state, and read-only access to it.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,15 @@ use crate::ftl::{HostWrite, Translation};
 use crate::link::Link;
 use crate::{Defects, Model, Scale, Sound};
 
-/// A simulated drive with its own virtual clock. `D` determines the defects of its firmware; by default,
-/// there are none.
+/// A simulated drive with its own virtual clock. `D` determines its firmware's defects; by default, there are
+/// none.
 pub struct Ssd<D = Sound> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,
     pub(super) seed: u64,
     logical_block_bytes: u32,
-    /// Whether the buffer loses its contents on a power loss, and can therefore be disabled as a write cache.
+    /// Whether the buffer loses its contents on a power loss and is therefore a write cache that can be
+    /// disabled.
     pub(super) volatile_buffer: bool,
     rated_erases: u32,
     pub(super) controller_free_ns: u64,
@@ -27,7 +28,7 @@ pub struct Ssd<D = Sound> {
     pub(super) link_down: Link,
     /// Writes that are waiting for room in the buffer, in order of arrival.
     pub(super) blocked: VecDeque<HostWrite>,
-    /// Commands accepted and not yet completed.
+    /// Commands that were accepted and have not completed yet.
     pub(super) in_flight: u32,
     /// Counters other than those of the translation layer.
     pub(super) counters: Health,
@@ -36,12 +37,12 @@ pub struct Ssd<D = Sound> {
     pub(super) thermal: Thermal,
     pub(super) faults: FaultInjector,
     pub(super) recorder: Option<Box<LoadRecorder>>,
-    /// Whether each command must be inspected, because of faults, throttling or the load recorder.
+    /// Whether each command must be inspected because of faults, throttling or the load recorder.
     pub(super) inspects: bool,
 }
 
 impl Ssd<Sound> {
-    /// Creates a drive in its fresh state (FOB); `seed` seeds the random variation of its program times.
+    /// Creates a drive in its fresh state (FOB); `seed` determines the random variation of its program times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
         Self::new_in(model, scale, seed, Memory::default())
@@ -222,7 +223,7 @@ impl<D: Defects> Ssd<D> {
     }
 
     /// Checks that both directions of the mapping, the validity bits, the counts, the free list and the write
-    /// buffer agree. Takes time proportional to the capacity.
+    /// buffer agree. This takes time proportional to the capacity.
     ///
     /// # Errors
     /// Returns an error that names the violated invariant and its location.

@@ -1,4 +1,4 @@
-//! Temperature: a first-order lag driven by the load, and the throttling it may cause.
+//! Temperature: a first-order lag driven by the load, and the throttling that it may cause.
 
 use crate::{Model, Scale};
 
@@ -7,7 +7,7 @@ const STEPS: u64 = 64;
 /// Hysteresis: the temperature drop after which throttling ends, in micro-degrees.
 const RELEASE: i64 = 3_000_000;
 
-/// The temperature of a drive, and whether the drive throttles.
+/// A drive's temperature, and whether the drive throttles.
 pub(super) struct Thermal {
     rest: i64,
     rise_per_gb_per_s: i64,
@@ -18,7 +18,7 @@ pub(super) struct Thermal {
     now: i64,
     /// Time of the last update.
     up_to_ns: u64,
-    /// Number of bytes moved until the last update.
+    /// Number of bytes moved up to the last update.
     moved_bytes: u64,
     throttled: bool,
 }
@@ -70,7 +70,7 @@ impl Thermal {
         // 1 byte/ns is 1 GB/s.
         let rise = i128::from(self.rise_per_gb_per_s) * bytes / i128::from(passed_ns);
         let target = self.rest + rise as i64;
-        // After this number of steps, the initial difference is negligible.
+        // After that many steps, the initial difference is negligible.
         for _ in 0..steps.min(32 * STEPS) {
             self.now += (target - self.now) / STEPS as i64;
         }

@@ -1,9 +1,9 @@
-//! Times of the controller and the host link, converted to the integers that the simulator uses.
+//! Controller and host link times, converted to the integers that the simulator uses.
 
 use crate::timeline::ns;
 use crate::{Model, Scale};
 
-/// Times of a command outside the flash, in ns unless the name says otherwise.
+/// Times that a command spends outside the flash, in ns unless the name says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     /// The divisor n of the scale 1/n.
@@ -36,7 +36,7 @@ impl Timing {
         }
     }
 
-    /// Returns the time in ns to transfer `bytes` over the host link.
+    /// Returns the time in ns that it takes to transfer `bytes` over the host link.
     #[inline]
     pub(super) fn link_ns(&self, bytes: u32) -> u64 {
         (u64::from(bytes) * self.link_ns_per_64k) >> 16

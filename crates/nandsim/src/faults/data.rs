@@ -1,4 +1,4 @@
-//! Faults of the data: commands succeed, but reads return data that differs from what was written.
+//! Data faults: commands succeed, but reads return data that differs from what was written.
 
 use std::ops::Range;
 
@@ -22,18 +22,18 @@ pub enum DataDefect {
     Lost,
 }
 
-/// Data that differed from the written data when it was read.
+/// Data that, when it was read, differed from what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongData {
-    /// First affected byte of the read.
+    /// First affected byte in the read.
     pub offset_bytes: u64,
-    /// Number of affected bytes of the read.
+    /// Number of affected bytes in the read.
     pub length_bytes: u32,
     /// How the data was changed.
     pub defect: DataDefect,
 }
 
-/// Results of the reads since the last call.
+/// Results of reads since the last call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoundData {
     /// Number of reads with wrong data.

@@ -23,13 +23,13 @@ PLACE and SIZE have a unit or are a percentage of the capacity (10GB, 25%), TIME
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("fault '{fault}': {problem}")]
 pub struct FaultError {
-    /// The fault as specified.
+    /// The fault as the user specified it.
     pub fault: String,
-    /// The key that is wrong, and the allowed values.
+    /// The key with the error, and the allowed values.
     pub problem: String,
 }
 
-/// The keys of one fault; each is removed when it is used.
+/// A fault's keys; each is removed when it is used.
 struct Keys<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Keys<'a> {
@@ -147,7 +147,7 @@ impl Faults {
     }
 }
 
-/// Parses a rate, written as a size per second.
+/// Parses a rate, which is written as a size per second.
 fn rate_bytes(text: &str) -> Result<u64, String> {
     let size = text.trim_end_matches("/s");
     match size.bytes().all(|byte| byte.is_ascii_digit()) {

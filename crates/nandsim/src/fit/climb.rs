@@ -1,15 +1,15 @@
-//! A random hill climb: perturbs the keys of a model and keeps the changes that improve the fit.
+//! A random hill climb: perturbs a model's keys and keeps the changes that improve the fit.
 
 use stdx::Rng;
 
 use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, and smaller errors count less, because there is little to gain in a
-/// cell that already fits well.
+/// An error of this size counts half, and smaller ones count less, because there is little to gain in a cell
+/// that already fits well.
 const CLOSE: f64 = 0.15;
 /// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima depend on chance, and
-/// times were read off a printed curve.
+/// times were read off a printed curve, so these kinds weigh less.
 const SHARES: [(Kind, f64); 5] = [
     (Kind::Saturation, 0.15),
     (Kind::Throughput, 0.25),
@@ -23,8 +23,8 @@ const HOPELESS: f64 = 1.1;
 /// Parameters of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit<'a> {
-    /// Scales of the simulated drive; at least one. The mean over all scales is fitted, to avoid fitting the
-    /// noise of a single scale.
+    /// Scales of the simulated drive; at least one. The fit uses the mean over all scales, so as not to fit the
+    /// noise at a single scale.
     pub scales: &'a [Scale],
     /// Rounds of cells in each trial.
     pub rounds: u32,
@@ -37,8 +37,8 @@ pub struct Fit<'a> {
 }
 
 /// Fits the timing and the spare flash of `start` to `measured`, using only [`FITTED_MIXES`](super::FITTED_MIXES)
-/// and the figures other than IOPS cells. Calls `on_better` with the score at the first scale after each trial
-/// that improves the fit; the climb stops if it returns false.
+/// and the figures other than IOPS cells. After each trial that improves the fit, calls `on_better` with the
+/// score at the first scale; the climb stops if it returns false.
 ///
 /// # Panics
 /// Panics if there is no scale.
@@ -102,15 +102,15 @@ fn mean(errors: &[f64]) -> f64 {
     errors.iter().map(|&error| counted(error)).sum::<f64>() / errors.len().max(1) as f64
 }
 
-/// Returns the weight of an error: roughly its square if it is small, and never more than 1, so that a hopeless
-/// cell does not dominate. The weight increases strictly with the error.
+/// Returns the weight of an error: roughly the square of a small error, and never more than 1, so that a
+/// hopeless cell does not dominate. It increases strictly with the error.
 fn counted(error: f64) -> f64 {
     let error = error.min(1e6);
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// Relative size of changes to keys, used in rotation: large steps find other optima, and small steps refine
-/// the current optimum.
+/// Relative sizes of changes to keys, used in rotation: large steps find other optima, and small steps refine
+/// the current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
 /// A key that a fit may change.
@@ -119,7 +119,7 @@ enum Key<'a> {
     Whole(&'a mut u64),
 }
 
-/// Returns the names of the model keys that a fit may change, as in the model's file, such as
+/// Returns the names of the model keys that a fit may change, as they appear in the model's file:
 /// `timing.program_us`.
 #[must_use]
 pub fn movable_keys(model: &Model) -> Vec<&'static str> {
@@ -161,7 +161,7 @@ fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
     keys
 }
 
-/// Returns a copy of the model in which about a third of the keys are changed, except for those in `keep`.
+/// Returns a copy of the model in which about a third of the keys, none of them in `keep`, are changed.
 fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     let mut next = model.clone();
     let reach = REACH[step as usize % REACH.len()];

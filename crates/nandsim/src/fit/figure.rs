@@ -8,9 +8,9 @@ use super::{Measured, error};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// IOPS of the write saturation test.
+    /// IOPS in the write saturation test.
     Saturation,
-    /// Times and drive fills of the write saturation test, read off a printed curve.
+    /// Times and drive fills in the write saturation test, read off a printed curve.
     Time,
     /// Sequential rates.
     #[default]
@@ -44,7 +44,7 @@ impl Figure {
         Self { name, kind, unit: unit.to_owned(), measured, simulated: rounded(simulated) }
     }
 
-    /// Returns the ratio by which the simulated value is off, minus one; 0 is an exact match.
+    /// Returns the factor by which the simulated value is off, minus one; 0 is an exact match.
     #[must_use]
     pub fn error(&self) -> f64 {
         error(self.measured, self.simulated)
@@ -57,13 +57,13 @@ fn rounded(value: f64) -> f64 {
     (value * digits).round() / digits
 }
 
-/// The cells of an IOPS test that have the same block size.
+/// The cells of an IOPS test with the same block size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// Length of each command in bytes.
     pub block_bytes: u32,
-    /// Percentage of reads of each cell.
+    /// Percentage of reads in each cell.
     pub read_percents: Vec<u8>,
     /// Measured IOPS.
     pub measured: Vec<f64>,
@@ -72,7 +72,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The measured cells in rows, with the simulated IOPS in the same order.
+    /// Returns the measured cells in rows, with the simulated IOPS in the same order.
     #[must_use]
     pub fn of(measured: &Measured, iops: &[f64]) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();

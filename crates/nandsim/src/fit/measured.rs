@@ -1,4 +1,4 @@
-//! Measurements of a drive, and the test parameters that were used for them.
+//! Measurements of a drive, and the test parameters used for them.
 
 /// Read percentage of each column in a table of measured IOPS.
 pub(super) const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
@@ -31,10 +31,10 @@ impl Demand {
     }
 }
 
-/// The part of a drive that was accessed: evenly spaced segments of equal size.
+/// The part of a drive that the test accessed: evenly spaced segments of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActiveRange {
-    /// Total bytes accessed at scale 1.
+    /// Total bytes in all segments at scale 1.
     pub bytes: u64,
     /// Number of segments at scale 1.
     pub segments: u32,
@@ -45,11 +45,11 @@ pub struct ActiveRange {
 pub struct Saturation {
     /// Commands in flight.
     pub demand: Demand,
-    /// IOPS of the first minute.
+    /// IOPS in the first minute.
     pub fresh_iops: f64,
     /// Steady-state IOPS.
     pub steady_iops: f64,
-    /// Start and end of the simulated steady state, in drive fills.
+    /// Start and end of steady state in the simulation, in drive fills.
     pub steady_fills: (f64, f64),
     /// Time in minutes and in drive fills when the rate first dropped.
     pub drop: (f64, f64),
@@ -64,7 +64,7 @@ pub struct Throughput {
     pub block_bytes: u32,
     /// Commands in flight.
     pub demand: Demand,
-    /// Whether the drive was first filled twice, as the PTS requires but TKperf does not do.
+    /// Whether the drive was first filled twice, which the PTS requires but TKperf does not do.
     pub preconditioned: bool,
     /// Throughput of reads and writes in MB/s.
     pub mb_per_s: [f64; 2],
@@ -88,11 +88,9 @@ pub struct Latency {
 pub struct Measured {
     /// Number of commands in flight in the IOPS test.
     pub demand: Demand,
-    /// Length of a cell of the IOPS and throughput tests at scale 1 in ns; a cell of the latency test takes a
-    /// minute.
+    /// Length of a cell in the IOPS and throughput tests at scale 1 in ns; a latency cell takes a minute.
     pub cell_ns: u64,
-    /// The part of the drive that the cells accessed, except in the write saturation test; `None` for the
-    /// whole drive.
+    /// The part of the drive that all tests except write saturation accessed; `None` for the whole drive.
     pub active_range: Option<ActiveRange>,
     /// The cells of the IOPS test.
     pub cells: Vec<Cell>,

@@ -7,28 +7,28 @@ use super::figure::Kind;
 use super::{Demand, Figure, Measured, Saturation, Throughput};
 use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
-/// Minimum number of completions in a cell per command in flight, even if the scaled time is shorter.
+/// Minimum number of completions in a cell per command in flight, even if they take longer than the scaled
+/// time.
 const COMPLETIONS: u64 = 20;
-/// The same minimum for a throughput cell, which may have a thousand commands in flight.
+/// The corresponding minimum for a throughput cell, which may have a thousand commands in flight.
 const STREAM_COMPLETIONS: u64 = 2;
-/// Minimum number of completions of a latency cell.
+/// Minimum number of completions in a latency cell.
 const LATENCIES: u64 = 1000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
-/// Read percentages of the latency test, in the order of the PTS.
+/// Read percentages in the latency test, in PTS order.
 const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
 /// Maximum number of rounds in the throughput and latency tests.
 const ROUNDS: u32 = 5;
-/// Number of minutes in which a drive is fresh. This constant and the following ones define the times of the write
-/// saturation test in the same way as reports do (docs/reference/tests.md), so that they can be compared with the
-/// published values.
+/// Number of minutes in which a drive is fresh. This constant and the next ones define the times in the write
+/// saturation test as reports do (docs/reference/tests.md), so that they can be compared with published values.
 const FRESH_MINUTES: usize = 60;
-/// A drop must last for at least the first number of minutes within the second number.
+/// A drop must last for at least N of the M minutes after it: (N, M).
 const DROP_LASTS: (usize, usize) = (5, 6);
 /// Length of the moving average in minutes.
 const AVERAGE_MINUTES: usize = 10;
-/// Largest relative deviation of the moving average from the steady state.
+/// Largest relative deviation of the moving average from the steady rate.
 const STEADY_WITHIN: f64 = 0.1;
 
 /// The simulated counterpart of a set of measurements.
@@ -49,8 +49,8 @@ struct Bench<'a> {
     rounds: u32,
 }
 
-/// Runs `rounds` rounds of the measured cells, and all other measurements; each cell is the mean of the last two
-/// rounds. Times and amounts are divided by the scale.
+/// Runs `rounds` rounds of the measured cells, and all other measurements; a cell's result is the mean of the
+/// last two rounds. Times and amounts are divided by the scale.
 ///
 /// # Panics
 /// Panics if the measurements do not apply to this drive: they have no cells, or blocks smaller than its
@@ -101,7 +101,7 @@ impl Bench<'_> {
         Span::contiguous(0, self.ssd.capacity_bytes())
     }
 
-    /// Returns random 4 KiB writes to the whole drive.
+    /// Returns a load of random 4 KiB writes to the whole drive.
     fn load(&self, demand: Demand, until: Until) -> Load {
         Load {
             order: Order::Random,
@@ -125,7 +125,7 @@ impl Bench<'_> {
         Until::ForNs(ns / self.divisor)
     }
 
-    /// Purges the drive and writes it twice.
+    /// Purges the drive and fills it twice.
     fn precondition(&mut self) {
         self.ssd.purge();
         let capacity = self.ssd.capacity_bytes();
@@ -207,7 +207,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns the part of the drive that the cells access.
+    /// Returns the part of the drive that cells access.
     fn touched(&self) -> Span {
         let whole = self.whole();
         let Some(range) = self.measured.active_range else { return whole };
@@ -248,7 +248,7 @@ impl Bench<'_> {
         sums.iter().map(|sum| sum / f64::from(rounds.min(2))).collect()
     }
 
-    /// Runs the whole latency test, and adds the figures of the cells that were measured.
+    /// Runs the whole latency test, and adds the figures for the measured cells.
     fn respond(&mut self, figures: &mut Vec<Figure>) {
         self.precondition();
         let (span, demand) = (self.touched(), Demand { threads: 1, queue_depth: 1 });
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(first_drop(&[1_050.0; 20], 1_000.0), None);
     }
 
-    /// At 1/64, the transfers left over from a cell of 1 MiB reads take a quarter of the next cell.
+    /// At 1/64, the transfers left over from a cell with 1 MiB reads take a quarter of the next cell.
     #[test]
     fn a_cell_is_not_delayed_by_transfers_of_the_previous_one() {
         let model = Model::named("sata-eslc-2012").unwrap();

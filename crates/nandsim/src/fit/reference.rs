@@ -7,14 +7,14 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const CLIENT_RANGE: ActiveRange = ActiveRange { bytes: 16 << 30, segments: 2048 };
 const LARGE: u32 = 1 << 20;
 const SMALL: u32 = 128 << 10;
-/// Throughput as printed by TKperf in MB/s, which are in fact MiB/s.
+/// Throughput as TKperf prints it: labelled MB/s, but actually in MiB/s.
 const PRINTED: f64 = 1.048_576;
 
 /// The measurements to which a model was fitted.
 struct Reference {
     model: &'static str,
     table: &'static str,
-    /// Demand of the IOPS test, and length of its cells in seconds.
+    /// Demand in the IOPS test, and the length of its cells in seconds.
     cells: (Demand, u64),
     active_range: Option<ActiveRange>,
     saturation: Option<Saturation>,
@@ -28,12 +28,12 @@ const fn demand(threads: u16, queue_depth: u16) -> Demand {
 
 const TWO_BY_SIXTEEN: Demand = demand(2, 16);
 
-/// A throughput test of the PTS.
+/// A PTS throughput test.
 const fn standard(block_bytes: u32, demand: Demand, mb_per_s: [f64; 2]) -> Throughput {
     Throughput { block_bytes, demand, preconditioned: true, mb_per_s }
 }
 
-/// A TKperf throughput test, in the unit that TKperf prints.
+/// A TKperf throughput test, in the unit in which TKperf prints.
 const fn tkperf(block_bytes: u32, mib_per_s: [f64; 2]) -> Throughput {
     let mb_per_s = [mib_per_s[0] * PRINTED, mib_per_s[1] * PRINTED];
     Throughput { block_bytes, demand: TWO_BY_SIXTEEN, preconditioned: false, mb_per_s }
@@ -184,7 +184,7 @@ const REFERENCES: &[Reference] = &[
 ];
 
 impl Measured {
-    /// Returns the measurements that the built-in model with this name was fitted to; `None` for an
+    /// Returns the measurements to which the built-in model with this name was fitted; `None` for an
     /// uncalibrated model.
     #[must_use]
     pub fn of_model(name: &str) -> Option<Self> {

@@ -1,9 +1,9 @@
 //! Timing of dies and channels.
 //!
 //! A read is scheduled on its die after all operations already scheduled there. Program and erase operations
-//! are queued instead: each is scheduled only when the previous one completes, so reads that have arrived by
-//! then go first, but later reads do not. By default, a die is busy until its transfer ends, so reads and
-//! writes share one bottleneck, as on real drives.
+//! are queued: each is scheduled only when the previous one completes, so that reads that have arrived by then
+//! go first, but later ones do not. By default, a die is busy until its transfer ends, so reads and writes
+//! share one bottleneck, as on real drives.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::link::Link;
 
 #[derive(Debug, Clone, Copy)]
 enum Job {
-    /// A program operation, the number of write buffer slots that it frees, and the command that waits for
+    /// A program operation, with the number of write buffer slots that it frees and the command that waits for
     /// it.
     Program {
         frees: u32,
@@ -33,22 +33,22 @@ struct Op {
     job: Job,
 }
 
-/// Used in place of an event leaf if no command waits for a program operation.
+/// Takes the place of an event leaf if no command waits for a program operation.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Result of completing a program or erase operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finished {
-    /// Number of freed slots of the write buffer.
+    /// Number of freed slots in the write buffer.
     pub(crate) freed: u32,
     /// Event leaf of the command that waits for the program operation, or [`NOBODY`].
     pub(crate) leaf: u32,
 }
 
-/// Used in place of a program unit if the next read on the die cannot be sequential.
+/// Takes the place of a program unit if the next read on the die cannot be sequential.
 const NO_UNIT: u32 = u32::MAX;
 
-/// Slots of one program unit that are read together.
+/// Slots in one program unit that are read together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadRange {
     unit: u32,
@@ -80,7 +80,7 @@ struct Die {
     suspends: u32,
     /// End of the last read during a suspension.
     read_ns: u64,
-    /// Program unit that was read last, unless a program or erase operation has started since.
+    /// The program unit read last, unless a program or erase operation has started since.
     last_unit: u32,
     /// The channel; `None` if the die does not share it with other dies, in which case the die's own schedule
     /// is sufficient.
@@ -116,7 +116,7 @@ impl Die {
 }
 
 impl Flash {
-    /// Creates idle flash; `seed` seeds the random variation of the program times.
+    /// Creates idle flash; `seed` determines the random variation of program times.
     pub(crate) fn new(model: &Model, layout: &Layout, seed: u64) -> Self {
         let timing = Timing::new(model, layout);
         let (count, per_channel) = (layout.dies(), layout.dies_per_channel());
@@ -144,12 +144,12 @@ impl Flash {
         self.outstanding = 0;
     }
 
-    /// Returns the time in ns to erase a superblock on one die.
+    /// Returns the time in ns that it takes to erase a superblock on one die.
     pub(crate) fn superblock_erase_ns(&self) -> u64 {
         u64::from(self.timing.erases) * self.timing.erase_ns
     }
 
-    /// Returns a read of `slots` slots of one program unit, starting at `slot`.
+    /// Returns a read of `slots` slots in one program unit, starting at `slot`.
     #[inline(always)]
     pub(crate) fn range(&self, slot: u32, slots: u32) -> ReadRange {
         let timing = &self.timing;
@@ -181,7 +181,7 @@ impl Flash {
         self.dies.iter().map(|die| u64::from(die.frees) + waiting(die)).sum()
     }
 
-    /// Returns whether no operation waits on an idle die and the count of outstanding operations is correct.
+    /// Returns whether no operations wait on idle dies and the count of outstanding operations is correct.
     pub(crate) fn consistent(&self) -> bool {
         let count = |die: &Die| die.waiting.len() as u32 + u32::from(die.end_ns != NEVER);
         self.dies.iter().all(|die| die.end_ns != NEVER || (die.waiting.is_empty() && die.frees == 0))
@@ -217,7 +217,7 @@ impl Flash {
         end
     }
 
-    /// Reads for the host: same as [`read`](Self::read), but may suspend a program operation.
+    /// Reads for the host: same as [`read`](Self::read), but the read may suspend a program operation.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         if at_ns >= self.dies[die].yields_ns {
@@ -246,7 +246,7 @@ impl Flash {
         end
     }
 
-    /// Transfers one more slot of the program unit that was sensed last on `die`. Returns the end in ns.
+    /// Transfers one more slot of the program unit sensed last on `die`. Returns the end in ns.
     #[inline]
     pub(crate) fn read_again(&mut self, die: usize, at_ns: u64) -> u64 {
         let die = &mut self.dies[die];
@@ -267,7 +267,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Same as [`program`](Self::program), for host data that the command on an event leaf waits for.
+    /// Same as [`program`](Self::program), but for host data that the command on an event leaf waits for.
     #[inline]
     pub(crate) fn program_for(
         &mut self,
@@ -279,7 +279,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf } }, events);
     }
 
-    /// Same as [`program_for`](Self::program_for), with the timing of the cache.
+    /// Same as [`program_for`](Self::program_for), but with the cache's timing.
     pub(crate) fn program_cache(
         &mut self,
         die: usize,
@@ -349,8 +349,8 @@ impl Flash {
         events.set_die(leaf, end);
     }
 
-    /// Handles the completion of the scheduled operation of `die`: starts the next one and returns the
-    /// result. If the end was postponed, only schedules the event again.
+    /// Handles the completion of the scheduled operation on `die`: starts the next one and returns the result.
+    /// If the end was postponed, only schedules the event again.
     #[inline]
     pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> Finished {
         let end_ns = self.dies[die].end_ns;

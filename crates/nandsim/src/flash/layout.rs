@@ -1,4 +1,4 @@
-//! The division of a model's flash into superblocks, program units and slots, at a given scale.
+//! How a model's flash is divided into superblocks, program units and slots at a given scale.
 
 use super::divisor::Divisor;
 use crate::{Model, Scale};
@@ -7,14 +7,14 @@ use crate::{Model, Scale};
 /// the collector running. They are not part of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
-/// Below this number of superblocks, write amplification depends on their number. Scaling down first reduces the
-/// number of superblocks to this limit, and then their size.
+/// Below this number of superblocks, write amplification depends on their number. Scaling down reduces first the
+/// number of superblocks, to this limit, and then their size.
 const LEAST_SUPERBLOCKS: u32 = 1024;
 
 /// Minimum number of program units per die at any scale, because the collector needs room to work.
 const LEAST_ROWS: u64 = 64;
 
-/// The division of the flash. A slot holds one map unit, a row is one program unit on each die, and a superblock is
+/// How the flash is divided. A slot holds one map unit, a row is one program unit on each die, and a superblock is
 /// one or more rows that are erased as a whole.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     by_die: Divisor,
     dies_per_channel: u32,
     superblock_slots: u32,
-    /// Number of superblocks outside of the SLC cache.
+    /// Number of superblocks outside the SLC cache.
     superblocks: u32,
     /// The superblocks of the SLC cache follow the others.
     cache_superblocks: u32,
@@ -118,12 +118,12 @@ impl Layout {
         self.cache_superblocks
     }
 
-    /// Returns the number of all superblocks.
+    /// Returns the total number of superblocks.
     pub(crate) fn all_superblocks(&self) -> u32 {
         self.superblocks + self.cache_superblocks
     }
 
-    /// Returns the first slot of the cache; on a drive without a cache, a number above all slots.
+    /// Returns the first slot in the cache; on a drive without a cache, a number above all slots.
     #[inline]
     pub(crate) fn cache_start(&self) -> u32 {
         self.cache_start
@@ -134,7 +134,7 @@ impl Layout {
         self.dies << self.unit_shift
     }
 
-    /// Returns the number of superblocks beyond those needed for the user capacity and the reserve.
+    /// Returns the number of superblocks in excess of the user capacity and the reserve.
     pub(crate) fn spare_superblocks(&self) -> u32 {
         self.superblocks - RESERVE - self.map_units.div_ceil(self.superblock_slots)
     }

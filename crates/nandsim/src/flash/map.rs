@@ -15,12 +15,12 @@ const GROUP: usize = 128;
 pub(crate) struct Map {
     /// Physical slot of each map unit.
     l2p: Vec<u32>,
-    /// Map unit last written to each slot; meaningful only if the slot is valid.
+    /// The map unit last written to each slot; meaningful only if the slot is valid.
     p2l: Vec<u32>,
     bits: Vec<u64>,
-    /// Number of valid slots of each superblock.
+    /// Number of valid slots in each superblock.
     valid: Vec<u32>,
-    /// A lower bound for each group: no eligible superblock of the group has fewer valid slots. Sealing a
+    /// A lower bound for each group: no eligible superblock in the group has fewer valid slots. Sealing a
     /// superblock may reduce the bound of its group.
     fewest: Vec<u32>,
     /// Number of mapped units.
@@ -32,9 +32,10 @@ pub(crate) struct Map {
 /// Memory hooks for the large mapping tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Called with the memory of each table before it is initialized, to advise the kernel how it will be used.
+    /// Called with each table's memory before it is initialized, to advise the kernel how the table will be
+    /// used.
     pub advise: fn(Range<*const u8>),
-    /// Prefetches the cache line at an address without waiting. If there is no such hook, several entries are
+    /// Prefetches the cache line at an address without waiting. Without this hook, several entries are
     /// prefetched at once, to the same effect.
     pub fetch: Option<fn(*const u8)>,
 }
@@ -94,7 +95,7 @@ impl Map {
         self.p2l[slot as usize]
     }
 
-    /// Returns the number of valid slots of a superblock.
+    /// Returns the number of valid slots in a superblock.
     #[inline]
     pub(crate) fn valid_slots(&self, superblock: u32) -> u32 {
         self.valid[superblock as usize]
@@ -119,8 +120,8 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// Among the eligible superblocks, returns the first with the fewest valid slots, and its number of valid
-    /// slots. Groups that cannot contain this superblock are skipped.
+    /// Returns the first eligible superblock with the fewest valid slots, and the number of its valid slots.
+    /// Groups that cannot contain this superblock are skipped.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {
             let (mut group, mut least) = (0, u32::MAX);
@@ -145,14 +146,13 @@ impl Map {
         }
     }
 
-    /// Returns whether the lower bound of its group is correct for the superblock. The superblock must be
-    /// eligible.
+    /// Returns whether the lower bound of the superblock's group holds for it. The superblock must be eligible.
     pub(crate) fn is_bounded(&self, superblock: u32) -> bool {
         let superblock = superblock as usize;
         self.fewest[superblock / GROUP] <= self.valid[superblock]
     }
 
-    /// Returns all entries of the mapping table, and the number of valid slots of each superblock, for a
+    /// Returns all entries in the mapping table, and the number of valid slots in each superblock, for a
     /// fingerprint.
     pub(crate) fn words(&self) -> impl Iterator<Item = u32> {
         self.l2p.iter().chain(&self.valid).copied()
@@ -245,8 +245,8 @@ impl Map {
         self.mark_valid(unit, slot);
     }
 
-    /// Moves the contents of the valid slot `from` to the unused slot `to`. Because the previous slot is
-    /// known, the entry of the map unit is written without being read, which would stall.
+    /// Moves the contents of the valid slot `from` to the unused slot `to`. Because the previous slot is known,
+    /// the map unit's entry is written without being read first, which would stall.
     #[inline]
     pub(crate) fn relocate(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -267,7 +267,7 @@ impl Map {
     }
 
     /// Updates the bits and counts after [`move_entry`](Self::move_entry). The slots in the bitmap `moved`, which
-    /// starts at `first`, are in the superblock `from`; the slots from `to` to `end` are in another superblock.
+    /// starts at `first`, are in the superblock `from`; those from `to` to `end` are in another superblock.
     #[inline]
     pub(crate) fn commit_moves(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;
@@ -304,8 +304,8 @@ impl Map {
         }
     }
 
-    /// Returns the valid slots between `from` and `end` that share a bitmap word with the first of them: the
-    /// first slot of that word, and its bits.
+    /// Returns the first bitmap word with valid slots between `from` and `end`: the word's first slot, and the
+    /// bits of these valid slots.
     #[inline]
     pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<(u32, u64)> {
         let mut word = from as usize / 64;

@@ -1,4 +1,4 @@
-//! Times of flash operations, converted to the integers that the simulator uses.
+//! Flash operation times, converted to the integers that the simulator uses.
 
 use super::layout::Layout;
 use crate::Model;
@@ -15,7 +15,7 @@ pub(super) struct Timing {
     /// The first slot of the cache.
     pub(super) cache_start: u32,
     pub(super) cache_sense_ns: u64,
-    /// Program time in the cache, which has no spread.
+    /// Program time in the cache, where it does not vary.
     pub(super) cache_program_ns: u64,
     /// Overhead of a read that suspends a program operation; 0 disables suspension.
     pub(super) suspend_ns: u64,
@@ -23,7 +23,7 @@ pub(super) struct Timing {
     pub(super) read_ahead: bool,
     pub(super) dies: u32,
     pub(super) erase_ns: u64,
-    /// Erases per superblock on each die.
+    /// Number of erases per superblock on each die.
     pub(super) erases: u32,
     /// Whether a die is busy until its data has been transferred.
     pub(super) held: bool,

@@ -10,7 +10,7 @@ use crate::flash::{Finished, Flash, Layout, Map, Memory, NOBODY};
 use crate::timeline::Timeline;
 use crate::{Defects, Model, Scale, defects::Defect};
 
-/// The state of a drive below its translation layer.
+/// A drive's state below its translation layer.
 pub(super) struct BlockManager<D> {
     pub(super) layout: Layout,
     pub(super) policy: Policy,
@@ -22,7 +22,7 @@ pub(super) struct BlockManager<D> {
     /// The superblock to which the collector copies data.
     pub(super) copies: OpenSuperblock,
     pub(super) victim: Option<Victim>,
-    /// Credit of a ring towards skipping a superblock without garbage, in 1/65,536.
+    /// A ring's credit towards skipping a superblock without garbage, in 1/65,536.
     pub(super) ring_credit: u32,
     /// Number of copies that the collector still owes for the host's writes.
     pub(super) owed: u32,
@@ -112,13 +112,13 @@ impl<D: Defects> BlockManager<D> {
         self.host.filled = 0;
     }
 
-    /// Sends the open program unit of `open` to its die, full or not. Its data belongs to the current
+    /// Sends the open program unit of `open` to its die, full or not. The unit's data belongs to the current
     /// command.
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);
-        // A full unit may have waited for the next slot, so it must not be sent at the earlier time when its
-        // data was ready.
+        // A full unit may have waited for the next slot, so it must not be sent as of the time when its data
+        // was ready.
         let (ready_ns, frees) = (open.ready_ns.max(self.timeline.now_ns), open.filled);
         let leaf = self.write_through.as_mut().map_or(NOBODY, WriteThrough::begin_program);
         if let Some(unprogrammed) = &mut self.unprogrammed {
@@ -140,8 +140,8 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Accounts for the changes that a write command makes to the mapping table. They are programmed in whole
-    /// units, on each die in turn.
+    /// Accounts for the changes that a write command makes to the mapping table. The changes are programmed in
+    /// whole units, on each die in turn.
     pub(super) fn write_table(&mut self, ready_ns: u64) {
         let (bytes, die) = &mut self.table;
         *bytes += self.policy.map_bytes_per_write;
@@ -153,7 +153,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Marks a full superblock outside of the cache as sealed.
+    /// Marks a full superblock outside the cache as sealed.
     pub(super) fn seal(&mut self, full: OpenSuperblock) {
         let Some(superblock) = self.superblocks.filled_by(full) else { return };
         self.superblocks.set(superblock, SuperblockState::Sealed);
@@ -187,8 +187,8 @@ impl<D: Defects> BlockManager<D> {
         self.map.unmap(unit);
     }
 
-    /// Discards host data that exists only in the buffer: data of program operations that have not completed,
-    /// and of the open program units of the host's superblock and of `log`.
+    /// Discards host data that exists only in the buffer: the data of program operations that have not
+    /// completed, and of the open program units in the host's superblock and in `log`.
     pub(super) fn lose_buffer(&mut self, log: &mut OpenSuperblock) {
         let Some(unprogrammed) = self.unprogrammed.as_deref() else { return };
         let filling = [self.host, *log].map(|open| open.next - open.filled..open.next);

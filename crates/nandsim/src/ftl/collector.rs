@@ -1,4 +1,4 @@
-//! The garbage collector. The collector is paced by the host's writes, and works ahead of them in idle time.
+//! The garbage collector, which is paced by the host's writes and works ahead of them in idle time.
 
 use super::block_manager::BlockManager;
 use super::superblocks::SuperblockState;
@@ -6,8 +6,8 @@ use super::victim::Victim;
 use crate::defects::{Defect, Defects};
 
 impl<D: Defects> BlockManager<D> {
-    /// Called for each map unit written: copies a proportional number, so that space is freed as fast as it is
-    /// used.
+    /// Called for each map unit written: copies a proportional number of map units, so that space is freed as
+    /// fast as it is used.
     #[inline]
     pub(super) fn pace_collector(&mut self) {
         if self.superblocks.free.len() >= self.policy.collect_below as usize {
@@ -72,8 +72,8 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.set(superblock, SuperblockState::Victim);
         let mut victim = Victim::new(&self.layout, superblock, valid);
         if self.policy.ring {
-            // In ring order, some victims contain no garbage, so the pace depends on the share of valid data on
-            // the whole drive.
+            // In ring order, some victims contain no garbage, so the pace depends on the share of valid data
+            // across the whole drive.
             let slots = u64::from(self.layout.superblocks()) * u64::from(self.layout.superblock_slots());
             let garbage = slots.saturating_sub(self.map.mapped().into()).max(1) as u32;
             let shift = self.map.mapped().checked_ilog2().unwrap_or(0).saturating_sub(24);
@@ -91,9 +91,9 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// Returns a superblock without valid slots, as left by sequential overwrites, because freeing it takes no
-    /// copies; otherwise, returns the oldest superblock. A share of the superblocks without garbage is skipped,
-    /// and moved to the end of the queue.
+    /// Returns a superblock without valid slots, if sequential overwrites have left one, because freeing it
+    /// takes no copies; otherwise, returns the oldest superblock. A share of the superblocks without garbage is
+    /// skipped, and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         if let Some(empty) = self.empty_one() {
             let place = self.superblocks.sealed.iter().position(|&sealed| sealed == empty);
@@ -130,7 +130,7 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.sealed.remove(place)
     }
 
-    /// Copies up to `most` valid slots of the victim, and frees it if none is left.
+    /// Copies up to `most` valid slots of the victim, and frees it if none are left.
     fn copy(&mut self, most: u32) {
         let Some(mut victim) = self.victim.take() else { return };
         let early = u32::from(self.defects.strikes(Defect::FreesTooEarly, self.timeline.now_ns));
@@ -150,7 +150,8 @@ impl<D: Defects> BlockManager<D> {
         self.victim = Some(victim);
     }
 
-    /// Copies between one and `most` valid slots of `victim` and returns the number copied; 0 if none is valid.
+    /// Copies between one and `most` valid slots of `victim` and returns the number copied; 0 if none are
+    /// valid.
     #[inline]
     pub(super) fn copy_some(&mut self, victim: &mut Victim, most: u32) -> u32 {
         let Some((word, valid)) = self.map.next_valid(victim.cursor, victim.end) else { return 0 };

@@ -6,9 +6,9 @@ pub(crate) struct HostWrite {
     leaf: u32,
     pub(super) next_unit: u32,
     pub(super) end_unit: u32,
-    /// Whether the first remaining unit is written only partly.
+    /// Whether the first remaining unit is only partly written.
     pub(super) partial_head: bool,
-    /// Whether the last unit is written only partly.
+    /// Whether the last unit is only partly written.
     pub(super) partial_tail: bool,
     /// Time at which the data accepted so far has arrived and been merged.
     pub(super) ready_ns: u64,
@@ -16,8 +16,8 @@ pub(crate) struct HostWrite {
 }
 
 impl HostWrite {
-    /// Returns a write of `bytes` bytes at `offset` by the command on event leaf `leaf`, in map units of `1
-    /// << map_unit_shift` bytes.
+    /// Returns a write of `bytes` bytes at `offset` for the command on event leaf `leaf`; map units have
+    /// `1 << map_unit_shift` bytes.
     #[inline]
     pub(crate) fn new(leaf: u32, offset: u64, bytes: u32, map_unit_shift: u32) -> Self {
         let inside = (1u64 << map_unit_shift) - 1;
@@ -39,7 +39,7 @@ impl HostWrite {
         self.end_unit - self.next_unit
     }
 
-    /// Returns the same write, with data that arrives no earlier than `ready_ns`.
+    /// Returns the same write, but with data that arrives no earlier than `ready_ns`.
     #[inline]
     pub(crate) fn not_before(self, ready_ns: u64) -> Self {
         Self { ready_ns: self.ready_ns.max(ready_ns), ..self }
@@ -51,7 +51,7 @@ impl HostWrite {
         self.leaf
     }
 
-    /// Returns the length of the whole command in bytes.
+    /// Returns the whole command's length in bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes

@@ -1,10 +1,10 @@
-//! The hybrid translation layer: coarse granules, preceded by a log of single map units.
+//! The hybrid translation layer: coarse granules, with a log of single map units in front of them.
 //!
 //! Data is stored in granules of several map units, which are written as a whole. A write that covers a whole
-//! granule bypasses the log. A smaller write goes to the log as long as there is erased flash that the
-//! granules do not need. On a full drive there is no such flash, so the granule is read, modified and
-//! rewritten. When the log has reached its limit, its oldest superblock is swept as fast as the newest one
-//! fills: each granule found in it is merged, including its units elsewhere in the log.
+//! granule bypasses the log. A smaller write goes to the log as long as there is erased flash that the granules
+//! do not need. On a full drive, there is no such flash, so the granule is read, modified and rewritten. Once
+//! the log has reached its limit, its oldest superblock is swept as fast as the newest one fills: each granule
+//! found in it is merged, including the granule's units elsewhere in the log.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -36,7 +36,7 @@ impl Log {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
 
-    /// Checks that the lists of the log contain exactly its superblocks.
+    /// Checks that the log's lists contain exactly its superblocks.
     fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::Log) != self.sealed.len()
             || superblocks.count(SuperblockState::Merging) != usize::from(self.merging.is_some())
@@ -51,7 +51,7 @@ impl Log {
 struct Granules {
     /// Map units per granule, as a shift.
     shift: u32,
-    /// Maximum number of superblocks of the log.
+    /// Maximum number of superblocks in the log.
     most_log: u32,
     /// Slots reserved per mapped unit, including its share of the spare flash, in 1/65,536.
     kept_slots: u64,
@@ -62,7 +62,7 @@ struct Granules {
 impl Granules {
     fn new(model: &Model, hybrid: &model::Hybrid, scale: Scale, layout: &Layout) -> Self {
         let geometry = &model.geometry;
-        // The amount of data on the unscaled drive that corresponds to one superblock.
+        // The amount of data on the unscaled drive to which one superblock corresponds.
         let superblock_bytes = u64::from(scale.divisor()) * layout.superblock_bytes();
         Self {
             shift: (hybrid.granule_bytes / geometry.map_unit_bytes).trailing_zeros(),
@@ -110,7 +110,8 @@ impl Hybrid {
         }
     }
 
-    /// Reads the rest of a granule and rewrites all of it. Returns the time at which the controller is done.
+    /// Reads the remainder of a granule and rewrites all of it. Returns the time at which the controller is
+    /// done.
     fn modify_granule<D: Defects>(
         &mut self,
         blocks: &mut BlockManager<D>,
@@ -140,7 +141,7 @@ impl Hybrid {
         self.log.busy_ns.max(read_ns)
     }
 
-    /// Returns whether the log has room for `units` map units, after making room if necessary and possible.
+    /// Makes room in the log for `units` map units, if necessary and possible; returns whether there is room.
     fn log_takes<D: Defects>(&mut self, blocks: &mut BlockManager<D>, units: u32) -> bool {
         let limit = self.log_limit(blocks);
         if limit < 2 {
@@ -174,7 +175,7 @@ impl Hybrid {
                 all_ns = all_ns.max(ready_ns);
             }
             self.place_in_log(blocks, unit, ready_ns);
-            // When the log has reached its limit, one slot of its oldest superblock is swept for each slot written.
+            // Once the log has reached its limit, one slot in its oldest superblock is swept for each slot written.
             let full = self.log.used() >= self.log_limit(blocks);
             if full && self.sweep_log(blocks) {
                 all_ns = all_ns.max(self.log.busy_ns);
@@ -209,8 +210,8 @@ impl Hybrid {
         self.log.open.filled = 0;
     }
 
-    /// Examines the next slot of the log's oldest superblock and merges its granule. Returns false if no
-    /// superblock is full.
+    /// Examines the next slot in the log's oldest superblock and merges its granule. Returns false if the log
+    /// has no full superblock.
     fn sweep_log<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         if self.log.merging.is_none() {
             let Some(superblock) = self.log.sealed.pop_front() else { return false };

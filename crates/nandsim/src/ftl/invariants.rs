@@ -1,4 +1,4 @@
-//! Invariants of the superblocks and the write buffer, which must be true after any sequence of operations.
+//! Invariants of the superblocks and the write buffer, which must hold after any sequence of operations.
 
 use super::block_manager::BlockManager;
 use super::superblocks::{OpenSuperblock, SuperblockState};

@@ -1,11 +1,11 @@
-//! The differences between translation layers.
+//! What differs between translation layers.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
 use super::superblocks::OpenSuperblock;
 
-/// A flash translation layer, which determines the slots for the host's data. Each layer has its own block
-/// manager.
+/// A flash translation layer, which determines which slots the host's data goes to. Each layer has its own
+/// block manager.
 pub(super) trait Ftl<D> {
     /// Accepts as many map units of `write` as fit into the buffer. Returns true when the whole write has
     /// been accepted.
@@ -15,10 +15,10 @@ pub(super) trait Ftl<D> {
     /// buffer hit.
     fn is_buffered(&self, blocks: &BlockManager<D>, slot: u32) -> bool;
 
-    /// Seals the host's open superblock and opens another superblock.
+    /// Seals the host's open superblock and opens another one.
     fn open_host_superblock(&mut self, blocks: &mut BlockManager<D>);
 
-    /// Frees superblocks that the collector cannot free. Returns false if there are none.
+    /// Frees superblocks that the collector cannot free. Returns false if there are none to free.
     fn reclaim(&mut self, _: &mut BlockManager<D>) -> bool {
         false
     }
@@ -37,7 +37,7 @@ pub(super) trait Ftl<D> {
     /// Resets the layer after the flash was erased.
     fn renew(&mut self, blocks: &BlockManager<D>);
 
-    /// Returns the superblock for small writes, if the layer has one in addition to the host's superblock.
+    /// Returns the superblock for small writes, if the layer has one in addition to the host's.
     fn open_log(&self) -> OpenSuperblock {
         OpenSuperblock::default()
     }

@@ -36,8 +36,7 @@ impl PageMapped {
         }
     }
 
-    /// Folds the next valid slot of the oldest superblock of the cache. Returns false if there is nothing to
-    /// fold.
+    /// Folds the next valid slot in the cache's oldest superblock. Returns false if there is nothing to fold.
     fn fold_next<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         if self.cache.folding.is_none() {
             let Some(superblock) = self.cache.sealed.pop_front() else { return false };

@@ -29,7 +29,7 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
 }
 
 /// Frees superblocks until more than one is free. The last free superblock is reserved for the collector, which could
-/// not free any other superblock without it.
+/// not free any others without it.
 pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut BlockManager<D>) {
     // A ring may make one full turn without finding garbage, and another before the copies fill a superblock.
     for _ in 0..4 * blocks.layout.superblocks() {
@@ -46,8 +46,8 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
     panic!("space is short although garbage is left");
 }
 
-/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times when the first of
-/// them is available and when all of them are.
+/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first of
+/// them and all of them are available.
 #[inline]
 pub(super) fn read<D, L: Ftl<D>>(
     layer: &L,
@@ -62,8 +62,8 @@ pub(super) fn read<D, L: Ftl<D>>(
     }
 }
 
-/// Reads one map unit. Returns the time when the unit's data is available, twice, so that the result matches
-/// the result of [`read_units`].
+/// Reads one map unit. Returns the time at which the unit's data is available, twice, like the result of
+/// [`read_units`].
 #[inline(always)]
 fn read_unit<D, L: Ftl<D>>(layer: &L, blocks: &mut BlockManager<D>, unit: u32, start_ns: u64) -> (u64, u64) {
     let slot = blocks.map.slot_of(unit);
@@ -90,7 +90,7 @@ fn read_units<D, L: Ftl<D>>(
             first_ns = start_ns;
             continue;
         }
-        // Adjacent slots of one program unit are sensed together.
+        // Adjacent slots in one program unit are sensed together.
         let unit_shift = blocks.layout.unit_shift();
         let mut slots = 1;
         while unit <= last
@@ -107,7 +107,7 @@ fn read_units<D, L: Ftl<D>>(
     (first_ns, last_ns)
 }
 
-/// Reads `slots` slots of one program unit, starting at `slot`.
+/// Reads `slots` slots in one program unit, starting at `slot`.
 #[inline(always)]
 fn read_slots<D>(blocks: &mut BlockManager<D>, slot: u32, slots: u32, start_ns: u64) -> u64 {
     let range = blocks.flash.range(slot, slots);

@@ -9,17 +9,17 @@ use crate::{Firmware, Model, Scale, VictimPolicy};
 pub(super) struct Policy {
     /// Number of oldest superblocks that the collector chooses from; `None` for all.
     pub(super) victim_window: Option<u32>,
-    /// Whether superblocks are emptied in turn, whether or not they contain garbage.
+    /// Whether superblocks are emptied in turn, with or without garbage.
     pub(super) ring: bool,
     /// Number of superblocks without garbage, out of 65,536, that are skipped.
     pub(super) ring_skips: u32,
-    /// Number of free superblocks below which collection slows down the host's writes.
+    /// Number of free superblocks below which collection slows the host's writes down.
     pub(super) collect_below: u32,
     /// Number of map units that the collector copies at a time.
     pub(super) burst: u32,
     pub(super) idle_free_superblocks: u32,
     pub(super) buffer_slots: u32,
-    /// Bytes of the mapping table that are written per write command.
+    /// Bytes of the mapping table written per write command.
     pub(super) map_bytes_per_write: u32,
     /// Bytes written per program operation.
     pub(super) program_unit_bytes: u32,

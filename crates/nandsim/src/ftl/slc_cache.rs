@@ -1,5 +1,5 @@
-//! The SLC cache (one bit per cell): it takes the host's writes while it has room, and is folded into the other
-//! flash later.
+//! The SLC cache (one bit per cell): it takes the host's writes while it has room, and is later folded into the
+//! other flash.
 
 use std::collections::VecDeque;
 
@@ -56,7 +56,7 @@ impl SlcCache {
         outstanding < self.fold_below && self.superblocks - self.free.len() as u32 > self.fold_from
     }
 
-    /// Checks that the lists of the cache contain exactly its superblocks.
+    /// Checks that the cache's lists contain exactly its superblocks.
     pub(super) fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::CacheFree) != self.free.len()
             || superblocks.count(SuperblockState::Cache) != self.sealed.len()

@@ -26,7 +26,7 @@ pub(super) struct OpenSuperblock {
     pub(super) next: u32,
     /// End of the superblock; equal to `next` if a new superblock is needed.
     pub(super) end: u32,
-    /// Number of used slots of the program unit that has not yet been sent to a die.
+    /// Number of used slots in the program unit that has not yet been sent to a die.
     pub(super) filled: u32,
     /// Time at which all data of that unit has arrived.
     pub(super) ready_ns: u64,
@@ -45,7 +45,7 @@ impl OpenSuperblock {
     }
 
     /// Discards the program unit that is being filled without writing it. Returns the number of buffer slots
-    /// that it occupied.
+    /// that the unit occupied.
     pub(super) fn abandon_unit(&mut self, unit_shift: u32) -> u32 {
         let filled = std::mem::take(&mut self.filled);
         if filled > 0 {
@@ -59,7 +59,7 @@ impl OpenSuperblock {
 pub(super) struct Superblocks {
     pub(super) states: Vec<SuperblockState>,
     pub(super) free: VecDeque<u32>,
-    /// Full superblocks, oldest first; empty if the victim policy does not depend on age.
+    /// The full superblocks, oldest first; empty if the victim policy does not depend on age.
     pub(super) sealed: VecDeque<u32>,
     /// Number of erases of each superblock since the drive was created.
     pub(super) erases: Vec<u32>,
@@ -115,7 +115,7 @@ impl Superblocks {
         self.open(superblock)
     }
 
-    /// Returns the superblock whose end `full` has reached; `None` if no superblock has been opened.
+    /// Returns the superblock whose end `full` has reached; `None` if none has been opened.
     pub(super) fn filled_by(&self, full: OpenSuperblock) -> Option<u32> {
         (full.end > 0).then(|| full.end / self.slots - 1)
     }

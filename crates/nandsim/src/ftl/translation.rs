@@ -13,7 +13,7 @@ use crate::flash::{Finished, Layout, Map, Memory, NOBODY, NONE};
 use crate::timeline::Timeline;
 use crate::{Defects, Model, Scale};
 
-/// The kinds of translation layer; the choice is made once per call, not once per map unit.
+/// The kinds of translation layer; the choice between them is made once per call, not once per map unit.
 enum Layer {
     PageMapped(PageMapped),
     Hybrid(Hybrid),
@@ -25,7 +25,7 @@ pub(crate) struct Translation<D> {
     layer: Layer,
 }
 
-/// Evaluates an expression on the layer, whichever kind it is.
+/// Evaluates an expression on the layer, whatever its kind.
 macro_rules! each {
     ($layer:expr, $it:ident => $call:expr) => {
         match $layer {
@@ -36,7 +36,7 @@ macro_rules! each {
 }
 
 impl<D: Defects> Translation<D> {
-    /// Creates a layer over erased flash; `seed` seeds the random variation of the program times.
+    /// Creates a layer over erased flash; `seed` determines the random variation of program times.
     pub(crate) fn new(model: &Model, scale: Scale, seed: u64, means: (Memory, D)) -> Self {
         let layout = Layout::new(model, scale);
         let layer = match &model.hybrid {
@@ -97,14 +97,14 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
     }
 
-    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times when the first
-    /// of them is available and when all of them are.
+    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first
+    /// of them and all of them are available.
     #[inline]
     pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
     }
 
-    /// Returns whether the mapping table changes of write commands are accounted for.
+    /// Returns whether write commands' changes to the mapping table are accounted for.
     #[inline]
     pub(crate) fn writes_table(&self) -> bool {
         self.blocks.policy.map_bytes_per_write > 0
@@ -149,10 +149,10 @@ impl<D: Defects> Translation<D> {
         self.blocks.write_through = on.then(|| WriteThrough::new(self.blocks.layout.dies()));
     }
 
-    /// Called when all data of a write-through command is in the buffer. Its last program unit is sent even
-    /// if it is partial, because the command that would fill it may never arrive. Small writes therefore take
-    /// extra program operations and space, as on real drives. Returns the completion time if there is no
-    /// program operation left to wait for.
+    /// Called when all data of a write-through command is in the buffer. The command's last program unit is
+    /// sent even if it is partial, because the command that would fill it may never arrive. Small writes
+    /// therefore take extra program operations and space, as on real drives. Returns the completion time if
+    /// there is no program operation left to wait for.
     pub(crate) fn complete_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
         let empty = self.flush();
         let blocks = &mut self.blocks;
@@ -164,7 +164,7 @@ impl<D: Defects> Translation<D> {
     }
 
     /// Called when a program operation that the command on `leaf` is waiting for completes. Returns the command's
-    /// earliest completion time if it waits for no further operation.
+    /// earliest completion time if it waits for no more operations.
     pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         self.blocks.write_through.as_mut()?.program_ended(leaf)
     }
@@ -201,7 +201,7 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.renew(&self.blocks));
     }
 
-    /// Returns the time to erase all superblocks in ns.
+    /// Returns the time in ns that it takes to erase all superblocks.
     pub(crate) fn erase_all_ns(&self) -> u64 {
         u64::from(self.blocks.layout.all_superblocks()) * self.blocks.flash.superblock_erase_ns()
     }
@@ -211,7 +211,7 @@ impl<D: Defects> Translation<D> {
         self.blocks.policy.buffer_slots
     }
 
-    /// Returns the number of used slots of the write buffer.
+    /// Returns the number of used slots in the write buffer.
     pub(crate) fn buffer_used(&self) -> u32 {
         self.blocks.buffer_used
     }
@@ -244,14 +244,14 @@ impl<D: Defects> Translation<D> {
         self.blocks.superblocks.erases_total
     }
 
-    /// Returns the lowest and highest number of erases of all superblocks.
+    /// Returns the lowest and highest number of erases among all superblocks.
     pub(crate) fn wear(&self) -> (u64, u64) {
         let erases = &self.blocks.superblocks.erases;
         let (least, most) = (erases.iter().min(), erases.iter().max());
         (least.map_or(0, |&erases| erases.into()), most.map_or(0, |&erases| erases.into()))
     }
 
-    /// Checks the invariants. Takes time proportional to the capacity.
+    /// Checks the invariants. This takes time proportional to the capacity.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.blocks.check(self.open_log())?;
         each!(&self.layer, layer => layer.check(&self.blocks))
@@ -264,7 +264,7 @@ impl<D: Defects> Translation<D> {
         self.blocks.map.words().chain(lists).map(u64::from).chain(self.free_ns())
     }
 
-    /// Returns the positions of the layer as input for a fingerprint.
+    /// Returns the layer's write positions as input for a fingerprint.
     pub(crate) fn position_words(&self) -> [u64; 7] {
         let (blocks, log) = (&self.blocks, self.open_log());
         [

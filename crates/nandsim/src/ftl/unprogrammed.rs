@@ -1,10 +1,10 @@
-//! Slots with host data that exists only in the write buffer. If the buffer is volatile, this data is lost in
-//! a power loss.
+//! Slots with host data that exists only in the write buffer. If the buffer is volatile, a power loss destroys
+//! this data.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Slots of host data whose program operations have not completed, per die, in order of completion.
+/// Slots with host data whose program operations have not completed, per die, in order of completion.
 /// Maintained only on a drive with a volatile buffer for which a power loss is scheduled.
 pub(super) struct UnprogrammedSlots(Vec<VecDeque<Range<u32>>>);
 

@@ -6,20 +6,20 @@ use crate::flash::{Flash, Layout, NONE};
 #[derive(Debug, Clone)]
 pub(super) struct Victim {
     pub(super) superblock: u32,
-    /// Next slot to examine.
+    /// The next slot to examine.
     pub(super) cursor: u32,
     pub(super) end: u32,
     /// Number of valid slots when the superblock was chosen. Its ratio to `garbage` paces the copies.
     pub(super) valid: u32,
     /// Number of garbage slots when the superblock was chosen.
     pub(super) garbage: u32,
-    /// Fraction of a copy that writes have already paid for.
+    /// Fraction of the next copy that writes have already paid for.
     pub(super) credit: u32,
     /// The program unit that was sensed last; its other slots need only a transfer.
     sensed: u32,
     /// The die of that program unit.
     die: usize,
-    /// The mapping entries of the slots before this one have been prefetched.
+    /// The first slot whose mapping entry has not been prefetched.
     pub(super) fetched: u32,
 }
 
@@ -38,7 +38,7 @@ impl Victim {
         Some(slot)
     }
 
-    /// Reads `slot`, and returns the time when its data is available.
+    /// Reads `slot`, and returns the time at which its data is available.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, flash: &mut Flash, layout: &Layout, now_ns: u64) -> u64 {
         let unit = slot >> layout.unit_shift();

@@ -7,7 +7,7 @@ use crate::flash::NOBODY;
 struct WaitingWrite {
     /// Number of program operations of this write that have not completed.
     programs: u32,
-    /// Earliest completion time; `None` until the buffer has all of its data.
+    /// Earliest completion time; `None` until the buffer has all of the write's data.
     ready_ns: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ impl WriteThrough {
         self.current = NOBODY;
     }
 
-    /// Attributes the following program operations to this command, or to none if it is [`NOBODY`].
+    /// Attributes the program operations that follow to this command, or to none if it is [`NOBODY`].
     pub(super) fn accept_for(&mut self, leaf: u32) {
         self.current = leaf;
     }
@@ -58,7 +58,7 @@ impl WriteThrough {
     }
 
     /// Called when a program operation that the command on `leaf` waits for has completed. Returns the command's
-    /// earliest completion time if it waits for no further operation.
+    /// earliest completion time if it waits for no more operations.
     pub(super) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         let waiting = self.of(leaf);
         waiting.programs -= 1;

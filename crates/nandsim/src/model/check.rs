@@ -1,4 +1,4 @@
-//! Validates the values of a model.
+//! Validates a model's values.
 
 use crate::Faults;
 

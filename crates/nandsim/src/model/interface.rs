@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An interface, in the notation of reports: `6 Gb/s SATA`, `12 Gb/s SAS`, `PCIe 4.0 x4 NVMe`, or `NVMe` without a
-/// limit.
+/// An interface, in the notation used in reports: `6 Gb/s SATA`, `12 Gb/s SAS`, `PCIe 4.0 x4 NVMe`, or `NVMe`
+/// without a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Interface {
@@ -13,7 +13,7 @@ pub enum Interface {
     Sata(f64),
     /// Serial-attached SCSI; line rate in Gb/s.
     Sas(f64),
-    /// NVM Express over PCI Express; `None` if only the protocol is known.
+    /// NVM Express over PCI Express; `None` if the link is not known.
     Nvme(Option<Pcie>),
 }
 
@@ -27,7 +27,7 @@ pub struct Pcie {
 
 /// Throughput of one lane in one direction after line coding, for PCIe 1.0 to 6.0.
 const LANE_MB_PER_S: [f64; 6] = [250.0, 500.0, 984.6, 1969.2, 3938.5, 7563.0];
-/// Throughput of an interface without a known rate: faster than any drive.
+/// Throughput assumed for an interface whose rate is not known: faster than any drive.
 const UNLIMITED_MB_PER_S: f64 = 1e6;
 
 impl Interface {

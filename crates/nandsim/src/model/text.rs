@@ -2,7 +2,7 @@
 
 use super::{MODELS, Model, ModelError};
 
-/// Returns the error on one line, with its location; for a missing key, the line of its table.
+/// Returns the error on one line, with its location: for a missing key, the line of the key's table.
 fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return error.message().to_owned();
@@ -17,7 +17,7 @@ fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
 }
 
 impl Model {
-    /// Returns the model of [`MODELS`] with this name.
+    /// Returns the model in [`MODELS`] with this name.
     ///
     /// # Errors
     /// For an unknown name, the error lists the available models.

@@ -1,4 +1,4 @@
-//! A small drive, and loads for it.
+//! A small drive and loads for it.
 #![allow(dead_code, clippy::allow_attributes, reason = "every test binary uses a part of it")]
 
 use nandsim::{Load, Model, Scale, Ssd, Tally, Until};

@@ -1,7 +1,7 @@
 //! A program that prints watts, one value per line, for as long as it runs.
 //!
 //! It is started without a shell, in a fixed environment and in its own process group, so that Ctrl-C ends the run
-//! before the meter. It is stopped with the run.
+//! before the meter. It is stopped when the run ends.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
@@ -44,7 +44,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         // The process group includes all processes that a script started.
         let is_killed = kill_process_group(Pid::from_child(&self.child), Signal::KILL).is_ok();
-        // A program of another user, such as sudo, cannot be killed, and must not keep the run from ending.
+        // A program that runs as another user, such as sudo, cannot be killed, and must not keep the run from
+        // ending.
         drop(if is_killed { self.child.wait().map(Some) } else { self.child.try_wait() });
     }
 }

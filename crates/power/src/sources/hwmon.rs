@@ -1,7 +1,7 @@
-//! A power sensor of the kernel's hardware monitoring, selected by the name of its chip or its folder.
+//! A power sensor in the kernel's hardware monitoring, selected by the name of its chip or folder.
 //!
-//! Only a sensor of the drive's own device measures the drive. All other sensors, such as those of power
-//! supplies, measure a part of the host.
+//! Only a sensor of the drive's own device measures the drive. All other sensors, such as those in power
+//! supplies, measure part of the host.
 
 use record::{PowerFacts, PowerSubject};
 

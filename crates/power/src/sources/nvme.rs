@@ -1,4 +1,4 @@
-//! The maximum power of the current power state of an NVMe drive: an upper bound, not a measurement.
+//! The maximum power of an NVMe drive's current power state: an upper bound, not a measurement.
 //!
 //! Reading the state sends a command to the drive, so it is read only while there is no load.
 

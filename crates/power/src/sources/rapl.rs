@@ -1,5 +1,5 @@
-//! Energy of the CPU packages (RAPL). This is not the energy of the drive: only the part above idle power can be
-//! caused by the load, and most of that is the host's own work.
+//! The energy that the CPU packages use (RAPL). This is not the drive's energy: the load can have caused only
+//! the part above idle power, and most of that is the host's own work.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) const KIND: Kind = Kind {
     open,
 };
 
-/// Shorter intervals between two readings contain too few updates of the counters.
+/// Shorter intervals between two readings contain too few counter updates.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 struct Rapl {

@@ -61,7 +61,8 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     let mut lines = Lines::of_port(what, fd);
     lines.wait_for_value()?;
     if lines.stated == Stated::default() {
-        // The port may have been opened after the meter's comment, which the meter repeats before each value.
+        // The port may have been opened after the meter sent its comment; the meter repeats it before each
+        // value.
         lines.wait_for_value()?;
     }
     let facts = lines.stated.facts(format!("meter on serial port {port}"));
@@ -75,7 +76,7 @@ mod tests {
     use std::io::Write as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Ends the meter, even if the test fails.
+    /// Stops the meter, even if the test fails.
     struct End<'a>(&'a AtomicBool);
 
     impl Drop for End<'_> {

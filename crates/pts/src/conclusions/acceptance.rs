@@ -1,4 +1,4 @@
-//! The verdict on whether a drive is accepted, with its reasons.
+//! The verdict on whether a drive is accepted, with the reasons.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use record::{ExportedReason, FailedIo, WrongData, WrongPlace};
 /// The verdict on a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Reasons why the drive is not accepted; empty if it is.
+    /// Reasons for not accepting the drive; empty if it is accepted.
     pub reasons: Vec<Reason>,
-    /// Limits that could not be checked, because the drive does not report the value.
+    /// Limits that could not be checked because the drive does not report the value.
     pub unchecked: Vec<String>,
 }
 
-/// A reason why a drive is not accepted.
+/// A reason for not accepting a drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// Blocks did not contain the data that was written to them.
     Data {
-        /// Number of such blocks.
+        /// Number of blocks with wrong data.
         blocks: u64,
         /// The first of these blocks.
         first: Option<WrongPlace>,
     },
     /// An I/O failed.
     Io(FailedIo),
-    /// A value that must not grow has grown.
+    /// A value that must not increase has increased.
     Grown {
         /// Name of the value.
         what: &'static str,
-        /// How much the value has grown.
+        /// How much the value has increased.
         by: u64,
         /// Allowed growth.
         allowed: u64,
@@ -61,7 +61,7 @@ pub enum Reason {
         /// All bits that were set in any reading.
         bits: u8,
     },
-    /// An imported file states the reason.
+    /// A reason taken from an imported file.
     Stated(ExportedReason),
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Acceptance {
 }
 
 impl Reason {
-    /// Returns the kind of the reason as used in documents, such as `data`.
+    /// Returns the kind of reason as used in documents, such as `data`.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {

@@ -8,7 +8,7 @@ use stdx::units::{block_size, span};
 /// A deviation of a run or a test from its profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deviation {
-    /// The plan states that the run is not a PTS run.
+    /// The plan says that the run is not a PTS run.
     NotPts {
         /// The reason.
         why: String,
@@ -22,7 +22,7 @@ pub enum Deviation {
         /// Value of the setting in the profile.
         standard: String,
     },
-    /// The workload of a test differs from the profile's.
+    /// A test's workload differs from the profile's.
     Workload {
         /// Title of the test.
         title: &'static str,
@@ -42,12 +42,12 @@ pub enum Deviation {
     },
     /// The target is a regular file.
     File {
-        /// File system of the file, if known.
+        /// The file's file system, if it is known.
         file_system: Option<String>,
     },
     /// The target is an array.
     Array {
-        /// Number of its drives.
+        /// Number of drives in the array.
         drives: usize,
     },
     /// A simulated drive is scaled down.
@@ -88,21 +88,21 @@ pub enum Deviation {
         /// Whether the cache is enabled.
         is_on: bool,
     },
-    /// A step was skipped because it is not possible on this target.
+    /// A step was skipped because this target does not allow it.
     Skipped {
         /// The step.
         what: String,
         /// The reason.
         why: String,
     },
-    /// This version of the specification does not contain the test or the block size.
+    /// The test or the block size is not in this version of the specification.
     NotInProfile {
         /// Name of the test as the subject of a sentence.
         subject: String,
         /// The version.
         revision: &'static str,
     },
-    /// Large sectors exclude some block sizes of a composite workload.
+    /// The device's large sectors rule out some block sizes of a composite workload.
     Composite {
         /// Smallest size that was used.
         smallest_bytes: u32,
@@ -135,7 +135,7 @@ pub enum Deviation {
         /// The workload after the interruption.
         before: String,
     },
-    /// The run was interrupted too often to list every interruption.
+    /// There were too many interruptions to list each of them.
     InterruptedOften {
         /// Number of interruptions.
         times: usize,
@@ -160,17 +160,17 @@ pub enum ReportedBy {
     Target,
     /// Purge.
     Purge,
-    /// The clause about durations, amounts, range and demand.
+    /// Durations, amounts, range and demand.
     Settings,
     /// Write cache.
     WriteCache,
-    /// The clause about the course of the test.
+    /// The course of the test.
     Course,
-    /// The clause about the end of the test.
+    /// The end of the test.
     Ending,
     /// I/O errors.
     Errors,
-    /// The deviation has no clause of its own and is listed among the others.
+    /// No clause of its own: listed among the other deviations.
     Others,
 }
 

@@ -1,5 +1,5 @@
 //! Failed I/Os of a test. A failed I/O ends its workload, so most failures belong to workloads that never
-//! completed, whose counts are only in the journal.
+//! completed; only the journal counts these.
 
 use record::{Entry, Event};
 

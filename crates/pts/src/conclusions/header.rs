@@ -1,4 +1,4 @@
-//! The page header of a test, in the format that each PTS edition requires.
+//! The page header of a test, in the format required by each PTS edition.
 
 use record::{Purged, Range};
 use stdx::units::amount_base2;
@@ -6,7 +6,7 @@ use stdx::units::amount_base2;
 use crate::Context;
 use crate::method::steady::WindowStats;
 
-/// Whether a test reached steady state.
+/// Whether a test reached steady state, for its page header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convergence {
     /// Steady state was reached.
@@ -91,7 +91,7 @@ impl Default for Phases {
 }
 
 impl TestHeader {
-    /// Returns the fields that all tests have; `range` is the range of the test loop.
+    /// Returns the fields that all tests have; `range` is the test loop's range.
     pub(crate) fn of(context: &Context<'_>, family: &str, purge: Option<&Purged>, range: Range) -> Self {
         let settings = context.settings;
         let (ar_amount, ar_segments) = match (settings.active_range_amount_bytes, range.segments) {
@@ -123,7 +123,7 @@ impl TestHeader {
         [&self.pc_ar, &self.test_ar, &self.ar_amount, &self.ar_segments].map(Clone::clone)
     }
 
-    /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
+    /// Formats the rounds of the window for page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)
@@ -144,7 +144,7 @@ impl TestHeader {
     }
 }
 
-/// Formats a duration as in page headers: `20 Minutes`.
+/// Formats a duration for page headers: `20 Minutes`.
 pub(crate) fn titled(length: &str) -> String {
     length.replace("minutes", "Minutes")
 }

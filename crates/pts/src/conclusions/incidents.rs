@@ -1,13 +1,13 @@
-//! Problems in the segments of a test: interruptions and buffered I/O.
+//! Problems in a test's segments: interruptions and buffered I/O.
 
 use record::Segment;
 
 use crate::Deviation;
 
-/// Above this number, interruptions are counted instead of listed.
+/// Above this number, interruptions are counted rather than listed.
 const GAPS_LISTED: usize = 3;
 
-/// Problems in the segments of a test. Timeline tests collect incidents as they occur, because they keep no segments.
+/// Problems in a test's segments. Timeline tests collect incidents as they occur, because they keep no segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
@@ -22,7 +22,7 @@ impl Incidents {
         self.buffered |= segment.io_path.is_buffered();
     }
 
-    /// Returns the note about gaps in a timeline test: the drive recovers while it is idle.
+    /// Returns the note about gaps in a timeline test, during which the idle drive recovers.
     pub fn note(&self) -> Option<String> {
         let text = "INTERRUPTED: the timeline has a gap; the PTS requires a restart at the purge";
         (!self.gaps.is_empty()).then(|| text.into())

@@ -1,11 +1,11 @@
-//! A loop of rounds whose steady state is evaluated: one per test, and in some tests also preconditioning.
+//! A loop of rounds whose steady state is evaluated: one in each test, and in some tests also preconditioning.
 
 use crate::method::steady::WindowStats;
 
 /// A loop of rounds whose steady state is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedLoop {
-    /// The purpose of the rounds in a test with several loops, such as `preconditioning`; empty otherwise.
+    /// In a test with several loops, the purpose of this one, such as `preconditioning`; otherwise empty.
     pub name: &'static str,
     /// Number of completed rounds.
     pub rounds: u32,
@@ -13,7 +13,7 @@ pub struct JudgedLoop {
     pub converged: bool,
     /// The window on which the verdict is based; None before there are five rounds.
     pub window: Option<WindowStats>,
-    /// The only step of a round, starting at 0, that is evaluated and contributes to results; None if every step does.
+    /// Index of the only step in a round that is evaluated and contributes to results; None if every step does.
     pub only_step: Option<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! Marks: figures that are read off a curve. The PTS names but does not define them, so the tester may set other
-//! values, which are labelled as such.
+//! Marks: figures that are read off a curve. The PTS names them without defining them, so the tester may set
+//! other values, which are labelled as the tester's.
 
 use record::SaturationMarks;
 
@@ -8,7 +8,7 @@ use crate::exhibits::unit::Unit;
 /// A mark on a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Name that the tester uses to set the mark, such as `peak-drop`.
+    /// Name by which the tester sets the mark, such as `peak-drop`.
     pub key: String,
     /// Name as printed, such as `Peak drop`.
     pub name: String,
@@ -16,9 +16,9 @@ pub struct Mark {
     pub unit: Unit,
     /// The computed value.
     pub computed: Option<f64>,
-    /// The value set by the tester.
+    /// The value that the tester set.
     pub set: Option<f64>,
-    /// For a time within the test: number of bytes written up to that time.
+    /// For a time within the test: bytes written up to that time.
     pub written_bytes: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Mark {
 /// Parses marks in the tester's notation, such as `peak-drop=60`.
 ///
 /// # Errors
-/// Returns an error that lists the known names, or states the valid syntax.
+/// Returns an error that lists the valid names or shows the valid syntax.
 pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     let mut marks = SaturationMarks::default();
     for text in all {
@@ -57,7 +57,7 @@ pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     Ok(marks)
 }
 
-/// Checks that every mark set by the tester is on its curve.
+/// Checks that every mark that the tester set is on its curve.
 ///
 /// # Errors
 /// Returns an error if there are no marks, or if a mark is after the last minute of the test.

@@ -1,4 +1,4 @@
-//! Finds the deviations of a run, its settings and its tests from the profile.
+//! Finds deviations of a run, its settings and its tests from the profile.
 
 use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
 use stdx::units::{amount_base2, block_size, count_of, span};
@@ -68,7 +68,7 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     };
     range_differs("PC AR", written, standard.precondition_range_percent);
     range_differs("Test AR", tested, standard.test_range_percent);
-    // The number of segments matters only if there is an amount.
+    // The number of segments matters only if an amount is set.
     let amount_of = |s: &Settings| s.active_range_amount_bytes.map(|bytes| (bytes, s.active_range_segments));
     let chosen = settings.active_range_amount_bytes;
     let standard_amount = match chosen {
@@ -101,10 +101,10 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports a test that the operator ended without steady state before the number of rounds in the profile.
+/// Reports a test that ended without steady state at a lower round limit than the profile's.
 pub(crate) fn by_rounds(context: &Context<'_>, outcome: &Outcome) -> Option<Deviation> {
     let (limit, standard) = (context.settings.max_rounds, context.profile.settings(0).max_rounds);
-    // The round limit applies only to tests whose only other end condition is steady state.
+    // The round limit applies only to tests that otherwise end only at steady state.
     let is_ended = outcome.converged == Some(false) && outcome.stop.is_none() && outcome.ending.is_none();
     (is_ended && limit < standard).then(|| Deviation::Ending {
         title: outcome.title.clone(),
@@ -139,7 +139,7 @@ pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<De
     }
 }
 
-/// Reports a test that this version, or every version, of the specification lacks.
+/// Reports a test that is missing from this version, or from every version, of the specification.
 pub(crate) fn by_family(family: &str, title: &str, profile: &Profile, all: &mut Vec<Deviation>) {
     if PROFILES.iter().all(|profile| profile.listed(family).is_none()) {
         all.push(Deviation::BeyondTheStandard { title: title.to_owned() });

@@ -32,26 +32,26 @@ pub struct Outcome {
     pub header: TestHeader,
     /// Number of completed rounds.
     pub rounds: u32,
-    /// Whether steady state was reached; None if the test is incomplete or has no steady state.
+    /// Whether steady state was reached; None if the test is incomplete or does not require steady state.
     pub converged: Option<bool>,
-    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has none,
-    /// or if its length is fixed.
+    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has no
+    /// others, or a fixed length.
     pub ending: Option<Ending>,
-    /// Whether the drive is accepted; None if the test does not determine this, or has not determined it yet.
+    /// Whether the drive is accepted; None if the test does not decide this, or has not yet done so.
     pub acceptance: Option<Acceptance>,
-    /// Marks on the curve of the test, which the tester may set.
+    /// Marks on the test's curve, which the tester may set.
     pub marks: Vec<Mark>,
     /// The windows on which the verdict is based, one per tracking variable; empty before there are five rounds.
     pub window: Vec<(String, WindowStats)>,
     /// Unit of the tracking variables; None if the test has none.
     pub tracked_unit: Option<Unit>,
-    /// The evaluated round loops, in order. Results come from the last loop.
+    /// The evaluated round loops, in order. Results come from the last of them.
     pub loops: Vec<JudgedLoop>,
     /// Status of each tracking variable, with the reason if it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
-    /// Pages that the specification does not define. They are printed in annex B.
+    /// Pages that the specification does not define. Annex B shows them.
     pub beyond: Vec<Page>,
     /// Rates by number of outstanding I/Os, for each workload.
     pub sweeps: Vec<DemandSweep>,
@@ -79,7 +79,7 @@ impl Outcome {
     }
 }
 
-/// One of the large figures on a summary page.
+/// One of the figures in large type on a summary page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyFigure {
     /// Label, for example `RND 4KiB W`.
@@ -88,7 +88,7 @@ pub struct KeyFigure {
     pub key: Option<String>,
     /// Value; None if not measured.
     pub value: Option<f64>,
-    /// Text printed if there is no value: `n/a`.
+    /// Text printed if there is no value, such as `n/a`.
     pub absent: &'static str,
     /// Unit of the value.
     pub unit: Unit,

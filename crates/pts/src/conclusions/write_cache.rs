@@ -5,7 +5,7 @@ use record::{Entry, Event};
 use crate::{Deviation, Profile, WriteCache};
 
 /// Returns the states while `test` used the drive, in order of their first occurrence; after a restart, only
-/// the states since the restart. Before the first use, the last known state applies. The result is empty if
+/// the states since the restart. If the test has not used the drive yet, returns the last known state. Empty if
 /// the state was neither set nor queried.
 #[must_use]
 pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
@@ -37,7 +37,7 @@ pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
     states
 }
 
-/// Reports a write cache that was not always in the state required by the profile.
+/// Reports a write cache that was not in the required state all the time.
 pub(crate) fn deviation(profile: &Profile, test: &str, entries: &[Entry]) -> Option<Deviation> {
     let required = profile.write_cache == WriteCache::Enabled;
     let other = write_cache_states(test, entries).into_iter().find(|is_on| *is_on != required);

@@ -1,4 +1,4 @@
-//! The results received by a custom test, and the rounds from which its figures are computed.
+//! The results that a custom test received, and the rounds from which its figures are computed.
 
 use record::{CustomCell, CustomRounds, CustomTest, Purged, Segment};
 
@@ -8,13 +8,13 @@ use crate::method::history::{History, Tracked};
 use crate::method::steady::WindowStats;
 use crate::{Bench, Context, Stop};
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct CustomAnswers<'a> {
     pub test: &'a CustomTest,
     pub purge: Option<Purged>,
     pub precondition: Vec<Segment>,
     pub skipped: Vec<u32>,
-    /// The cells of a round that the device supports, in order of execution.
+    /// Those cells of a round that the device supports, in order of execution.
     pub cells: Vec<CustomCell>,
     /// Indices of the tracking variables in `cells`.
     pub tracked: Vec<usize>,
@@ -71,7 +71,7 @@ impl<'a> CustomAnswers<'a> {
         Ok(())
     }
 
-    /// Adds a completed round, and evaluates steady state if there are tracking variables.
+    /// Adds a completed round and evaluates steady state if there are tracking variables.
     pub fn finish(
         &mut self,
         context: &Context<'_>,
@@ -97,8 +97,8 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Returns the indices of the rounds to average: the rounds from the start of the first steady window, or the last
-    /// rounds.
+    /// Returns the indices of the rounds to average: those from the start of the first steady window on, or the last
+    /// ones.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

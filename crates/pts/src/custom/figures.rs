@@ -1,4 +1,4 @@
-//! Figures of a custom test, averaged over the result rounds.
+//! A custom test's figures, averaged over the result rounds.
 
 use record::{Access, CustomCell, CustomFigure, Segment};
 use stdx::units::block_size;
@@ -16,7 +16,7 @@ pub enum Figure {
     MaxLatency,
 }
 
-/// Access order and percentage of reads of a workload.
+/// A workload's access order and percentage of reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     pub access: Access,
@@ -35,11 +35,11 @@ pub struct Mean {
     /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// Whether too few I/Os completed in one of the cell's segments to draw conclusions.
+    /// Whether one of the cell's segments has too few I/Os to draw conclusions.
     pub coarse: bool,
 }
 
-/// Value of the tracked figure in a segment; None if there was no I/O.
+/// The tracked figure's value in a segment; None if there was no I/O.
 pub fn value(figure: CustomFigure, segment: &Segment) -> Option<f64> {
     match figure {
         CustomFigure::Iops => Some(segment.iops()),
@@ -53,7 +53,7 @@ pub fn unit(figure: CustomFigure) -> Unit {
     Figure::from(figure).unit()
 }
 
-/// Returns the demand of a cell; values that the plan does not specify come from the settings.
+/// Returns a cell's demand; values that the plan does not specify come from the settings.
 pub fn demand(context: &Context<'_>, cell: &CustomCell) -> Demand {
     Demand {
         threads: cell.threads.unwrap_or(context.settings.threads),
@@ -61,7 +61,7 @@ pub fn demand(context: &Context<'_>, cell: &CustomCell) -> Demand {
     }
 }
 
-/// Returns the name of a cell as a tracking variable and in charts, such as `RND 4KiB W, TC 8 QD 32`.
+/// Returns a cell's name as a tracking variable and in charts, such as `RND 4KiB W, TC 8 QD 32`.
 pub fn name(context: &Context<'_>, cell: &CustomCell) -> String {
     let load = Load { access: cell.access, read_percent: cell.read_percent };
     format!("{}, {}", load.name(Some(cell.block_bytes)), demand_name(demand(context, cell)))
@@ -86,7 +86,7 @@ impl From<CustomFigure> for Figure {
 }
 
 impl Figure {
-    /// The figures in the tables of a test, starting with its main figure.
+    /// The figures in a test's tables, starting with its main figure.
     pub fn shown(first: CustomFigure, has_maxima: bool) -> Vec<Self> {
         let mut all = match first {
             CustomFigure::Iops => vec![Self::Iops, Self::MeanLatency],
@@ -135,7 +135,7 @@ impl Figure {
         }
     }
 
-    /// Returns whether `a` is a better value of this figure than `b`.
+    /// Returns whether `a` is a better value than `b` for this figure.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {
             Self::Iops | Self::Megabytes => a > b,
@@ -145,7 +145,7 @@ impl Figure {
 }
 
 impl Load {
-    /// Formats as `RND 4KiB W`, or without a block size `RND W`.
+    /// Formats the workload as `RND 4KiB W` or, without a block size, `RND W`.
     pub fn name(self, block_bytes: Option<u32>) -> String {
         let order = match self.access {
             Access::Random => "RND",

@@ -1,13 +1,13 @@
-//! The knee of the demand curve, beyond which more outstanding I/Os increase response times, not IOPS.
+//! The knee of the demand curve, beyond which more outstanding I/Os increase response times rather than IOPS.
 //!
 //! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding
-//! I/Os multiplies the IOPS by more than 1.41; above the knee, by less. Among points within 3 % of the best point,
-//! the knee is the point with the fewest outstanding I/Os and then the fewest threads, because it puts the least
-//! load on the host.
+//! I/Os multiplies the IOPS by more than 1.41; above the knee, by less. Among points within 3 % of the best one,
+//! the knee is that with the fewest outstanding I/Os and then the fewest threads, which puts the least load on the
+//! host.
 
 use crate::method::profile::Demand;
 
-/// Points that reach this fraction of the best value count as equally good.
+/// Points that reach this fraction of the best value count as equally good as the best.
 const AS_GOOD: f64 = 0.97;
 /// Fraction of the highest IOPS at which a drive counts as saturated.
 const SATURATED: f64 = 0.95;
@@ -28,11 +28,11 @@ pub struct Point {
 /// Results of a sweep over demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Point with the highest IOPS per ms of response time: the recommended demand.
+    /// The point with the highest IOPS per ms of response time: the recommended demand.
     pub at: Point,
-    /// The point of lowest demand with at least 95 % of the highest IOPS.
+    /// The point with the lowest demand that reaches 95 % of the highest IOPS.
     pub saturated: Point,
-    /// Point with the highest IOPS.
+    /// The point with the highest IOPS.
     pub highest: Point,
 }
 
@@ -57,7 +57,7 @@ impl Knee {
     }
 }
 
-/// Returns the point of lowest demand whose value is at least `share` of the maximum.
+/// Returns the point with the lowest demand whose value is at least `share` of the maximum.
 fn least(points: &[Point], value: impl Fn(&Point) -> Option<f64>, share: f64) -> Option<Point> {
     let best = points.iter().filter_map(&value).max_by(f64::total_cmp)?;
     let good = points.iter().filter(|point| value(point).is_some_and(|value| value >= share * best));

@@ -30,7 +30,7 @@ use streams::streams_page;
 
 /// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
-/// If a round has few cells, cells of at least this length are plotted over time.
+/// Cells of at least this length are plotted over time, if a round has few cells.
 const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
 const FEW_CELLS: usize = 4;
 const SAMPLES: usize = 300;
@@ -277,7 +277,7 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
     pages
 }
 
-/// Response times over IOPS, one line for each workload, if the demand varies. Cells with the same number of
+/// Response times over IOPS, one line per workload, if the demand varies. Cells with the same number of
 /// outstanding I/Os are averaged.
 fn times_by_rate(means: &[Mean]) -> Option<Page> {
     let of = |load: (Load, u32)| {
@@ -327,7 +327,7 @@ fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page>
     Some(Page::of(key, &format!("{label} v Time"), Exhibit::Lines(lines)))
 }
 
-/// Workloads with their block sizes, in loop order.
+/// The workloads with their block sizes, in loop order.
 fn loads(means: &[Mean]) -> Vec<(Load, u32)> {
     let mut all = Vec::new();
     for mean in means {
@@ -373,7 +373,7 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // `max_by_key` returns the last of equal elements; because of `rev`, that is the first knee among those with
+    // `max_by_key` returns the last of several equal elements: because of `rev`, the first of the knees with
     // equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
@@ -420,7 +420,7 @@ fn knee_page(means: &[Mean]) -> Page {
     Page { remarks, ..Page::of("knee", "Demand Intensity - Knee", Exhibit::Facts(facts)) }
 }
 
-/// Returns one figure per cell for a short loop, the best cell per workload for a long loop, and the knees for a map.
+/// Returns one figure per cell for a short loop, each workload's best cell for a long loop, and the knees for a map.
 fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     if answers.test.finds_knee {
         let knees = knees(means);

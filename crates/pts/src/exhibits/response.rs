@@ -1,5 +1,5 @@
-//! Response times: percentiles that have enough I/Os, and the histogram with confidence levels (a page in PTS
-//! 2.0 that WSAT, LAT, CBW and DIRTH share).
+//! Response times: percentiles with enough I/Os, and the histogram with confidence levels (in PTS 2.0, a page
+//! that WSAT, LAT, CBW and DIRTH share).
 
 use record::Segment;
 use stdx::Histogram;
@@ -44,13 +44,13 @@ const PERCENTILES: [Percentile; 17] = [
     Percentile { name: "99.9999", beyond_ppm: 1 },
 ];
 
-/// Index of the median in `PERCENTILES`.
+/// The median's index in `PERCENTILES`.
 const MEDIAN: usize = 6;
 /// Percentiles of 90 % and above characterise the tail.
 const TAIL_PPM: u32 = 100_000;
 /// Indices of the percentiles drawn as vertical markers.
 const MARKED: [usize; 3] = [13, 14, 15];
-/// Minimum number of I/Os beyond a percentile that is printed.
+/// Minimum number of I/Os beyond a percentile for it to be printed.
 pub const IOS_BEYOND: u64 = 10;
 /// Histogram slots per bin of the plot: bins are 6 to 12 % wide.
 const SLOTS_IN_BIN: usize = 16;
@@ -68,7 +68,7 @@ impl Percentile {
         self.of(histogram).map(|ms| (ms * 1e6).round() as u64)
     }
 
-    /// Returns whether a sufficient number of `ios` I/Os is beyond the percentile.
+    /// Returns whether enough of `ios` I/Os are beyond the percentile.
     #[must_use]
     pub fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
@@ -80,8 +80,8 @@ impl Percentile {
     }
 }
 
-/// The highest percentile that is based on enough I/Os. It replaces maxima on the pages of a
-/// scaled drive, where maxima are not meaningful; title, axis and remark name it.
+/// The highest percentile that is based on enough I/Os. It replaces maxima on a scaled drive's pages, where
+/// maxima are meaningless; title, axis and remark name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);
 
@@ -97,7 +97,7 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// Returns the key of the page that shows maxima. The page can be compared only with pages that show the same
+    /// Returns the key of the page that shows maxima. The page is comparable only with pages that show the same
     /// percentile.
     pub fn key(self, key: &str) -> PageKey {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
@@ -139,7 +139,7 @@ pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram 
     all
 }
 
-/// The page of a histogram run: the plot and a table of percentiles.
+/// A histogram run's page: the plot and a table of percentiles.
 pub(crate) fn page(key: &str, title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
     let Some(segment) = segment else {
         let mut page = Page::of(key, title, Exhibit::ResponseTimes(ResponseTimes::default()));
@@ -153,7 +153,7 @@ pub(crate) fn page(key: &str, title: &str, segment: Option<&Segment>, context: &
     page
 }
 
-/// The page of one histogram.
+/// The page for one histogram.
 pub(crate) fn histogram_page(
     key: &str,
     title: &str,
@@ -222,9 +222,9 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
     bins.into_iter().map(|(_, bin)| bin).collect()
 }
 
-/// Percentiles in ms from the median upwards, one row per histogram.
+/// Percentiles in ms from the median up, one row per histogram.
 pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
-    // Never host-limited, because these are simulated drives, which the host cannot limit.
+    // Never host-limited: the host cannot limit simulated drives.
     table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms, false)
 }
 

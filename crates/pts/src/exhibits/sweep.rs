@@ -1,4 +1,4 @@
-//! Rates by number of outstanding I/Os; comparisons draw one line per drive.
+//! Rates by number of outstanding I/Os; a comparison draws one line per drive.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct DemandSweep {
     pub workload: String,
     /// Unit of the values.
     pub unit: Unit,
-    /// At least two points, in ascending number of outstanding I/Os.
+    /// At least two points, in ascending order of outstanding I/Os.
     pub points: Vec<SweepPoint>,
 }
 
@@ -27,7 +27,7 @@ pub struct SweepPoint {
 }
 
 impl DemandSweep {
-    /// Returns the sweep over `cells`, each with its outstanding I/Os, its rate, and whether it is host-limited;
+    /// Returns the sweep over `cells`, each with its outstanding I/Os, its rate and whether it is host-limited;
     /// None if the number of outstanding I/Os does not vary.
     pub(crate) fn of(
         workload: String,

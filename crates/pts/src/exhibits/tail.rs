@@ -22,7 +22,7 @@ pub(crate) fn page(title: &str, measured: &[(String, &Histogram)]) -> Page {
     let lines = Lines::plain(ReadingHint::Tail, x, y, series);
     let mut page = Page::of("tail", title, Exhibit::Lines(lines));
     if ends_early {
-        page.remarks.push("A line ends where fewer than ten I/Os take longer.".into());
+        page.remarks.push("Each line ends where fewer than ten I/Os take longer.".into());
     }
     page
 }

@@ -1,4 +1,4 @@
-//! The conclusions of a test before its measurements are added.
+//! A test's conclusions before its measurements are added.
 
 use record::{Purged, Range};
 
@@ -7,7 +7,7 @@ use crate::{Context, Outcome, Stop, Test, TestHeader};
 
 impl Outcome {
     /// Sets the fields that do not depend on measurements: name, header, deviations from the profile. `range` is
-    /// the range of the test loop.
+    /// the test loop's range.
     pub(crate) fn begun(
         test: &Test,
         context: &Context<'_>,

@@ -1,5 +1,5 @@
 //! The composite block size workload: ECW in PTS-E 1.1, CBW in PTS 2.0, both in clause 13. Two tables give the
-//! distribution of I/O sizes and offsets; their percentages count I/Os, not bytes.
+//! distributions of I/O sizes and offsets, in percent of I/Os, not of bytes.
 
 use record::{Access, IoKind, Workload, Zone};
 use stdx::units::{block_size, kib};
@@ -26,15 +26,15 @@ const SIZES: [(u32, u8); 12] = [
 /// The most frequent size, to which JESD219 aligns all I/Os.
 pub const PAGE_BYTES: u32 = 4096;
 
-/// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
+/// LBA groups from the start of the range on: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// Block sizes of a run: those of the table, except that the operator may replace sizes that the device's sectors do
-/// not permit with the smallest possible size.
+/// A run's block sizes: those in the table, except that the operator may replace sizes that the device's sectors
+/// rule out with the smallest possible size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     sizes: Vec<(u32, u8)>,
-    /// Percentage of I/Os that are larger than specified in the table.
+    /// Percentage of I/Os that are larger than in the table.
     enlarged_percent: u8,
 }
 

@@ -64,7 +64,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAns
     Ok(())
 }
 
-/// Part B: rounds over all demands, from high to low, until the values at the highest demand are steady.
+/// Part B: rounds over all demands, from high to low, until the values for the highest demand are steady.
 fn vary(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAnswers) -> Result<(), Stop> {
     for round in 1.. {
         bench.note(Note::RoundStarted { round, cells: CELLS })?;
@@ -72,7 +72,7 @@ fn vary(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAnswer
         let writes =
             bench.write(&answers.pattern.writes(context, HIGHEST, (seeds, CELLS), BETWEEN_MINUTES))?;
         answers.incidents.see(&writes);
-        // A gap before the writes does not affect the round; a later gap interrupts it.
+        // A gap before the writes does not affect the round, but a later gap interrupts it.
         let mut gap = writes.gap_before.map(|_| 0);
         let start = f64::from((round - 1) * (BETWEEN_MINUTES + CELLS));
         answers.between.extend(course(&writes, start, f64::from(BETWEEN_MINUTES), BETWEEN_MINUTES as usize));

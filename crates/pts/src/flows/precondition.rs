@@ -1,5 +1,5 @@
 //! Time-based workload-dependent preconditioning, shared by HIR and the demand variation tests: rounds of 30
-//! minutes of writes, until one tracked minute of each round is steady.
+//! minutes of writes, until the tracked minute of the rounds is steady.
 
 use record::{Note, Workload};
 
@@ -13,7 +13,7 @@ use crate::{Bench, Context, Stop};
 /// Length of a round in minutes.
 pub const ROUND_MINUTES: u32 = 30;
 
-/// Progress of the preconditioning.
+/// Progress of preconditioning.
 pub struct Precondition {
     /// The tracked minute of each round.
     pub rounds: Vec<Sample>,
@@ -24,12 +24,12 @@ pub struct Precondition {
 }
 
 impl Precondition {
-    /// Creates an empty state that tracks minute `minute` of each round, counted from 1, as variable `variable`.
+    /// Creates an empty state that tracks minute `minute` of each round, counted from 1, as `variable`.
     pub fn tracking(minute: u32, variable: String) -> Self {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }
 
-    /// Returns the loop as evaluated; `name` distinguishes it from other loops in the test.
+    /// Returns the evaluated loop; `name` distinguishes it from other loops in the test.
     pub fn judged(&self, name: &'static str) -> JudgedLoop {
         JudgedLoop {
             name,

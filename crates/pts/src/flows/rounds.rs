@@ -10,7 +10,7 @@ use crate::method::profile::Cell;
 use crate::method::steady::WINDOW_ROUNDS;
 use crate::{Bench, Context, Outcome, Stop};
 
-/// Returns the index of the last segment of a round that follows an interruption; None if there was none.
+/// Returns the index of the last segment in a round that follows an interruption; None if there is none.
 #[must_use]
 pub fn gap_at(segments: &[Segment]) -> Option<usize> {
     segments.iter().rposition(|segment| segment.gap_before.is_some())
@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
     Continue,
     /// The last five rounds are steady.
     Steady,
-    /// No further round is allowed.
+    /// No more rounds are allowed.
     Exhausted,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Round {
     pub segments: Vec<Segment>,
 }
 
-/// The completed rounds of a test loop, with their steady-state evaluations.
+/// A test loop's completed rounds, with their steady-state evaluations.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     pub done: Vec<Round>,
@@ -77,7 +77,7 @@ impl Rounds {
         Self { done: Vec::new(), history: History::of(variables), converged: false }
     }
 
-    /// Adds a completed round, and returns whether the loop has ended.
+    /// Adds a completed round and returns whether the loop has ended.
     fn finish(
         &mut self,
         context: &Context<'_>,
@@ -94,8 +94,8 @@ impl Rounds {
     }
 
     /// Runs the test loop: rounds over `cells` in order, until the values that `track` extracts are steady or the
-    /// round limit is reached. `workload` creates each cell from the completed rounds, the number of the round, the
-    /// step and the cell.
+    /// round limit is reached. `workload` creates each cell from the completed rounds, the round number, the step
+    /// and the cell.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
@@ -149,24 +149,24 @@ impl Rounds {
         }
     }
 
-    /// Returns the result rounds: the five rounds of the window or, if there are fewer, the last available rounds.
+    /// Returns the result rounds: the five rounds of the window or, if it is not full, its rounds so far.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]
     }
 
-    /// Returns the mean over the result rounds; None if a round lacks the value.
+    /// Returns the mean over the result rounds; None if the value is missing in a round.
     pub fn mean(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.results().iter().map(|round| value(&round.segments)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     }
 
-    /// Returns whether `cell` was host-limited in any of the result rounds.
+    /// Returns whether `cell` was host-limited in any result round.
     pub fn is_host_limited(&self, cell: Cell) -> bool {
         self.results().iter().filter_map(|round| find(&round.segments, cell)).any(Segment::is_host_limited)
     }
 
-    /// Returns the value of each round, for plotting.
+    /// Returns each round's value, for plotting.
     pub fn points(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Vec<(f64, f64)> {
         let point = |round: &Round| Some((f64::from(round.number), value(&round.segments)?));
         self.done.iter().filter_map(point).collect()
@@ -209,7 +209,7 @@ impl Rounds {
     }
 }
 
-/// Finds the segment of `cell` in a round of random cells.
+/// Finds the segment for `cell` in a round of random cells.
 pub(crate) fn find(segments: &[Segment], cell: Cell) -> Option<&Segment> {
     segments
         .iter()

@@ -1,5 +1,5 @@
 //! Zone tests for hard disks, following TKperf. The range is divided into 128 equal zones, each measured
-//! separately, from the first (the outer edge of nearly every disk) to the last. Because there is no purge,
+//! separately, from the first (the outer edge of nearly every disk) to the last. Without a purge,
 //! preconditioning or steady state, the result is never a PTS result.
 
 mod answers;

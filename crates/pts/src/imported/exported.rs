@@ -1,4 +1,4 @@
-//! Tests from data files that Plateau exported: shows only the tables, charts and figures of the file.
+//! Tests from data files that Plateau exported: shows only the tables, charts and figures in the file.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{KeyFigure, Mark};
 
 use super::absent::ABSENT;
 
-/// The kind of all tests in exported files. Its name is not used: a test has the name that its file states.
+/// The kind of all tests in exported files. Its name is not used: each test has the name given in its file.
 pub(super) const KIND: Kind = Kind {
     name: "exported",
     title: "Exported",
@@ -37,7 +37,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     view.test.figures.iter().filter_map(figure).collect()
 }
 
-/// A figure; None if its unit is unknown to this version.
+/// A figure; None if this version does not know its unit.
 fn figure(figure: &ToldFigure) -> Option<KeyFigure> {
     let unit = Unit::of_symbol(&figure.unit)?;
     Some(KeyFigure {
@@ -114,7 +114,7 @@ fn table(table: &ExportedTable) -> Table {
     }
 }
 
-/// The units of a table, either of its rows or of its columns.
+/// A table's units, either of its rows or of its columns.
 fn units(table: &ExportedTable) -> Units {
     let is_of_rows = |row: &ExportedRow| row.units.windows(2).all(|pair| pair[0] == pair[1]);
     let first = |row: &ExportedRow| row.units.first().cloned().unwrap_or_default();
@@ -134,7 +134,7 @@ fn row(row: &ExportedRow, columns: usize) -> Row {
     Row { name: row.name.clone(), cells: (0..columns).map(cell).collect() }
 }
 
-/// A chart; None if its kind or one of its scales is unknown to this version.
+/// A chart; None if this version does not know its kind or one of its scales.
 fn lines(chart: &ExportedChart) -> Option<Lines> {
     let axis = |axis: &ExportedAxis| Some(Axis { label: axis.label.clone(), scale: keyed(&axis.scale)? });
     let series = chart.series.iter();
@@ -155,7 +155,7 @@ fn keyed<'de, T: Deserialize<'de>>(key: &'de str) -> Option<T> {
     T::deserialize(key).ok()
 }
 
-/// Marks on the curve as the file states them, except those with a unit unknown to this version.
+/// The marks in the file, except those with a unit that this version does not know.
 pub(super) fn marks(exported: &Exported) -> Vec<Mark> {
     let mark = |mark: &ExportedMark| {
         Some(Mark {
@@ -170,7 +170,7 @@ pub(super) fn marks(exported: &Exported) -> Vec<Mark> {
     exported.marks.iter().filter_map(mark).collect()
 }
 
-/// The measurement windows as the file states them.
+/// The measurement windows in the file.
 pub(super) fn windows(exported: &Exported) -> Vec<(String, WindowStats)> {
     exported.windows.iter().map(|window| (window.variable.clone(), stats(window))).collect()
 }

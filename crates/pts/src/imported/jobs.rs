@@ -1,4 +1,4 @@
-//! Jobs of a load generator, each with its workload and figures.
+//! A load generator's jobs, each with its workload and figures.
 
 use record::{Access, Reading};
 use stdx::units::block_size;
@@ -12,7 +12,7 @@ use crate::exhibits::response::{self, Percentile};
 use crate::exhibits::unit::Unit;
 use crate::method::profile::mix_name;
 
-/// The test kind for jobs of a load generator.
+/// The test kind for a load generator's jobs.
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
@@ -36,7 +36,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Number of large figures that fit on a summary page.
+/// Number of figures in large type that fit on a summary page.
 const FIGURES: usize = 4;
 /// Number of rows that fit on a page.
 const ROWS: usize = 14;
@@ -51,7 +51,7 @@ const COLUMNS: [Percentile; 5] = [
     response::FIVE_NINES,
 ];
 
-/// Name of the job and its workload, such as `randread: RND 4KiB R, TC 1 QD 32`.
+/// A job's name and workload, such as `randread: RND 4KiB R, TC 1 QD 32`.
 fn name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let size = match reading.block_bytes {
@@ -110,7 +110,7 @@ fn cell(value: Option<f64>) -> Cell {
     Cell::of(value, false, || ABSENT.into())
 }
 
-/// A rate, marked if the file states that it may reflect the host.
+/// A rate, marked if the file says that it may reflect the host.
 fn limited(reading: &Reading, value: Option<f64>) -> Cell {
     Cell::of(value, reading.host_limited, || ABSENT.into())
 }
@@ -152,7 +152,7 @@ fn times(readings: &[Reading]) -> Table {
     }
 }
 
-/// Returns the percentile from the histogram if there is one, otherwise as reported; None if there are too few I/Os.
+/// Returns the percentile from the histogram or, without one, as reported; None if there are too few I/Os.
 fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile.of(histogram);

@@ -97,7 +97,7 @@ pub(super) fn maximum(reading: &Reading) -> Option<f64> {
     reading.latency_max_ns.map(|ns| ns / 1e6)
 }
 
-/// Reduces the values of several rounds to a single value.
+/// Reduces the values from several rounds to one.
 #[derive(Clone, Copy)]
 enum Over {
     Mean,
@@ -164,7 +164,7 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
         .collect()
 }
 
-/// Shows the window of the tracking variable: history, and determination if there are five values.
+/// Shows the tracking variable's window: the history, and the determination if there are five values.
 fn window(view: &View<'_>, tracked: &TrackedSeries, with_history: bool) -> Vec<Page> {
     let unit = tracked.unit;
     if tracked.points.is_empty() {
@@ -190,7 +190,7 @@ fn window(view: &View<'_>, tracked: &TrackedSeries, with_history: bool) -> Vec<P
     pages
 }
 
-/// Value of each block size over the rounds; None if the source does not report rounds.
+/// Each block size's values over the rounds; None if the source does not report rounds.
 fn over_rounds(
     view: &View<'_>,
     title: &str,

@@ -24,7 +24,7 @@ const STIMULUS: Spot = Spot { block_bytes: 4096, read_percent: 0 };
 const FRESH: &str = "RND 4KiB W, FOB";
 const STEADY: &str = "RND 4KiB W, steady state";
 
-/// Length of a round in minutes, if the file states it.
+/// Length of a round in minutes, if it is in the file.
 fn minutes(view: &View<'_>) -> Option<f64> {
     view.test.round_ns.map(|ns| ns as f64 / 60e9).filter(|minutes| *minutes > 0.0)
 }
@@ -33,7 +33,7 @@ fn stated(view: &View<'_>, name: &str) -> Option<f64> {
     view.test.figures.iter().find(|figure| figure.name == name).and_then(|figure| figure.value)
 }
 
-/// Computes FOB and the mean of the last minutes from the curve. Both are defined per minute; a curve shorter than
+/// Computes FOB and the mean of the last minutes from the curve. Both are defined in minutes; a curve shorter than
 /// the averaging period has neither.
 fn worked_out(view: &View<'_>) -> (Option<f64>, Option<f64>, usize) {
     let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
@@ -43,7 +43,7 @@ fn worked_out(view: &View<'_>) -> (Option<f64>, Option<f64>, usize) {
 
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let worked_out = worked_out(view);
-    // Only the source can state that the drive was steady.
+    // Only the source can say that the drive was steady.
     let last = match stated(view, STEADY) {
         Some(value) => (STEADY.to_owned(), Some(value)),
         None => (format!("RND 4KiB W, {}", not_judged(worked_out.2)), worked_out.1),
@@ -64,7 +64,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     let mut pages = Vec::new();
     let points = view.points(STIMULUS, iops);
     if !points.is_empty() {
-        // If the length of a round is unknown, neither times nor amounts are known.
+        // If the length of a round is not known, times and amounts are not known either.
         let (step, x) = minutes(view).map_or((1.0, "Round"), |step| (step, "Time (minutes)"));
         let time: Vec<(f64, f64)> = points.iter().map(|(round, value)| (round * step, *value)).collect();
         let curve = |key: &str, title: &str, reading, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {

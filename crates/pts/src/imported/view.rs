@@ -1,4 +1,4 @@
-//! An imported test, and the values from it that its pages need.
+//! An imported test and the values that its pages need.
 
 use record::{ImportedTest, Origin, Reading, TargetFacts};
 
@@ -23,7 +23,7 @@ pub(crate) struct Kind {
 /// Extracts a value from a reading, in the unit of a page.
 pub(crate) type Measure = fn(&Reading) -> Option<f64>;
 
-/// A tracking variable: name, unit, and value in each round.
+/// A tracking variable: its name, unit, and value in each round.
 pub(crate) struct TrackedSeries {
     pub name: String,
     pub unit: Unit,
@@ -38,7 +38,7 @@ pub(crate) struct View<'a> {
     pub profile: &'static Profile,
 }
 
-/// The workload to which a reading belongs.
+/// The workload that a reading belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub block_bytes: u32,
@@ -58,7 +58,7 @@ impl View<'_> {
         reading.round.is_some_and(|round| (first..=last).contains(&round))
     }
 
-    /// Returns the reported mean over the window or, if absent, the mean of the rounds in it.
+    /// Returns the reported mean over the window or, without one, the mean of the rounds in it.
     pub fn mean(&self, spot: Spot, measure: Measure) -> Option<f64> {
         if let Some(stated) = self.of(spot).find(|r| r.round.is_none()).and_then(measure) {
             return Some(stated);
@@ -98,7 +98,7 @@ impl View<'_> {
         self.test.readings.iter().filter_map(|r| r.round).max().unwrap_or(0)
     }
 
-    /// States the averaged rounds (`Mean of rounds 2-6.`), or that the source reports only the mean.
+    /// Names the averaged rounds (`Mean of rounds 2-6.`), or says that the source reports only the mean.
     pub fn mean_remark(&self) -> String {
         match (self.test.window, self.rounds()) {
             (Some((first, last)), 0) => {
@@ -113,7 +113,7 @@ impl View<'_> {
     }
 }
 
-/// Evaluates the measurement window stated by the source, based on its values.
+/// Evaluates the measurement window that the source names, based on its values.
 pub(crate) fn judged(test: &ImportedTest, tracked: &TrackedSeries) -> Option<WindowStats> {
     let (first, last) = test.window?;
     let inside = |(round, _): &&(f64, f64)| (f64::from(first)..=f64::from(last)).contains(round);

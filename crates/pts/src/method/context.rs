@@ -1,4 +1,4 @@
-//! The input of a test, and the workloads derived from it.
+//! A test's input, and the workloads derived from it.
 
 use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
@@ -11,7 +11,7 @@ use crate::method::range;
 /// Block size of the workload-independent preconditioning.
 pub const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// The input of a test.
+/// A test's input.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// Version of the specification.
@@ -26,7 +26,7 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// Returns an error if this build does not support the run's profile, or the run has no settings because it is
+    /// Returns an error if this build does not have the run's profile, or the run has no settings because it was
     /// imported.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
         let settings = run.settings.as_ref().ok_or("the run has no settings")?;
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         self.scale_divisor() == 1
     }
 
-    /// Note for pages and tests that omit maxima; None if maxima are shown.
+    /// The note for pages and tests that omit maxima; None if maxima are shown.
     pub(crate) fn maxima_note(&self) -> Option<String> {
         let divisor = self.scale_divisor();
         let text =
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
         range::share_of(self.target.capacity_bytes, self.settings.precondition_range_percent)
     }
 
-    /// The part of the LBA space that the test accesses.
+    /// The part of the LBA space that the test may touch.
     #[must_use]
     pub fn test_range(&self) -> Range {
         let within = range::share_of(self.target.capacity_bytes, self.settings.test_range_percent);
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         ]
     }
 
-    /// Describes preconditioning for the outline of a test: `write the capacity twice`.
+    /// Describes preconditioning for a test's outline: `write the capacity twice`.
     #[must_use]
     pub fn precondition_in_words(&self) -> String {
         match self.settings.precondition_capacities {
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the demand of a test: the recommended demand, unless the operator set a different demand for the run.
+    /// Returns a test's demand: the recommended one, unless the operator set another one for the run.
     #[must_use]
     pub fn demand(&self, recommended: Option<Demand>) -> Demand {
         let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };
@@ -171,8 +171,8 @@ impl<'a> Context<'a> {
         range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
     }
 
-    /// Returns the length of `minutes` minutes of the specification. A cell takes one minute of the
-    /// specification, so shorter cells shorten every part of a run.
+    /// Returns the length of `minutes` minutes of the specification. A cell takes one such minute, so shorter
+    /// cells shorten every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
@@ -194,7 +194,7 @@ impl<'a> Context<'a> {
         self.settings.cell_ns.saturating_mul(u64::from(seconds)) / 60
     }
 
-    /// Scales a time in a custom test, which is specified for cells of one minute.
+    /// Scales a time in a custom test, where times are specified for cells of one minute.
     #[must_use]
     pub fn scaled_ns(&self, ns: u64) -> u64 {
         (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
         seed_of(self.settings.seed, round, step)
     }
 
-    /// Returns the members of `blocks` that the device does not support because its sectors are larger.
+    /// Returns those `blocks` that the device does not support because its sectors are larger.
     #[must_use]
     pub fn impossible(&self, blocks: &[u32]) -> Vec<u32> {
         let sector = self.target.logical_block_bytes;
@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns a distinct seed for each step, so that no two rounds access the same offsets.
+/// Returns a distinct seed for each step, so that no two rounds use the same offsets.
 fn seed_of(seed: u64, round: u32, step: u32) -> u64 {
     let mut state = seed ^ (u64::from(round) << 32 | u64::from(step));
     split_mix(&mut state)

@@ -13,8 +13,8 @@ const EXPLAINED_SHARE: f64 = 0.50;
 /// Minimum number of intervals after a fall, so that a single slow interval does not count.
 const INTERVALS_AFTER: usize = 3;
 
-/// Slow intervals that are skipped at the start: their maximum number, and the fraction of the highest
-/// throughput below which an interval is slow.
+/// Slow intervals skipped at the start: their maximum number, and the fraction of the highest throughput below
+/// which they are slow.
 const INTERVALS_SKIPPED: usize = 10;
 const SLOW_SHARE: f64 = 0.50;
 
@@ -26,11 +26,10 @@ pub(crate) struct Interval {
     pub seconds: f64,
 }
 
-/// The first fall of a series.
+/// The first fall in a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fall {
-    /// Number of intervals before the fall. The fall itself is within the last of these intervals or within the next
-    /// one.
+    /// Number of intervals before the fall. The fall itself is in the last of these intervals or in the next one.
     pub intervals: usize,
     /// Number of bytes written until the fall, interpolated within these two intervals.
     pub bytes: f64,
@@ -71,7 +70,7 @@ pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
 }
 
 /// Finds the first fall of `series`; `None` if its throughput never falls permanently. A drive may first complete
-/// its background work, so a few slow intervals at the start are skipped.
+/// background work, so a few slow intervals at the start are skipped.
 pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     let skipped = start(series);
     let fall = fall_of(&series[skipped..])?;
@@ -79,8 +78,8 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
 }
 
-/// Returns the index of the first interval that is not slow compared with the fastest interval; 0 if all intervals that
-/// may be skipped are slow, and so is the next one.
+/// Returns the index of the first interval that is not slow compared with the fastest one; 0 if more intervals are slow
+/// than may be skipped.
 fn start(series: &[Interval]) -> usize {
     let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
     let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;
@@ -94,7 +93,7 @@ fn fall_of(series: &[Interval]) -> Option<Fall> {
     if low > FALLEN_SHARE * high {
         return None;
     }
-    // A series with several falls is divided at the largest fall, so search for an earlier fall before it.
+    // A series with several falls is divided at the largest one, so look for an earlier one before it.
     fall_of(before).or_else(|| {
         let share = |interval: Interval| ((interval.rate() - low) / (high - low)).clamp(0.0, 1.0);
         let until_fall = |interval: Interval| {
@@ -107,8 +106,8 @@ fn fall_of(series: &[Interval]) -> Option<Fall> {
     })
 }
 
-/// Returns the number of intervals in the first part of the best division into a faster and a slower part, weighted
-/// by time; `None` if no division explains the series.
+/// Returns the length of the first part in the best division into a faster and a slower part, weighted by time;
+/// `None` if no division explains the series.
 fn division(series: &[Interval]) -> Option<usize> {
     let (mut seconds, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for interval in series {
@@ -141,7 +140,7 @@ fn median_rate(intervals: &[Interval]) -> f64 {
         passed += seconds;
         passed >= half
     };
-    // Sums in a different order may differ in the last digit.
+    // Adding in a different order may change the last digit.
     ordered.iter().find(reaches).or(ordered.last()).map_or(0.0, |(rate, _)| *rate)
 }
 
@@ -163,7 +162,7 @@ mod tests {
                 if left <= 0.0 {
                     level += 1;
                     left = levels.get(level).map_or(0.0, |level| level.1);
-                    // Rounding must not leave a tiny remainder of the second.
+                    // Rounding must not leave a tiny fraction of a second.
                     room = if room < 1e-9 { 0.0 } else { room };
                 }
             }

@@ -26,7 +26,7 @@ pub struct Profile {
     pub throughput_preconditions_its_block: bool,
     /// Threads and queue depth recommended for the Throughput test (2.0).
     pub throughput_demand: Option<Demand>,
-    /// End conditions of the WSAT test.
+    /// The WSAT test's end conditions.
     pub saturation_end: SaturationEnd,
     /// Whether the drive's volatile write cache must be enabled (WCE) or disabled (WCD).
     pub write_cache: WriteCache,
@@ -38,7 +38,7 @@ pub struct Profile {
     pub queue_depth: u16,
     /// Whether the tester may choose thread count and queue depth freely; if so, no choice is a modification.
     pub demand_is_free: bool,
-    /// Percentage of the LBA space used by preconditioning and test.
+    /// Percentage of the LBA space that preconditioning and test may touch.
     pub range_percent: u8,
     /// Active range amount in bytes; None means the whole range.
     pub active_range_amount_bytes: Option<u64>,
@@ -48,7 +48,7 @@ pub struct Profile {
     pub further_range_percents: &'static [u8],
     /// Other active range amounts that the tester may choose.
     pub further_amounts_bytes: &'static [u64],
-    /// Properties of this version that no source confirms, and that are therefore those of another version.
+    /// Properties that no source confirms and that are therefore taken from another version.
     pub unsourced: &'static [&'static str],
 }
 
@@ -84,7 +84,7 @@ pub struct Demand {
 }
 
 impl std::fmt::Display for Demand {
-    /// Formats the demand as in page headers: `TC 4/QD 32`.
+    /// Formats the demand for page headers: `TC 4/QD 32`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TC {}/QD {}", self.threads, self.queue_depth)
     }
@@ -99,7 +99,7 @@ pub enum WriteCache {
     Disabled,
 }
 
-/// End conditions of the WSAT test; the first one met ends it.
+/// The WSAT test's end conditions; the first one met ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SaturationEnd {
     /// Written bytes in user capacities.
@@ -108,7 +108,7 @@ pub struct SaturationEnd {
     pub minutes: u32,
     /// Whether steady state ends the test (1.1 and later).
     pub when_steady: bool,
-    /// Whether the operator may continue the test after this end (1.0, as published reports did).
+    /// Whether the operator may continue the test after that (1.0, as published reports did).
     pub may_continue: bool,
     /// Limit in minutes up to which the operator may extend the test.
     pub most_minutes: u32,
@@ -131,7 +131,7 @@ pub const MAX_ROUNDS: u32 = 25;
 pub const PRECONDITION_CAPACITIES: u32 = 2;
 
 impl Profile {
-    /// Returns the entry for `family`, or None if this version lacks the test.
+    /// Returns the entry for `family`; None if this version lacks the test.
     #[must_use]
     pub fn listed(&self, family: &str) -> Option<&'static Listed> {
         self.tests.iter().find(|listed| listed.family == family)
@@ -183,7 +183,7 @@ impl Cell {
     }
 }
 
-/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because run files may contain more than 100.
+/// An R/W mix in PTS notation: `65/35`. Saturates, because run files may contain percentages over 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
     format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

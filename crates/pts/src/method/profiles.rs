@@ -1,4 +1,5 @@
-//! The built-in profiles, one per file, and their lookup. A profile is one version of the specification as data.
+//! The built-in profiles, one per file, and their lookup. Each profile is one version of the specification as
+//! data.
 
 mod pts_c_1_0;
 mod pts_c_1_1;
@@ -23,7 +24,7 @@ pub const PROFILES: &[Profile] = &[
     pts_e_2_0::PROFILE,
 ];
 
-/// The profile of imported runs, to which no version of the specification applies.
+/// The profile for imported runs, to which no version of the specification applies.
 const IMPORTED: Profile = Profile {
     name: "imported",
     revision: "NOT PTS",
@@ -36,8 +37,7 @@ const IMPORTED: Profile = Profile {
 impl Profile {
     /// Looks up the profile called `name`.
     ///
-    /// # Errors
-    /// Returns an error if the name is unknown; the message lists all known names.
+    /// # Errors Returns an error if there is no such profile; the message lists all profiles.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -48,7 +48,7 @@ impl Profile {
     /// Returns the profile of a run. Imported runs have a special profile, which is not part of the specification.
     ///
     /// # Errors
-    /// Returns an error if the profile of the run is unknown to this build.
+    /// Returns an error if this build does not have the run's profile.
     pub fn of(run: &RunFile) -> Result<&'static Self, String> {
         if run.origin.is_some() { Ok(&IMPORTED) } else { Self::named(&run.profile) }
     }

@@ -1,4 +1,4 @@
-//! Active range: the part of the LBA space that a workload may access (PTS-C 1.0, ActiveRange).
+//! Active range: the part of the LBA space that a workload may touch (PTS-C 1.0, ActiveRange).
 
 use record::Range;
 use stdx::units::{KIB, MIB};
@@ -16,9 +16,9 @@ pub fn share_of(capacity_bytes: u64, percent: u8) -> Range {
     Range::first(if bytes >= MIB { bytes - bytes % MIB } else { bytes })
 }
 
-/// `amount_bytes` in `segments` equal segments, spread evenly over `within`. A scaled simulated drive keeps the
-/// segment size and has fewer segments. Returns all of `within` if the amount is not smaller. Segments are whole
-/// blocks, so an uneven scale rounds the amount down.
+/// `amount_bytes` in `segments` equal segments, spread evenly over `within`. On a scaled simulated drive,
+/// segments keep their size and there are fewer of them. Returns all of `within` if the amount is not smaller.
+/// Segments are whole blocks, so an uneven scale rounds the amount down.
 #[must_use]
 pub fn active(within: Range, amount_bytes: u64, segments: u32, scale_divisor: u32) -> Range {
     let scaled_amount = amount_bytes / u64::from(scale_divisor.max(1));

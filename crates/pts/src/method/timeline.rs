@@ -43,7 +43,7 @@ impl Sample {
     }
 }
 
-/// Splits a segment, which takes `minutes` and starts at `start`, into at most `most` samples of about equal
+/// Splits a segment that takes `minutes` and starts at `start` into at most `most` samples of about equal
 /// length. Returns fewer samples if the segment was recorded in fewer intervals.
 pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
     let series = &segment.series;

@@ -1,4 +1,4 @@
-//! Cells in which fewer I/Os were outstanding than the test requested.
+//! Cells with fewer outstanding I/Os than the test requested.
 
 use record::{DEPTH_KEPT_SHARE, Segment};
 

@@ -1,12 +1,12 @@
-//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides the length of a cell,
-//! so a cell could be over before any I/O completes. The simulator therefore extends it until enough I/Os
-//! have completed.
+//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides a cell's length, so the
+//! cell could be over before any I/O completes. The simulator therefore extends it until enough I/Os have
+//! completed.
 
 use record::Segment;
 
 use crate::Deviation;
 
-/// Returns the deviation of the test `title` because of extended cells among `workloads`; None if there are none.
+/// Returns the deviation of test `title` due to extended cells among `workloads`; None if there are none.
 pub fn among<'a>(
     title: &str,
     workloads: impl Iterator<Item = &'a Segment>,
@@ -21,7 +21,7 @@ pub fn among<'a>(
             largest = largest.max(factor);
         }
     }
-    // The factor is rounded up, so that no cell was extended further than stated.
+    // The factor is rounded up, so that no cell was extended by more than that.
     let up_to_tenths = (largest * 10.0).ceil() as u64;
     let title = title.to_owned();
     (extended > 0).then_some(Deviation::Extended { title, extended, all, up_to_tenths })
@@ -33,7 +33,7 @@ mod tests {
     use crate::method::timeline::tests::segment;
     use record::{IoEngine, Until};
 
-    /// A cell of a requested minute at scale 1/10, with its actual length in seconds.
+    /// A cell requested to take a minute, at scale 1/10, with its actual length in seconds.
     fn minute(seconds: u64) -> Segment {
         let mut segment = segment(vec![1; seconds as usize], seconds * 1_000_000_000);
         segment.workload.until = Until::DurationNs(60_000_000_000);

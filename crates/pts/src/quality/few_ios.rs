@@ -3,12 +3,12 @@
 use record::Segment;
 use stdx::units::count_of;
 
-/// With fewer I/Os than this, a single I/O changes the figure by more than a tenth.
+/// With fewer I/Os, a single I/O changes the figure by more than a tenth.
 const FEW: u64 = 10;
-/// Above this number, kinds of cells are counted instead of listed.
+/// Above this number, kinds of cells are counted rather than listed.
 const LISTED: usize = 6;
 
-/// Returns whether the figures of this cell are coarse.
+/// Returns whether this cell's figures are coarse.
 pub fn has_few(segment: &Segment) -> bool {
     segment.read.ios + segment.write.ios < FEW
 }

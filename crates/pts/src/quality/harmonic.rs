@@ -1,6 +1,5 @@
-//! Plausibility check for a matrix of IOPS. A drive on which reads and writes do not affect each other needs as much
-//! time for a mix as for its reads and its writes separately, so its IOPS follow the harmonic law
-//! 1/X(r) = (1-r)/W + r/R.
+//! Plausibility check for a matrix of IOPS. If reads and writes do not affect each other, a drive needs as much time
+//! for a mix as for its reads and its writes separately, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
 
 use stdx::units::{block_size, grouped};
 
@@ -8,7 +7,7 @@ use crate::method::profile::{Cell, mix_name};
 
 /// Deviations by more than this fraction are reported.
 const ALLOWED: f64 = 0.5;
-/// Above this number, cells are counted instead of listed.
+/// Above this number, cells are counted rather than listed.
 const LISTED: usize = 4;
 
 /// Returns the IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not positive.
@@ -18,7 +17,7 @@ pub fn expected(read_percent: u8, writes: f64, reads: f64) -> Option<f64> {
     (writes > 0.0 && reads > 0.0).then(|| 1.0 / ((1.0 - share) / writes + share / reads))
 }
 
-/// Returns a note about cells that deviate from the law by more than half; None if there are none.
+/// Returns a note about cells that deviate too much from the law; None if there are none.
 pub(crate) fn note(cells: impl Iterator<Item = Cell>, iops: impl Fn(Cell) -> Option<f64>) -> Option<String> {
     let departure = |cell: Cell| {
         let of = |read_percent| iops(Cell { read_percent, ..cell });

@@ -3,7 +3,7 @@
 use record::{HOST_LIMIT_SHARE, Segment};
 use stdx::units::count_of;
 
-/// Above this number, kinds of cells are counted instead of listed.
+/// Above this number, kinds of cells are counted rather than listed.
 const LISTED: usize = 6;
 
 /// The symbol after a number that the host may have limited.

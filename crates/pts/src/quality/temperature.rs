@@ -1,5 +1,5 @@
-//! Detects whether drive temperature changed while a tracking variable drifted. Health events are not results of a
-//! test, so this module reads them from the journal directly.
+//! Detects whether the drive's temperature changed while a tracking variable drifted. Health events are not
+//! test results, so this module reads them directly from the journal.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Both round and temperature correlate with the value, so their product has the sign of the temperature's change.
+    // Round and temperature correlate with the value; the product has the sign of the temperature's change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use record::{Health, Judgement, VariableJudgement};
 
-    /// A journal of 25 rounds with one value and one temperature each.
+    /// A journal of 25 rounds, each with one value and one temperature.
     fn journal(value: impl Fn(u32) -> f64, celsius: impl Fn(u32) -> Option<i16>) -> Vec<Entry> {
         let mut events = vec![Event::TestStarted { test: "iops".into() }];
         for round in 1..=25 {

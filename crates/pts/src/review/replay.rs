@@ -14,21 +14,21 @@ use crate::quality::host_limit;
 use crate::quality::temperature;
 use crate::{Bench, Context, Outcome, Stop, Task};
 
-/// Serves a test from its recorded events, then returns [`Stop::EndOfJournal`].
+/// Serves a test from its recorded events, and then returns [`Stop::EndOfJournal`].
 ///
-/// The results are borrowed, because a run that takes several days has hundreds of megabytes of them; each is
-/// copied when it is returned.
+/// The results are borrowed, because a run of several days has hundreds of megabytes of them; each is copied
+/// when it is returned.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     answers: VecDeque<Cow<'a, Event>>,
-    /// Notes recorded after the last result. A note emitted before that result must already be in the journal.
+    /// Notes recorded after the last result. A note emitted earlier must already be in the journal.
     notes: VecDeque<Note>,
     /// Readings from the start of the test to the start of the next test.
     health: Vec<Health>,
 }
 
 impl<'a> Replay<'a> {
-    /// Collects the results of `test` from `entries`; after a restart, only the results since the restart.
+    /// Collects the results of `test` from `entries`; after a restart, only those since the restart.
     #[must_use]
     pub fn of(test: &str, entries: &'a [Entry]) -> Self {
         let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new(), health: Vec::new() };
@@ -66,7 +66,7 @@ impl<'a> Replay<'a> {
         Replay { answers, notes: self.notes, health: self.health }
     }
 
-    /// Returns true if no results are left, so that the next result must come from elsewhere.
+    /// Returns whether no results are left, so that the next one must come from elsewhere.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
@@ -125,7 +125,7 @@ fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
         Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
         _ => "something else".to_owned(),
     };
-    // Workloads are printed in short form, so they may differ in properties that are omitted.
+    // Workloads are printed in short form, so they may differ in properties that it omits.
     let other =
         if found == requested { " with other threads, queue depth, offsets, data or seed" } else { "" };
     Err(Stop::Diverged(format!("it requests {requested}, but the journal contains {found}{other}")))
@@ -169,7 +169,7 @@ impl Bench for Replay<'_> {
     }
 }
 
-/// A whole run as evaluated by this build.
+/// A run as evaluated by this build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// One outcome for each started test.
@@ -181,7 +181,7 @@ pub struct Replayed {
 /// Replays and evaluates every started test of a run with this build.
 ///
 /// # Errors
-/// Returns an error if the profile or a test is unknown, or if the recorded workloads differ from this build's.
+/// Returns an error if this build lacks the profile or a test, or requests other workloads than those recorded.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         let outcomes = imported::replay(run, origin, entries)?;

@@ -20,8 +20,8 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Determines the state of a run from its journal and outcomes. `in_progress` states whether a process
-    /// has locked the journal.
+    /// Determines the state of a run from its journal and outcomes. `in_progress` says whether a process has
+    /// locked the journal.
     #[must_use]
     pub fn of(entries: &[Entry], outcomes: &[Outcome], in_progress: bool) -> Self {
         let is_closed = entries.iter().any(|entry| matches!(entry.event, Event::Closed));
@@ -39,7 +39,7 @@ impl Standing {
         }
     }
 
-    /// Returns the verdict over all tests, as printed.
+    /// Returns the verdict on all tests, as printed.
     #[must_use]
     pub const fn verdict(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Compares the notes and verdicts recorded in a journal with the results of a replay by this build.
+//! Compares the notes and verdicts in a journal with those of a replay by this build.
 
 use record::{Entry, Event, Judgement, Note, Purged, RunFile, Segment, Workload};
 
@@ -16,14 +16,14 @@ pub struct Verified {
     pub judgements: usize,
     /// Whether the recorded end was compared; false for an interrupted test.
     pub ended: bool,
-    /// Differences from the evaluation of this build, in journal order.
+    /// Differences from this build's evaluation, in journal order.
     pub differences: Vec<Difference>,
 }
 
 /// A difference between the journal and this build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Sequence number of the journal record; None if the journal lacks the record.
+    /// Sequence number of the journal record; None if the record is missing from the journal.
     pub record: Option<u64>,
     /// Describes both sides.
     pub text: String,
@@ -40,7 +40,7 @@ struct Recorded<'a> {
 /// Evaluates every started test of a run again.
 ///
 /// # Errors
-/// Returns an error if the profile or a test is unknown to this build.
+/// Returns an error if this build lacks the profile or a test.
 pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String> {
     let context = Context::of(run)?;
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! Composite block size workload (PTS 2.0 clause 13): IOPS and response times of twelve random block sizes in three LBA
-//! groups, R/W 40/60, over 49 demand intensities, and histograms of three of them.
+//! Composite block size workload (PTS 2.0 clause 13): IOPS and response times of random I/O with twelve block sizes in
+//! three LBA groups, R/W 40/60, over 49 demand intensities, and histograms at three of them.
 
 use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
 use crate::{Test, Unit};

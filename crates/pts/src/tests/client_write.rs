@@ -1,6 +1,6 @@
-//! Sustained client write (not part of the PTS): a purged drive is written sequentially until its
-//! SLC cache is full and the throughput has settled. Then it is written again after idle times of increasing length,
-//! which shows how much of the cache the drive has freed.
+//! Sustained client write (not part of the PTS): a purged drive is written sequentially until its SLC cache is full
+//! and the throughput has settled. Then it is written again after idle times of increasing length, which shows how
+//! much of the cache the drive freed.
 
 mod answers;
 mod pages;
@@ -13,7 +13,7 @@ use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
 use answers::{BLOCK_BYTES, CHUNKS, DEMAND, IDLE_MINUTES, INTERVALS, Stretch, WriteAnswers, has_settled};
 
-/// The test of sustained client writes.
+/// The sustained client write test.
 pub const TEST: Test = Test {
     name: "client-write",
     family: "client-write",

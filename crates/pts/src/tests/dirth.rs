@@ -1,5 +1,5 @@
 //! Demand intensity response-time histogram (PTS-E 1.1 and PTS 2.0 clause 14): IOPS and response times of one
-//! random workload over 49 demand intensities, and histograms of three of them. The tester chooses block size and
+//! random workload over 49 demand intensities, and histograms at three of them. The tester chooses block size and
 //! mix; the defaults represent OLTP.
 
 use stdx::units::KIB;

@@ -1,4 +1,4 @@
-//! IOPS by zone, following TKperf's test for hard disks: random I/O with three mixes and three block sizes in each
+//! IOPS by zone, following TKperf's test for hard disks: random I/O in three mixes and three block sizes in each
 //! of 128 zones. It is not part of any version of the PTS.
 
 use stdx::units::KIB;
@@ -30,7 +30,7 @@ const SWEEP: Sweep = Sweep {
     purpose: "show how a disk's random I/O performance depends on the position",
 };
 
-/// The test of IOPS by zone.
+/// The test that measures IOPS by zone.
 pub const TEST: Test = Test {
     name: "hdd-iops",
     family: "hdd-iops",

@@ -1,5 +1,5 @@
 //! Throughput by zone, following TKperf's test for hard disks: all 128 zones are measured with 1024 KiB blocks,
-//! then all zones with 4 KiB blocks. In each zone, sequential reads are followed by sequential writes. It is not
+//! and then all with 4 KiB blocks. In each zone, sequential reads are followed by sequential writes. It is not
 //! part of any version of the PTS.
 
 use stdx::units::KIB;
@@ -22,7 +22,7 @@ const SWEEP: Sweep = Sweep {
     purpose: "show how a disk's sequential throughput depends on the position",
 };
 
-/// The test of throughput by zone.
+/// The test that measures throughput by zone.
 pub const TEST: Test = Test {
     name: "hdd-tp",
     family: "hdd-tp",

@@ -48,7 +48,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut RecoveryA
     answers.purge = Some(bench.purge()?);
     let minute = |round, step| workload(context, round, step, context.minutes_ns(1));
     answers.precondition.run(context, bench, &mut answers.incidents, minute)?;
-    // Each step of the timeline has its own offsets, so step numbers continue the numbering of the rounds.
+    // Each step of the timeline has its own offsets, so step numbers continue those of the rounds.
     let mut place = 0;
     let mut next = |length_ns| {
         place += 1;

@@ -45,7 +45,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut Jesd219An
     answers.rounds.repeat(context, bench, &[()], workload, tracked)
 }
 
-/// All offsets are multiples of 4 KiB, including those of smaller I/Os.
+/// All offsets are multiples of 4 KiB, even those of smaller I/Os.
 fn workload(context: &Context<'_>, composite: &Composite, round: u32, step: u32) -> Workload {
     let cell = Cell { block_bytes: PAGE_BYTES, read_percent: READ_PERCENT };
     let plain = context.cell_at(context.demand(Some(DEMAND)), round, step, cell);

@@ -65,7 +65,7 @@ fn cells(skipped: &[u32]) -> Vec<Cell> {
         .collect()
 }
 
-/// Rounds start at 1, so round 0 has offsets that no cell uses.
+/// Rounds start at 1, so no cell uses the offsets of round 0.
 fn histogram_run(context: &Context<'_>) -> Workload {
     Workload {
         until: Until::DurationNs(context.minutes_ns(HISTOGRAM_MINUTES)),

@@ -14,7 +14,7 @@ use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{ThroughputAnswers, demand, precondition_block};
 
-/// Percentages of reads: the read minute comes first.
+/// Percentages of reads; the minute of reads comes first.
 const MIXES: [u8; 2] = [100, 0];
 const LARGE: u32 = 1024 * KIB as u32;
 const SMALL: u32 = 128 * KIB as u32;
@@ -85,8 +85,8 @@ fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workloa
     Workload { access: Access::Sequential, ..context.cell_at(demand(context), round, step, cell) }
 }
 
-/// Returns the number of blocks that each thread requested in the earlier cells of the same direction: completed, or
-/// in flight at the end. Reads and writes are two streams, each of which covers the whole range over time.
+/// Returns the number of blocks that each thread requested in earlier cells of the same direction, whether completed
+/// or in flight at the end. Reads and writes are two streams, each of which covers the whole range over time.
 fn blocks_before(done: &[Round], cell: Cell) -> u64 {
     done.iter().filter_map(|round| find(&round.segments, cell)).map(requested_blocks).sum()
 }

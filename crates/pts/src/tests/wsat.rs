@@ -70,7 +70,7 @@ fn measure(
     let load = answers.load;
     load.check(context)?;
     answers.purge = Some(bench.purge()?);
-    // Step of the current cycle before which the run was interrupted.
+    // The step of the current cycle before which the run was interrupted.
     let mut gap = None;
     let mut from_block = 0;
     for minute in 1.. {

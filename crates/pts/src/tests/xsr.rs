@@ -1,5 +1,5 @@
 //! Cross stimulus recovery (PTS-E 1.1 and PTS 2.0 clause 12): large sequential writes, small random writes, then
-//! large sequential writes again, for hours without a pause. The test has no steady state.
+//! large sequential writes again, for hours without a pause. The test does not require steady state.
 
 mod answers;
 mod figures;

@@ -19,7 +19,7 @@ pub struct Fake {
     iops: Of,
     /// Response time of all I/Os in ns.
     pub latency_ns: Of,
-    /// CPU time of the workload as a fraction of the available time of four processors; `None` for an unknown host.
+    /// The workload's CPU time as a fraction of the time available on four processors; `None` if there is no host.
     pub processor_share: Option<fn(&Workload) -> f64>,
     /// IOPS in each second of a workload; `None` if they are constant.
     pub iops_of_second: Option<OfSecond>,
@@ -122,7 +122,7 @@ fn host_load(share: f64, length_ns: u64) -> HostLoad {
     }
 }
 
-/// Returns a histogram of `ios` I/Os with the same response time.
+/// Returns a histogram of `ios` I/Os that all have the same response time.
 fn all_at(ns: u64, ios: u64) -> Histogram {
     if ios == 0 {
         return Histogram::new();
@@ -215,13 +215,13 @@ pub fn run_with(
     (Test::named(test).unwrap().run)(&Context { profile, settings, target }, bench)
 }
 
-/// Returns all tables of an outcome, in order.
+/// Returns all tables in an outcome, in order.
 pub fn tables(outcome: &Outcome) -> Vec<&Table> {
     let exhibits = outcome.pages.iter().flat_map(|p| &p.exhibits);
     exhibits.filter_map(|e| if let Exhibit::Table(t) = e { Some(t) } else { None }).collect()
 }
 
-/// Returns the first table of an outcome.
+/// Returns the first table in an outcome.
 pub fn figures(outcome: &Outcome) -> &Table {
     tables(outcome).first().expect("a page with a table")
 }

@@ -7,7 +7,7 @@ use crate::Digest;
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
-/// Limit on the memory of one batch that is kept for a later batch.
+/// Limit on the memory of a batch that is kept for reuse.
 const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// Consecutive lines.
@@ -17,15 +17,15 @@ pub(super) struct Batch {
     pub ends: Vec<usize>,
     /// Number of the first record.
     pub seq: u64,
-    /// The link before the first record, as stated by the previous line.
+    /// The link before the first record, as given in the previous line.
     pub before: Digest,
     /// Whether the journal ends with this batch.
     pub is_last: bool,
-    /// The rest of the last line.
+    /// The remainder of the last line.
     pub rest: Rest,
 }
 
-/// The rest of a line that is longer than any record. It is read, but not kept.
+/// The remainder of a line that is longer than any record. It is read but not kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Rest {
     pub bytes: u64,
@@ -35,17 +35,17 @@ pub(super) struct Rest {
 }
 
 impl Batch {
-    /// Returns a line without its rest.
+    /// Returns a line without its remainder.
     pub fn line(&self, index: usize) -> &[u8] {
         &self.text[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]
     }
 
-    /// Returns the rest of a line.
+    /// Returns the remainder of a line.
     pub fn rest_of(&self, index: usize) -> Rest {
         if index + 1 == self.ends.len() { self.rest } else { Rest::default() }
     }
 
-    /// Returns the memory of the text, for reuse.
+    /// Returns the text, so that its memory can be reused.
     pub fn into_text(self) -> Vec<u8> {
         self.text
     }
@@ -103,7 +103,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Reads the next batch; `None` if there is no further line before the end or before a failure.
+    /// Reads the next batch; `None` if the journal ends, or reading fails, before another complete line.
     fn read(&mut self) -> Option<Batch> {
         let (mut text, mut ends, mut rest) =
             (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
@@ -129,13 +129,13 @@ impl<'a> Batches<'a> {
             });
         let batch = Batch { text, ends, seq: self.next_seq, before: self.stated, is_last, rest };
         self.next_seq += batch.ends.len() as u64;
-        // A line that states no link is itself invalid, and so are all lines after it.
+        // A line without a link is itself invalid, and so are all lines after it.
         self.stated = Digest::stated_in(batch.line(batch.ends.len() - 1)).unwrap_or(self.stated);
         Some(batch)
     }
 
-    /// Appends the next line to `text`; of a line that is too long, appends only enough to show that. Returns the rest
-    /// of the line; `None` if there is no further line.
+    /// Appends the next line to `text`; if the line is too long, appends only enough of it to show that. Returns the
+    /// remainder of the line; `None` if there are no more lines.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Rest>> {
         let limit = MOST_LINE_BYTES + 1;
         let read = (&mut *self.input).take(limit as u64).read_until(b'\n', text)?;

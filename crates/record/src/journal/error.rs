@@ -47,14 +47,14 @@ pub enum JournalError {
         /// Version of the journal.
         found: u32,
     },
-    /// A record other than an incomplete last one is damaged.
+    /// A record is damaged, and not merely incomplete at the end of the journal.
     #[error("{} is damaged at record {seq}: {problem}; restore it from a copy", path.display())]
     Damaged {
         /// Path of the journal.
         path: PathBuf,
         /// Number of the record.
         seq: u64,
-        /// The problem with the record.
+        /// What is wrong with the record.
         problem: String,
     },
     /// Another process is writing to the journal.

@@ -1,6 +1,6 @@
 //! A writer's copy of its journal, to detect changes by other processes and to save the records.
 //!
-//! The lock on a journal is advisory: a command such as `: > journal` ignores it.
+//! The lock on a journal is advisory: commands such as `: > journal` ignore it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub const MOST_BYTES: u64 = 1 << 30;
 /// Limit on the copy in memory: several times the journal of a week-long run. Only the beginning of a longer
 /// journal is kept.
 const MOST_HELD_BYTES: usize = 256 << 20;
-/// Name of the copy of a lost journal; further copies have a number at the end.
+/// Name of the copy of a lost journal; later copies have a number at the end.
 pub const RESCUED: &str = "journal.rescued";
 /// Number of names to try in each folder, such as `journal.rescued` and `journal.rescued-2`.
 const MOST_NAMES: u32 = 99;
@@ -33,7 +33,7 @@ pub(super) struct Held {
     hash: Sha256,
     /// Number of records, without the header.
     records: usize,
-    /// Modification time of the file at the last check that found this content.
+    /// Modification time of the file when it was last found to have this content.
     modified: Option<SystemTime>,
 }
 
@@ -88,7 +88,7 @@ impl Held {
 
     /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Once a record has been omitted, omit all later records too, because the copy must be a valid prefix of the
+        // Once a record has been omitted, omit all later records too: the copy must be a valid prefix of the
         // journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
@@ -103,7 +103,7 @@ impl Held {
     }
 
     /// Returns whether and how another process changed `file`. Checks the length of the file and, if its
-    /// modification time changed since the last check, its content.
+    /// modification time has changed since the last check, its content.
     pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
         // An error here means that the disk failed, not that the journal was changed; the next sync reports it.
         let extent = file.extent().ok()?;
@@ -181,7 +181,7 @@ fn records_in(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
 }
 
-/// A folder that may receive a copy of a lost journal, and the name of the copy there.
+/// A folder where a lost journal may be saved, and the name of the copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Refuge {
     folder: PathBuf,
@@ -189,7 +189,7 @@ struct Refuge {
 }
 
 /// Returns the locations for a copy of the journal at `path`, in order of preference: next to the journal, next to its
-/// run directory, and in the folders `others`. In these folders, the name of the copy identifies the run.
+/// run directory, and in the folders `others`. Outside the run directory, the name of the copy identifies the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
@@ -200,7 +200,7 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     std::iter::once(next_to_journal).chain(named).collect()
 }
 
-/// Writes a new file to the first folder that accepts it; if all fail, returns all errors.
+/// Writes a new file in the first folder that allows it; if all fail, returns all errors.
 fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
     let mut problems = Vec::new();
     for refuge in refuges {
@@ -222,11 +222,11 @@ fn copy_to(storage: &dyn Storage, refuge: &Refuge, bytes: &[u8]) -> io::Result<P
         };
         let written = file.append(bytes).and_then(|()| file.sync_all());
         if let Err(error) = written {
-            // Report the failed write, not an error during clean-up.
+            // Report the failed write, not a failed clean-up.
             let _ = storage.remove_file(&path);
             return Err(error);
         }
-        // The error is ignored: the copy exists even if the file system cannot sync folders.
+        // Ignore the error: the copy exists even if the file system cannot sync folders.
         let _ = storage::sync_folder(storage, &refuge.folder);
         return Ok(path);
     }

@@ -11,8 +11,8 @@ pub const VERSION: u32 = 1;
 pub(super) const OLDEST_VERSION: u32 = 1;
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
-/// Limit on one record: 100 times the longest known record, which is for XSR's eight-hour write with one row
-/// per second.
+/// Limit on one record: 100 times the longest known record, that of XSR's eight-hour write with one row per
+/// second.
 pub(super) const MOST_RECORD_BYTES: usize = 64 << 20;
 /// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
 /// reach this limit.
@@ -43,8 +43,8 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
     if json.len() <= MOST_RECORD_VALUES {
         return Ok(());
     }
-    // Each value except the first follows one of these characters. Characters within strings only increase
-    // the estimate.
+    // Each value except the first follows one of these characters. Counting such characters in strings only
+    // increases the estimate.
     let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     if values > MOST_RECORD_VALUES {
         return Err(format!("it has about {values} values; no run writes more than {MOST_RECORD_VALUES}"));
@@ -52,10 +52,10 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses one record and checks its number and its hash, given the link before it.
+/// Parses one record and checks its number and hash, given the link before it.
 pub(super) fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
     if line.len() > MOST_LINE_BYTES {
-        // The end of the line may not have been read, so its hash is meaningless.
+        // The line may not have been read to its end, so its hash is meaningless.
         return Err(format!("it is too long; no run writes a record of more than {MOST_RECORD_BYTES} B"));
     }
     let (json, digest) = json_in(line, chain)?;

@@ -1,8 +1,8 @@
 //! Parses the JSON that this program writes: printable ASCII without escapes or spaces.
 //!
 //! Almost all of a journal is long arrays of small integers, which this parser reads two to three times as fast as
-//! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result; everything else is an error
-//! without a description, and is left to `serde_json`.
+//! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result. Everything else is an error
+//! without a description, and the text is left to `serde_json`.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
@@ -12,7 +12,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::plain_array::ARRAY;
 
-/// Limit on nested arrays and objects, far below that of `serde_json`.
+/// Limit on nested arrays and objects, far below the limit of `serde_json`.
 const MOST_LEVELS: u32 = 64;
 /// Any number of this many digits fits in 64 bits.
 const SAFE_DIGITS: usize = 19;
@@ -83,7 +83,7 @@ impl<'de> Parser<'de> {
         Ok(text)
     }
 
-    /// Reads an array without inner arrays and strings; returns the text between its brackets.
+    /// Reads an array without nested arrays or strings; returns the text between its brackets.
     fn integers(&mut self) -> Result<&'de str, Other> {
         self.expect(b'[')?;
         let rest = self.json.get(self.at..).ok_or(Other)?;
@@ -92,7 +92,7 @@ impl<'de> Parser<'de> {
         Ok(text)
     }
 
-    /// Reads the digits of a whole number; there may be a fraction after it.
+    /// Reads the digits of a whole number, or those before a decimal point or exponent.
     #[inline]
     fn digits(&mut self) -> Result<u64, Other> {
         let rest = self.json.as_bytes().get(self.at..).ok_or(Other)?;
@@ -107,7 +107,7 @@ impl<'de> Parser<'de> {
             return Err(Other);
         }
         if length > SAFE_DIGITS {
-            // Half of all seeds have one digit more.
+            // Half of all seeds have one more digit.
             return self.json[self.at - length..self.at].parse().map_err(|_| Other);
         }
         Ok(value)
@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
         if self.is_fraction() { Err(Other) } else { visitor.visit_u64(value) }
     }
 
-    /// Parsing the number as 64 bits first would round it twice.
+    /// Parsing the number as an `f64` first would round it twice.
     fn deserialize_f32<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Other> {
         Err(Other)
     }

@@ -1,8 +1,8 @@
 //! Reads a journal in batches of lines, several of which are parsed at the same time.
 //!
-//! The hash of a record covers the digits of the line before it, not the result of checking that line. A
-//! batch is therefore checked against the digits in the line before it, and the chain is intact if every
-//! batch is intact.
+//! A record's hash covers the digits in the line before it, not the result of checking that line. Each batch
+//! can therefore be checked against the digits in the line before it, and the chain is intact if every batch
+//! is.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read as _};
@@ -18,14 +18,14 @@ use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};
 use crate::{Digest, Entry};
 
-/// Limit on threads, and thereby on memory: each takes a batch and its records.
+/// Limit on threads, and thereby on memory: each thread holds a batch and its records.
 const MOST_THREADS: usize = 4;
-/// A longer batch contains a record of extraordinary length, and is parsed on its own.
+/// A longer batch contains an extraordinarily long record and is parsed on its own.
 const LONG_BATCH_BYTES: usize = 8 << 20;
 /// Limit on the first line.
 const MOST_HEADER_BYTES: u64 = 100;
 
-/// Parses a journal in batches, because the text may take more memory than all records.
+/// Parses a journal in batches, because its text may take more memory than all its records.
 pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
     let loaded = begun(input, path)?;
     continue_in_batches(loaded, input, path, BATCH_BYTES, threads())
@@ -71,7 +71,7 @@ fn continue_in_batches(
                 batches.reuse(loaded.take(batch.parsed(), path)?);
                 continue;
             }
-            // One more batch is in progress than there are threads, so that no thread waits for the next
+            // Keep one more batch in progress than there are threads, so that no thread waits for the next
             // batch to be read.
             if pending.len() > threads
                 && let Some(parsed) = pending.pop_front().and_then(joined)
@@ -89,7 +89,7 @@ fn continue_in_batches(
                 }
             }
         }
-        // A damaged record is reported rather than a failure to read the records after it.
+        // Report a damaged record rather than a failure to read the records after it.
         loaded.take_each(pending.into_iter().map(joined), path)?;
         failure.map_or(Ok(loaded), Err)
     })
@@ -158,7 +158,7 @@ impl Batch {
 }
 
 impl Loaded {
-    /// Adds the next batches, unless they were parsed elsewhere.
+    /// Adds the next batches, except those that were parsed elsewhere.
     fn take_each(
         &mut self,
         mut all: impl Iterator<Item = Option<Parsed>>,
@@ -167,7 +167,7 @@ impl Loaded {
         all.try_for_each(|parsed| parsed.map_or(Ok(()), |parsed| self.take(parsed, path).map(drop)))
     }
 
-    /// Adds the next batch, and returns the memory of its text.
+    /// Adds the next batch, and returns its text for reuse.
     fn take(&mut self, parsed: Parsed, path: &Path) -> Result<Vec<u8>, JournalError> {
         let Parsed { batch, entries, digest, problem } = parsed;
         let damaged = |seq, problem| JournalError::Damaged { path: path.into(), seq, problem };
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Fails after its bytes.
+    /// A reader that fails after these bytes.
     struct Failing<'a>(&'a [u8]);
 
     impl io::Read for Failing<'_> {
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// A reader that returns `length` characters without a newline, and counts the characters that were read.
+    /// A reader that returns `length` characters without a newline, and counts the characters read from it.
     struct Endless {
         begin: Vec<u8>,
         length: u64,

@@ -115,8 +115,8 @@ fn a_journal_changed_by_another_process_is_closed_and_copied() {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
-            // The new modification time differs from the writer's by more than the timestamp resolution of
-            // any file system.
+            // The new modification time differs from the writer's by more than any file system's timestamp
+            // resolution.
             set_modified(path);
         }),
     ];
@@ -184,7 +184,7 @@ fn an_earlier_rescue_is_kept() {
     assert_eq!(std::fs::read_to_string(dir.path().join("journal.rescued")).unwrap(), "of an earlier run");
 }
 
-/// Returns a journal with one record that has this JSON and a matching hash.
+/// Returns a journal with a single record: this JSON, with a matching hash.
 fn forged(json: &str) -> Vec<u8> {
     let header = format!("{MAGIC}{VERSION}\n");
     let hash = Digest::of(header.as_bytes()).next(json);
@@ -216,8 +216,8 @@ fn a_record_of_more_than_any_run_writes_is_refused_before_it_takes_memory() {
     assert!(problem_of(&long).contains("no run writes a record of more than"), "{}", problem_of(&long));
     let many = format!("[{}0]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&many).contains("values; no run writes more than"), "{}", problem_of(&many));
-    // A record with an escape is parsed by the code that makes strings safe to print; the limit applies
-    // there, too.
+    // Records with escapes are parsed by the code that makes strings safe to print; the limit applies there,
+    // too.
     let escaped = format!("[{}\"\\n\"]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&escaped).contains("values; no run writes more than"));
 }

@@ -5,19 +5,19 @@ use crate::amounts::Amounts;
 use crate::chain::version_in;
 use crate::{Digest, Entry};
 
-/// Why a line is not the next line in a journal.
+/// The reason for rejecting a line as the next line in a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
     /// The first line is not the header of a journal.
     #[error("it does not start like a journal")]
     NotAJournal,
-    /// The journal has a version that this build does not read.
+    /// This build cannot read the journal's version.
     #[error("it has journal version {found}, which this version of Plateau cannot read")]
     Version {
         /// Version of the journal.
         found: u32,
     },
-    /// A record is damaged, or is not the next record.
+    /// A record is damaged or is not the next record.
     #[error("record {seq}: {problem}")]
     Record {
         /// Number of the record.
@@ -67,7 +67,7 @@ impl Verifier {
         self.bytes
     }
 
-    /// Returns the number of verified records, which does not include the first line.
+    /// Returns the number of verified records, not counting the first line.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.records

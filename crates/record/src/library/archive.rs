@@ -1,7 +1,7 @@
-//! The file of an archived run: a tar file, compressed with zstd, which `tar -xf` unpacks as well.
+//! The file of an archived run: a tar file compressed with zstd, which `tar -xf` can also unpack.
 //!
-//! It contains regular files only: `run.json` first, so that opening a run reads only the beginning; then all
-//! further files, sorted by name; and the journal last, so that reading the other files never skips over it.
+//! It contains only regular files: first `run.json`, so that opening a run reads only the beginning; then all
+//! other files, sorted by name; and finally the journal, so that reading the other files never has to skip it.
 //! The same files always result in the same bytes. Archives are untrusted: names, order, number and sizes are
 //! checked while reading, and nothing is extracted to a path from the archive.
 
@@ -19,7 +19,7 @@ use super::run_json::{MOST_RUN_FILE_BYTES, ZSTD_MAGIC};
 use crate::journal::MOST_JOURNAL_BYTES;
 use crate::storage::{FoundKind, Storage, Stored};
 
-/// End of the name of an archive; the name of the run precedes it.
+/// Suffix of an archive's name, which begins with the name of the run.
 const SUFFIX: &str = ".tar.zst";
 pub(super) const RUN_FILE: &str = "run.json";
 pub(super) const JOURNAL: &str = "journal";
@@ -28,32 +28,33 @@ pub(super) const JOURNAL: &str = "journal";
 pub(super) const MOST_FILES: usize = 1_000;
 /// Limit on the total size of the files other than `run.json` and the journal.
 const MOST_FURTHER_BYTES: u64 = 1 << 30;
-/// Limit on the archive itself: incompressible content is stored as it is.
+/// Limit on the archive itself: incompressible content is stored as is.
 const MOST_ARCHIVE_BYTES: u64 = MOST_JOURNAL_BYTES + MOST_FURTHER_BYTES + (64 << 20);
 /// Length of a name in a tar header.
 const MOST_NAME_BYTES: usize = 100;
-/// Unit of a tar file.
+/// Block size of a tar file.
 const BLOCK_BYTES: usize = 512;
 /// Compression level: higher levels take several times as long and save a few per cent.
 const LEVEL: i32 = 9;
 /// Base-2 logarithm of the number of bytes that the decoder keeps in memory: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 const PIECE_BYTES: usize = 1 << 16;
-/// Limit on the size of the files divided by the size of the archive. For real runs, this ratio is 4 to 8, because the
-/// hashes of a journal cannot be compressed. A small forged archive could otherwise take gigabytes of memory.
+/// Limit on the ratio of the size of the files to the size of the archive. For real runs, the ratio is 4 to 8, because
+/// the hashes in a journal cannot be compressed. Without a limit, a small forged archive could take gigabytes of
+/// memory.
 const MOST_EXPANSION: u64 = 200;
-/// Added to this limit, so that a small archive may contain files of any ratio up to this total size.
+/// Total size of the files up to which a small archive may have any ratio.
 const FREE_BYTES: u64 = 16 << 20;
 /// Last modification time that a tar header can represent, in the year 2242.
 const LAST_SECOND: u64 = (1 << 33) - 1;
 
-/// Returns the name of the run that is archived in a file with this name; `None` if it is not the name of an archive.
+/// Returns the name of the run whose archive has this file name; `None` if no archive can have this name.
 pub(super) fn run_in(name: &OsStr) -> Option<&OsStr> {
     let run = name.as_bytes().strip_suffix(SUFFIX.as_bytes())?;
     (!run.is_empty() && !run.starts_with(b".")).then(|| OsStr::from_bytes(run))
 }
 
-/// Returns the name of the archive of the run with this name.
+/// Returns the file name of this run's archive.
 pub(super) fn name_of(run: &OsStr) -> OsString {
     let mut name = run.to_owned();
     name.push(SUFFIX);
@@ -67,7 +68,7 @@ pub(super) fn is_at(storage: &dyn Storage, path: &Path) -> bool {
 }
 
 /// Returns whether `path` is a folder that contains a run file or a journal; such a folder is authoritative even if an
-/// archive of the run exists. If the content of a folder cannot be determined, the result is true.
+/// archive of the run exists. If the folder's content cannot be determined, the result is true.
 pub(super) fn is_folder_of_run(storage: &dyn Storage, path: &Path) -> bool {
     let may_have = |name: &str| match storage.look(&path.join(name)) {
         Ok(_) => true,
@@ -77,13 +78,13 @@ pub(super) fn is_folder_of_run(storage: &dyn Storage, path: &Path) -> bool {
     is_folder && (may_have(RUN_FILE) || may_have(JOURNAL))
 }
 
-/// Returns whether a file may be an archived run: by its name, and by the magic number of zstd.
+/// Returns whether a file may be an archived run, judging by its name and zstd's magic number.
 #[must_use]
 pub fn is_archive(path: &Path, beginning: &[u8]) -> bool {
     path.file_name().is_some_and(|name| run_in(name).is_some()) && beginning.starts_with(&ZSTD_MAGIC)
 }
 
-/// Returns whether a file of this name can be stored.
+/// Returns whether a file with this name can be stored.
 pub(super) fn is_file_name(name: &OsStr) -> bool {
     let bytes = name.as_bytes();
     let is_plain = !bytes.is_empty() && bytes.len() <= MOST_NAME_BYTES && name != "." && name != "..";
@@ -136,7 +137,7 @@ pub(super) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Begins an archive of files of these sizes; all of them get this modification time.
+    /// Begins an archive of files with these sizes; all files get this modification time.
     pub fn new(output: &'a mut dyn Stored, modified_seconds: u64, sizes: &[u64]) -> io::Result<Self> {
         let of_file = |bytes: &u64| (BLOCK_BYTES + padding(*bytes)) as u64 + bytes;
         let whole = sizes.iter().map(of_file).sum::<u64>() + 2 * BLOCK_BYTES as u64;
@@ -199,7 +200,7 @@ fn header(name: &OsStr, bytes: u64, modified_seconds: u64) -> [u8; BLOCK_BYTES] 
     block
 }
 
-/// Returns the sum of the bytes of a header, in which the sum itself counts as spaces.
+/// Returns the sum of a header's bytes, where the checksum field counts as spaces.
 fn checksum(block: &[u8; BLOCK_BYTES]) -> u32 {
     let own = block[148..156].iter().map(|byte| u32::from(*byte)).sum::<u32>();
     block.iter().map(|byte| u32::from(*byte)).sum::<u32>() - own + 8 * u32::from(b' ')
@@ -211,7 +212,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     if text.starts_with('+') { None } else { u64::from_str_radix(text, 8).ok() }
 }
 
-/// Parses a header; the error states what is wrong with the header.
+/// Parses a header; an error says what is wrong with it.
 fn parse(block: &[u8; BLOCK_BYTES]) -> Result<(OsString, u64), &'static str> {
     if octal(&block[148..156]) != Some(u64::from(checksum(block))) {
         return Err("a header is damaged");
@@ -250,7 +251,7 @@ pub(super) struct Unpacker<'a> {
     input: BufReader<Bounded<Decoder<'static, Box<dyn BufRead + Send + 'a>>>>,
     /// Name of the current file.
     name: Option<OsString>,
-    /// Bytes of the current file that have not been read.
+    /// Number of bytes in the current file that have not been read yet.
     left: u64,
     padding: usize,
     total: Total,
@@ -296,7 +297,7 @@ impl<'a> Unpacker<'a> {
         Ok(Some((name, bytes)))
     }
 
-    /// Checks that nothing follows the last file. The checksum of zstd is at the very end.
+    /// Checks that nothing follows the last file. The zstd checksum is at the very end.
     fn end(&mut self) -> io::Result<()> {
         if self.name.as_ref().is_none_or(|name| rank(name) != 2) {
             return Err(invalid("it is not an archived run: it has no journal"));
@@ -316,7 +317,7 @@ impl<'a> Unpacker<'a> {
                     Ok(())
                 };
             }
-            // Later files have higher ranks, or names that follow in the alphabet.
+            // Later files have higher ranks, or the same rank and names that are later in the alphabet.
             if (rank(&found), &*found) > (rank(name), name) {
                 break;
             }
@@ -362,7 +363,7 @@ pub(super) struct ArchivedJournal {
 }
 
 impl ArchivedJournal {
-    /// Opens the journal; returns its length as well.
+    /// Opens the journal and also returns its length.
     pub fn open(stored: Box<dyn Stored>) -> io::Result<(Self, u64)> {
         let archive_bytes = stored.extent()?.bytes;
         let mut archive = Unpacker::of(stored.into_reader(MOST_ARCHIVE_BYTES)?, archive_bytes)?;
@@ -376,7 +377,7 @@ impl Read for ArchivedJournal {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = if self.is_over { 0 } else { self.archive.read(buffer)? };
         if bytes == 0 && !buffer.is_empty() && !self.is_over {
-            // Nothing may follow, and the checksum is at the end.
+            // Nothing may follow the journal, and the checksum is at the end.
             self.archive.next_file()?;
             self.is_over = true;
         }

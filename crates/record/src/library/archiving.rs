@@ -1,9 +1,9 @@
-//! Packs the directory of a run into an archive, and restores it.
+//! Packs a run's directory into an archive, and restores it.
 //!
-//! At every moment, at least one of the two exists completely on disk: the new form is written under a temporary name,
-//! synced, read back, and renamed; only when the rename is on disk is the old form removed. If a process dies
-//! before that, both exist. While both exist, the directory is authoritative, and either command completes
-//! what was interrupted.
+//! At all times, the directory or the archive is complete on disk: the new form is written under a temporary name,
+//! synced, read back and renamed, and the old form is removed only when the rename is on disk. If a process dies
+//! before that, both exist. While both exist, the directory is authoritative, and either command completes what was
+//! interrupted.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, Read as _};
@@ -18,7 +18,7 @@ use crate::storage::{Extent, FoundKind, Owner, Stored, sync_folder};
 
 const PIECE_BYTES: u64 = 1 << 16;
 
-/// The result of packing or restoring a run.
+/// Result of packing or restoring a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
     /// Path of the archive, or of the restored directory.
@@ -29,12 +29,12 @@ pub struct Archived {
     pub archive_bytes: u64,
 }
 
-/// The open directory of a run.
+/// A run's open directory.
 struct Opened {
     folder: Box<dyn Stored>,
     /// Names and sizes of the directory's files, in the order in which an archive stores them.
     files: Vec<(OsString, u64)>,
-    /// Size and time of the last change of each file, in the same order.
+    /// Size and modification time of each file, in the same order.
     extents: Vec<Extent>,
 }
 
@@ -55,9 +55,9 @@ impl Run {
     /// archive is also read back and compared with it, byte for byte.
     ///
     /// # Errors
-    /// Returns an error if the run is archived or in progress, its directory contains something other than regular
-    /// files, another file has the name of the archive, or a system call fails, and the error of `check`. The directory
-    /// then still exists.
+    /// Returns the error of `check`, or an error if the run is archived or in progress, its directory contains
+    /// something other than regular files, another file has the name of the archive, or a system call fails. In all
+    /// these cases, the directory still exists.
     pub fn archive<E: From<LibraryError>>(
         self,
         check: impl Fn(&Self) -> Result<(), E>,
@@ -103,7 +103,7 @@ impl Run {
         Ok(Archived { path, files_bytes, archive_bytes })
     }
 
-    /// Opens the directory of the run, and checks that it can be archived.
+    /// Opens the run's directory, and checks that it can be archived.
     fn opened(&self) -> Result<Opened, LibraryError> {
         let failed = |e| io("list", &self.dir, e);
         let folder = self.storage.open_folder(&self.dir).map_err(failed)?;
@@ -132,7 +132,7 @@ impl Run {
         Ok(Opened { folder, files, extents })
     }
 
-    /// Writes the archive, and returns its size when it is on disk and has been compared with the directory. The
+    /// Writes the archive, and returns its size once it is on disk and has been compared with the directory. The
     /// archive gets the owner and group of the journal, if this process may set them. Only users who can read the run
     /// can read the archive.
     fn pack(&self, opened: &Opened, file: &mut dyn Stored, journal: &dyn Stored) -> io::Result<u64> {
@@ -160,7 +160,7 @@ impl Run {
         }
     }
 
-    /// Returns whether the archive at `path` is an earlier state of this run: it contains the same `run.json`, the
+    /// Returns whether the archive at `path` contains an earlier state of this run: the same `run.json`, the
     /// beginning of the journal, and no file that the directory lacks.
     fn is_earlier(&self, opened: &Opened, path: &Path) -> io::Result<bool> {
         let mut stored = self.storage.open(path)?;
@@ -179,14 +179,14 @@ impl Run {
         Ok(true)
     }
 
-    /// Restores the directory of an archived run, and then removes the archive. The directory and its files get the
+    /// Restores an archived run's directory, and then removes the archive. The directory and its files get the
     /// owner and group of the archive, if this process may set them.
     ///
     /// `check` is called with the restored run, whose files have also been compared with the archive.
     ///
     /// # Errors
     /// Returns the error of `check`, or an error if the run is not archived, something else has the name of its
-    /// directory, or a system call fails. The archive still exists in these cases.
+    /// directory, or a system call fails. In all these cases, the archive still exists.
     pub fn unarchive<E: From<LibraryError>>(
         self,
         check: impl Fn(&Self) -> Result<(), E>,
@@ -223,7 +223,7 @@ impl Run {
         Ok(Archived { path: dir, files_bytes, archive_bytes })
     }
 
-    /// Writes the files of the archive into a new directory, which appears completely or not at all.
+    /// Writes the archive's files into a new directory, which appears completely or not at all.
     fn restore(
         &self,
         root: &Path,

@@ -26,12 +26,12 @@ pub enum LibraryError {
         /// Root of the library.
         library: PathBuf,
     },
-    /// The name is empty, for example because a variable of a script is unset.
+    /// The name is empty, for example because a variable in a script is unset.
     #[error(
         "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists them)"
     )]
     Unnamed,
-    /// `latest~N` refers to a run before the oldest run.
+    /// `latest~N` would be a run before the oldest run.
     #[error("no run '{name}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// The requested run.
@@ -77,7 +77,7 @@ pub enum LibraryError {
         /// Id of the run.
         id: String,
     },
-    /// The directory of a run contains something other than regular files.
+    /// A run's directory contains something other than regular files.
     #[error("{} does not belong to the run, so {id} was not removed; remove that file first", path.display())]
     Foreign {
         /// Id of the run.
@@ -93,7 +93,7 @@ pub enum LibraryError {
         /// Id of the run.
         id: String,
     },
-    /// The run is archived already.
+    /// The run is already archived.
     #[error("run {id} is already archived")]
     AlreadyArchived {
         /// Id of the run.
@@ -105,7 +105,7 @@ pub enum LibraryError {
         /// Id of the run.
         id: String,
     },
-    /// The directory of a run contains an object that cannot be archived.
+    /// A run's directory contains an object that cannot be archived.
     #[error(
         "{} cannot be archived, so {id} was not: only regular files with names of at most 100 bytes can; move it out of \
          the directory of the run first",
@@ -117,7 +117,7 @@ pub enum LibraryError {
         /// Path of the object.
         path: PathBuf,
     },
-    /// Another object has the name that the run needs.
+    /// Another object has the name that the run's directory or archive needs.
     #[error("{} exists and is not the same run; compare it with run {id}, and move or remove one of them", path.display())]
     InTheWay {
         /// Id of the run.

@@ -1,9 +1,8 @@
-//! The directory of a run before it gets its final name, and after it loses that name.
+//! A run's directory before it gets its final name, and after it loses that name.
 //!
 //! A run is created in a directory with a temporary name. The directory is renamed after its content and
-//! entries have been synced. The directory remains locked until then: a locked directory is being created,
-//! and an unlocked directory was left by a process that died. A run is removed in the same steps, in reverse
-//! order.
+//! entries have been synced. The directory remains locked until then: a locked directory is being created, and
+//! an unlocked directory was left by a process that died. Removing a run reverses these steps.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -14,8 +13,8 @@ use super::error::{LibraryError, io};
 use crate::storage::{FoundKind, Owner, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
-/// Number of attempts to create and lock a directory: another process may remove it before it is locked,
-/// mistaking it for a leftover.
+/// Number of attempts to create and lock a directory, because another process may mistake it for a leftover and
+/// remove it before it is locked.
 const ATTEMPTS: u32 = 8;
 
 /// Returns whether `dir` has a temporary name.
@@ -23,7 +22,7 @@ pub(super) fn is_nascent(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// Returns the temporary path of the directory of a run.
+/// Returns the temporary path of a run's directory.
 pub(super) fn path_of(root: &Path, id: &str) -> PathBuf {
     root.join(format!("{PREFIX}{id}"))
 }
@@ -64,7 +63,7 @@ impl Nascent {
         Ok((file, path))
     }
 
-    /// Renames the directory to its final name and returns when the rename is on disk.
+    /// Renames the directory to its final name and returns once the rename is on disk.
     pub fn publish(&mut self, dir: &Path) -> Result<(), LibraryError> {
         self.held.sync_all().map_err(|e| io("sync", &self.dir, e))?;
         self.storage.rename(&self.dir, dir).map_err(|e| io("create", dir, e))?;
@@ -76,7 +75,7 @@ impl Nascent {
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
     }
 
-    /// Restricts the permissions of the directory to the permissions that `mode` grants for a file.
+    /// Restricts the directory's permissions to those that `mode` grants for a file.
     pub fn restrict(&mut self, mode: u32) -> Result<(), LibraryError> {
         let of_class = |read: u32, class: u32| if mode & read == 0 { class } else { 0 };
         let withheld = of_class(0o040, 0o070) | of_class(0o004, 0o007);
@@ -116,12 +115,12 @@ pub(super) fn hand_over(stored: &mut dyn Stored, owner: Owner, mode: u32) -> std
     stored.set_mode(permitted(mode, stored.owner()?.group == owner.group))
 }
 
-/// Returns `mode`, without the permissions of the group unless the group was kept.
+/// Returns `mode`, without group permissions unless the group was kept.
 const fn permitted(mode: u32, is_group_kept: bool) -> u32 {
     if is_group_kept { mode } else { mode & !0o070 }
 }
 
-/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a left-over.
+/// Opens and locks the directory; returns `None` if another process mistook it for a leftover and removed it.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
@@ -178,7 +177,7 @@ pub(super) fn create_file(
     Err(io("create", &path, ErrorKind::Interrupted.into()))
 }
 
-/// Removes a file, and returns when it is gone from the disk.
+/// Removes a file, and returns once the removal is on disk.
 pub(super) fn remove_file(storage: &dyn Storage, path: &Path) -> Result<(), LibraryError> {
     storage.remove_file(path).map_err(|e| io("remove", path, e))?;
     let root = root_of(path);
@@ -190,7 +189,7 @@ pub(super) fn root_of(run: &Path) -> &Path {
     run.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns whether `held` is the directory at `dir`, not the target of a symbolic link there.
+/// Returns whether `held` is the directory at `dir` itself, not the target of a symbolic link there.
 fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     let found = held.found();
     found.is_ok_and(|found| {
@@ -198,8 +197,8 @@ fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     })
 }
 
-/// Removes a run: renames its directory to a temporary name, then removes its files, unless `is_removable` no longer
-/// accepts them.
+/// Removes a run: renames its directory to a temporary name, then removes its files, unless `is_removable` rejects
+/// them by then.
 pub(super) fn remove_run(
     storage: &dyn Storage,
     dir: &Path,
@@ -220,7 +219,7 @@ pub(super) fn remove_run(
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
-    // No process finds the directory under this name, so none adds files any more.
+    // No process finds the directory under its new name, so no more files are added.
     match is_removable(&*held) {
         Ok(true) => remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e)),
         refused => {
@@ -256,8 +255,8 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
 /// directory that contains anything other than regular files. If this fails, the next process removes the
 /// rest.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
-    // Make a preceding rename durable: otherwise, a power cut could restore the old name after the files are
-    // gone.
+    // Make the preceding rename, if any, durable: otherwise, a power cut could restore the old name after the
+    // files are gone.
     sync_folder(storage, root)?;
     let names = held.names()?;
     if names.iter().all(|name| is_file(held, name)) {

@@ -1,11 +1,11 @@
-//! Names in a library that do not mean a run of that id.
+//! Names in a library that do not refer to a run with that id.
 
 use std::ffi::OsStr;
 
 use super::archive;
 use crate::library_journal::LIBRARY_JOURNAL;
 
-/// Name of the index of a library, which the crate `store` writes.
+/// Name of a library's index, which the `store` crate writes.
 const INDEX: &str = "index.sqlite";
 
 /// Returns N if `name` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
@@ -17,11 +17,11 @@ pub(super) fn runs_back(name: &str) -> Option<usize> {
 }
 
 /// Returns whether a run with this id would be mistaken for something else in a library: for one of its own files, for
-/// the archive of another run, or for the newest run. A run from elsewhere must not have such an id.
+/// the archive of another run, or for the newest run. A run from another library must not have such an id.
 #[must_use]
 pub fn is_reserved_id(id: &str) -> bool {
     let lower = id.to_ascii_lowercase();
-    // Files that are created next to these have longer names.
+    // The names of files created next to them begin with these names.
     let is_own = [LIBRARY_JOURNAL, INDEX].iter().any(|name| lower.starts_with(name));
     is_own || archive::run_in(OsStr::new(&lower)).is_some() || runs_back(&lower).is_some()
 }

@@ -16,7 +16,7 @@ use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
 /// A run on disk.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Directory of the run, or the file of an archived run.
+    /// The run's directory, or its archive.
     pub dir: PathBuf,
     /// The run file. If the run was found in its library, `labels` are its current labels; otherwise, they
     /// are the labels that it was started with.
@@ -40,8 +40,8 @@ impl Run {
     /// Opens the run in the directory or archive `dir`, with its initial labels.
     ///
     /// # Errors
-    /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build
-    /// supports.
+    /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build can
+    /// read.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
         Self::open_on(storage::real(), dir)
     }
@@ -61,7 +61,7 @@ impl Run {
         Ok(Self { dir: dir.into(), file, identity, is_archived: false, storage })
     }
 
-    /// Opens the run in the archive `path`, whatever its name.
+    /// Opens the run in the archive at `path`, whatever the archive is called.
     pub(super) fn open_archive(storage: Arc<dyn Storage>, path: &Path) -> Result<Self, LibraryError> {
         let read = || {
             let mut stored = storage.open(path)?;
@@ -80,7 +80,7 @@ impl Run {
         self.is_archived
     }
 
-    /// Refuses an archived run, whose files cannot be changed.
+    /// Rejects an archived run, because its files cannot be changed.
     ///
     /// # Errors
     /// Returns an error if the run is archived.
@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// Returns the device and inode number of the run's directory or archive, which distinguish it from
-    /// another directory or archive at the same path.
+    /// Returns the device and inode number of the run's directory or archive, which tell it apart from another
+    /// one at the same path.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -104,7 +104,7 @@ impl Run {
         if self.is_archived { self.dir.clone() } else { self.dir.join(JOURNAL) }
     }
 
-    /// Returns the length of the journal, also if it is archived, without reading it.
+    /// Returns the length of the journal without reading it, even if the run is archived.
     ///
     /// # Errors
     /// Returns an error if there is no journal, or the archive cannot be read.
@@ -123,10 +123,10 @@ impl Run {
     }
 
     /// Returns a reader of the journal's unverified bytes, and their number. The reader keeps only a small part in
-    /// memory. For an archived run, it returns an error at the end if the archive is damaged.
+    /// memory. For an archived run, the reader returns an error at the end if the archive is damaged.
     ///
     /// # Errors
-    /// Returns an error if the journal cannot be opened, or is longer than any journal.
+    /// Returns an error if the journal cannot be opened, or is longer than any real journal.
     pub fn journal_reader(&self) -> std::io::Result<(Box<dyn Read + Send>, u64)> {
         let stored = self.storage.open(&self.journal_path())?;
         if self.is_archived {
@@ -140,8 +140,8 @@ impl Run {
     /// Returns the content of one of the run's files.
     ///
     /// # Errors
-    /// Returns an error if there is no regular file with this name (symbolic links are not followed), it is longer than
-    /// `limit_bytes`, or it cannot be read.
+    /// Returns an error if there is no regular file with this name (symbolic links are not followed), or if the file is
+    /// longer than `limit_bytes` or cannot be read.
     pub fn read_file(&self, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
         if self.is_archived {
             return read_from(&mut *self.storage.open(&self.dir)?, name, limit_bytes);
@@ -152,7 +152,7 @@ impl Run {
     /// Same as [`read_file`](Self::read_file), for text.
     ///
     /// # Errors
-    /// Same as [`read_file`](Self::read_file), and an error if the content is not UTF-8.
+    /// Returns the same errors as [`read_file`](Self::read_file), and an error if the content is not UTF-8.
     pub fn read_text(&self, name: &str, limit_bytes: u64) -> std::io::Result<String> {
         let bytes = self.read_file(name, limit_bytes)?;
         String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
@@ -177,7 +177,7 @@ impl Run {
         Ok(names)
     }
 
-    /// Returns whether the directory has the id of the run as its name.
+    /// Returns whether the directory's name is the run's id.
     #[must_use]
     pub fn has_own_name(&self) -> bool {
         self.name() == self.file.id.as_str()
@@ -190,13 +190,13 @@ impl Run {
         if self.is_archived { archive::run_in(name).unwrap_or(name) } else { name }
     }
 
-    /// Returns the path of the run's directory, also if the run is archived. Unarchiving creates it.
+    /// Returns the path of the run's directory, even if the run is archived. Unarchiving creates it.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
         self.dir.with_file_name(self.name())
     }
 
-    /// Returns the path of the directory or archive if it had the id of the run as its name.
+    /// Returns the path that the directory or archive would have if it were named after the run's id.
     #[must_use]
     pub fn own_path(&self) -> PathBuf {
         let id = OsStr::new(&self.file.id);
@@ -209,7 +209,8 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// Returns the errors of [`read_journal`](crate::read_journal), and an error if `run.json` was changed.
+    /// Returns the same errors as [`read_journal`](crate::read_journal), and an error if `run.json` was
+    /// changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let path = self.journal_path();
         let loaded = if self.is_archived {
@@ -217,7 +218,7 @@ impl Run {
             let mut archive = Unpacker::new(&mut *stored).map_err(|e| io("read", &path, e))?;
             archive.seek(OsStr::new(JOURNAL), MOST_JOURNAL_BYTES).map_err(|e| io("read", &path, e))?;
             let loaded = parse_reader(&mut archive, &path)?;
-            // Nothing may follow, and the checksum is at the end.
+            // Nothing may follow the journal, and the checksum is at the end.
             archive.next_file().map_err(|e| io("read", &path, e))?;
             loaded
         } else {
@@ -279,9 +280,8 @@ impl Run {
     /// Permanently removes the run. The run disappears from the library at once; then its files are deleted
     /// one by one. The remains of an interrupted removal are deleted when the next run starts.
     ///
-    /// # Errors
-    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything
-    /// other than regular files; in either case, the run does not change. Also returns an error if a system call fails.
+    /// # Errors Returns an error, and leaves the run unchanged, if the run is in progress, or if its directory is a
+    /// symbolic link or contains anything other than regular files. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -296,8 +296,8 @@ impl Run {
         }
     }
 
-    /// Removes the archive of the same run beside its directory; otherwise, the archive would take the place
-    /// of the removed directory.
+    /// Removes the same run's archive next to its directory; otherwise, the archive would take the place of the
+    /// removed directory.
     fn remove_archive(&self) -> Result<(), LibraryError> {
         let archive = nascent::root_of(&self.dir).join(archive::name_of(self.name()));
         let is_same = || {
@@ -313,10 +313,10 @@ impl Run {
     /// Opens the journal for appending.
     ///
     /// # Errors
-    /// Returns the errors of [`Journal::reopen`], and an error if `run.json` was changed.
+    /// Returns the same errors as [`Journal::reopen`], and an error if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
         self.check_changeable()?;
-        // The process that created these entries may have been killed before it synced them.
+        // The process that created these directory entries may have been killed before it synced them.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
         let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -342,7 +342,7 @@ impl Run {
     }
 }
 
-/// Returns the content of a file in an archive.
+/// Returns the content of one file in an archive.
 fn read_from(archive: &mut dyn Stored, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
     let mut archive = Unpacker::new(archive)?;
     archive.seek(OsStr::new(name), limit_bytes)?;

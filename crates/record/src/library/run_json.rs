@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use crate::plain::{may_be_unprintable, plain};
 use crate::{JOURNAL_MAGIC, RUN_FILE_VERSION, RunFile};
 
-/// First bytes of every file that zstd has compressed.
+/// First bytes of every file compressed with zstd.
 pub(super) const ZSTD_MAGIC: [u8; 4] = *b"\x28\xb5\x2f\xfd";
 
-/// Size limit of a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
+/// Size limit for a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
 /// MiB).
 pub const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
-/// Size limit of an id: far longer than any real id, yet short enough to append an extension on any file
-/// system.
+/// Length limit for an id: far longer than any real id, yet short enough that any file system allows an
+/// extension after it.
 const MOST_ID_BYTES: usize = 200;
 /// Capacity limit (1 EiB), far beyond any real array, so that sums of capacities do not overflow.
 const MOST_CAPACITY_BYTES: u64 = 1 << 60;
@@ -20,7 +20,7 @@ const MOST_CAPACITY_BYTES: u64 = 1 << 60;
 /// Parses a `run.json`. Strings in the result are safe to print.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON, has a newer version than this build supports, or is not a run
+/// Returns an error if the text is not JSON, has a newer version than this build can read, or is not a run
 /// file; the error describes the problem.
 pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     #[derive(serde::Deserialize)]
@@ -47,8 +47,8 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Returns whether data that begins with these bytes is the `run.json` or journal of a run, or may be an archived run,
-/// regardless of the file name. An archive begins like every file that zstd has compressed.
+/// Returns whether data that begins with these bytes is a run's `run.json` or journal, or may be an archived run,
+/// whatever the file is called. An archive begins like every file compressed with zstd.
 #[must_use]
 pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
     bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || bytes.starts_with(&ZSTD_MAGIC) || begins_as_run_file(bytes)
@@ -63,8 +63,8 @@ fn begins_as_run_file(bytes: &[u8]) -> bool {
     version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
 }
 
-/// Returns whether `id` is safe as the name of a directory within the library. Output files are also named
-/// after the id.
+/// Returns whether `id` is safe as the name of a directory within the library. Output files are named after the
+/// id, too.
 #[must_use]
 pub fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

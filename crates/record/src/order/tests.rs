@@ -52,7 +52,7 @@ fn check(events: &[Event]) -> Result<(), Misplaced> {
     check_order(&["iops".into(), "lat".into()], &entries(events))
 }
 
-/// A run of two tests that was interrupted in the first and killed in the second.
+/// A run of two tests that was interrupted in the first test and killed in the second.
 fn whole() -> Vec<Event> {
     let (checked, health) = (
         Event::HostChecked { checks: Vec::new() },
@@ -130,7 +130,7 @@ fn a_misplaced_record_is_named() {
 proptest! {
     #[test]
     fn a_record_that_was_moved_past_another_test_or_the_end_is_noticed(from in 4usize..22, last in any::<bool>()) {
-        // Notes, results, starts and ends of tests belong to one test.
+        // Notes and results, and the starts and ends of tests, belong to one test.
         let mut events = whole();
         prop_assume!(!matches!(events[from], Event::Resumed { .. } | Event::WriteCache { .. } | Event::Health { .. } | Event::Interrupted { .. }));
         let event = events.remove(from);

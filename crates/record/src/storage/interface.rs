@@ -27,7 +27,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Same as [`open`](Self::open).
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens a folder, for syncing its entries or locking it.
+    /// Opens a folder, to sync its entries or to lock it.
     ///
     /// # Errors
     /// Returns an error if the folder does not exist or the operation fails.
@@ -54,7 +54,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// Returns an error if the folder does not exist, is not empty, or the operation fails.
+    /// Returns an error if the folder does not exist or is not empty, or if the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the names of all entries in a folder, in no particular order.
@@ -69,7 +69,7 @@ pub trait Storage: Debug + Send + Sync {
     /// Returns an error if there is nothing at `path`, or the operation fails.
     fn look(&self, path: &Path) -> io::Result<Found>;
 
-    /// Returns the wall-clock time, which is shown to people and used for the length of an interruption.
+    /// Returns the wall-clock time, which is shown to people and used to compute the length of an interruption.
     fn now(&self) -> jiff::Timestamp;
 }
 
@@ -126,11 +126,11 @@ pub trait Stored: Debug + Send {
     /// Returns an error if the operation fails.
     fn set_len(&mut self, bytes: u64) -> io::Result<()>;
 
-    /// Returns when the content is on disk.
+    /// Returns once the content is on disk.
     ///
     /// # Errors
-    /// Returns an error if the disk fails. After a failed sync, everything written since the last successful sync may
-    /// be lost, even if a later call succeeds.
+    /// Returns an error if the disk fails. After an error, everything written since the last successful sync may be
+    /// lost, even if a later call succeeds.
     fn sync_data(&mut self) -> io::Result<()>;
 
     /// Same as [`sync_data`](Self::sync_data), but includes metadata; for a folder, syncs its entries.
@@ -206,8 +206,8 @@ pub trait Stored: Debug + Send {
         Ok(())
     }
 
-    /// Returns the names of all entries of this folder, in no particular order, even if its path now refers to
-    /// a different file or folder.
+    /// Returns the names of all entries in this folder, in no particular order, even if its path now refers to
+    /// something else.
     ///
     /// # Errors
     /// Returns an error if this is not a folder, or the operation fails.
@@ -241,7 +241,7 @@ pub trait Stored: Debug + Send {
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
 }
 
-/// Kind and identity of an entry.
+/// Kind and identity of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     /// Kind of the entry.
@@ -253,9 +253,9 @@ pub struct Found {
 /// Owner and group of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
-    /// User id of the owner.
+    /// Owner's user id.
     pub user: u32,
-    /// Id of the group.
+    /// Group id.
     pub group: u32,
 }
 

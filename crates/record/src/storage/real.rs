@@ -97,8 +97,8 @@ impl Stored for File {
     }
 
     fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        // Linux ignores the offset of a write to a file with O_APPEND, so open the file again without that
-        // flag.
+        // Linux ignores the offset when it writes to a file opened with O_APPEND, so open the file again
+        // without that flag.
         let again = format!("/proc/self/fd/{}", self.as_raw_fd());
         OpenOptions::new().write(true).open(again)?.write_all_at(bytes, at)
     }
@@ -180,7 +180,7 @@ impl Stored for File {
     }
 }
 
-/// Moves to the beginning of a file, which must not be longer than `limit_bytes`.
+/// Seeks to the beginning of a file, which must not be longer than `limit_bytes`.
 fn rewind(file: &mut File, limit_bytes: u64) -> io::Result<()> {
     if file.metadata()?.len() > limit_bytes {
         return Err(ReadError::TooLarge { limit_bytes }.into());

@@ -1,7 +1,7 @@
 //! A disk in memory, in virtual time. A power cut may lose, tear or reorder all unsynced changes.
 //!
-//! Every change is recorded as [`Logged`], so that the state of the disk after each change can be rebuilt
-//! without running the program again. The same operations, faults and seed produce the same bytes.
+//! Every change is recorded as [`Logged`], so that the disk's state after each change can be rebuilt without
+//! running the program again. The same operations, faults and seed produce the same bytes.
 
 mod disk;
 mod survivors;
@@ -22,7 +22,7 @@ use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
 
-/// A fault, and the storage call in which it occurs.
+/// A fault and the storage call in which it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// Number of the call, counted from 0.
@@ -40,7 +40,7 @@ pub enum FaultKind {
     Quota,
     /// EROFS from this call on, for every change.
     ReadOnly,
-    /// EIO, once. A sync fails and loses the data it should have written; the next sync succeeds.
+    /// EIO, once. A sync fails and loses the data that it should have written; the next sync succeeds.
     Broken,
     /// EIO from this call on, for every call.
     Dead,
@@ -88,13 +88,13 @@ enum Call {
 /// One log entry.
 #[derive(Debug, Clone)]
 pub enum Logged {
-    /// An operation that changes or syncs the disk.
+    /// An operation that changed or synced the disk.
     Op(Op),
     /// A log entry for some other action of the process, such as the display of an event.
     Mark(usize),
 }
 
-/// A process and its simulated disk.
+/// A process with its simulated disk.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     inner: Arc<Mutex<Inner>>,
@@ -104,7 +104,7 @@ pub struct Simulated {
 struct Inner {
     disk: Disk,
     log: Vec<Logged>,
-    /// Locked nodes, with the number of the open file that holds each lock.
+    /// Locked nodes, each with the number of the open file that holds the lock.
     locks: Vec<(Node, u64)>,
     opened: u64,
     calls: u64,
@@ -129,7 +129,7 @@ impl Simulated {
         Arc::clone(&self.inner().interrupted)
     }
 
-    /// Returns a copy of the current disk.
+    /// Returns a copy of the disk in its current state.
     #[must_use]
     pub fn disk(&self) -> Disk {
         self.inner().disk.clone()
@@ -152,7 +152,7 @@ impl Simulated {
         self.inner().log.clone()
     }
 
-    /// Returns the bytes of the latest write and the file offset of its end.
+    /// Returns the bytes of the latest write and the file offset at which it ended.
     #[must_use]
     pub fn last_append(&self) -> Option<(Arc<[u8]>, usize)> {
         self.inner().log.iter().rev().find_map(|logged| match logged {
@@ -351,8 +351,8 @@ impl Stored for Open {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut inner = self.process.inner();
         let failure = inner.call(Call::Append).err();
-        // A failing write usually completes in part. The completed part depends only on the length of the data,
-        // so that runs are reproducible.
+        // A failing write usually writes part of its data. How much is written depends only on the length of
+        // the data, so that runs are reproducible.
         let done = match &failure {
             Some(error) if error.raw_os_error() == Some(30) => 0,
             Some(_) => (bytes.len() * (bytes.len() % 7)) / 7,

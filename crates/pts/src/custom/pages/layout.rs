@@ -33,7 +33,7 @@ enum Place {
 pub struct Layout {
     rows: Dimension,
     columns: Dimension,
-    /// The remaining dimensions: one table for each combination of their values.
+    /// The remaining dimensions, with one table for each combination of their values.
     sections: Vec<Dimension>,
 }
 
@@ -48,7 +48,7 @@ impl Dimension {
         }
     }
 
-    /// Values of the dimension in loop order.
+    /// The dimension's values in loop order.
     fn places(self, means: &[Mean]) -> Vec<Place> {
         let mut all = Vec::new();
         for mean in means {
@@ -60,7 +60,7 @@ impl Dimension {
         all
     }
 
-    /// Values in table order: block sizes and demands ascending, workloads in loop order.
+    /// The values in table order: block sizes and demands ascending, workloads in loop order.
     fn sorted(self, means: &[Mean]) -> Vec<Place> {
         let mut all = self.places(means);
         all.sort_by_key(|place| match place {
@@ -122,7 +122,7 @@ impl Layout {
         Self { rows, columns, sections }
     }
 
-    /// The combinations of the remaining dimensions in loop order, with the cells of each.
+    /// The combinations of the remaining dimensions in loop order, each with its cells.
     fn sections(&self, means: &[Mean]) -> Vec<(String, Vec<Mean>)> {
         let mut all: Vec<(Vec<Place>, Vec<Mean>)> = Vec::new();
         for mean in means {
@@ -176,7 +176,7 @@ impl Layout {
         }
     }
 
-    /// Returns the chart of a figure; None if no varying dimension has an order.
+    /// Returns a figure's chart; None if no varying dimension has an order.
     pub fn lines(&self, figure: Figure, means: &[Mean]) -> Option<Lines> {
         let (x, label, scale) = self.horizontal(means)?;
         let by = if self.columns == x { self.rows } else { self.columns };
@@ -210,7 +210,7 @@ impl Layout {
         Some(Lines { reading, x, y, series, guides: Vec::new(), marked: None, bands: Vec::new() })
     }
 
-    /// Maps of a figure over threads and queue depth, one for each remaining combination; none unless both vary
+    /// A figure's maps over threads and queue depth, one for each remaining combination; none unless both vary
     /// independently.
     pub fn maps(&self, figure: Figure, means: &[Mean]) -> Vec<Columns3d> {
         if (self.rows, self.columns) != (Dimension::Threads, Dimension::Depth) {
@@ -244,7 +244,7 @@ impl Layout {
         self.sections(means).into_iter().map(map).collect()
     }
 
-    /// Dimension, label and scale of the horizontal axis.
+    /// The horizontal axis: dimension, label and scale.
     fn horizontal(&self, means: &[Mean]) -> Option<(Dimension, &'static str, Scale)> {
         let demand = [Dimension::Threads, Dimension::Depth, Dimension::Demand];
         if demand.contains(&self.columns) && self.columns.varies(means) {

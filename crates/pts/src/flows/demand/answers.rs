@@ -1,4 +1,4 @@
-//! The results received by a demand variation test.
+//! The results that a demand variation test received.
 
 use record::{Purged, Segment};
 
@@ -10,7 +10,7 @@ use crate::method::history::History;
 use crate::method::steady::WINDOW_ROUNDS;
 use crate::method::timeline::Sample;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct DemandAnswers {
     pub pattern: Pattern,
     pub purge: Option<Purged>,
@@ -34,7 +34,7 @@ pub struct Drawn {
 }
 
 impl DemandAnswers {
-    /// Returns the result rounds: the five rounds of the window or, if there are fewer, the last available rounds.
+    /// Returns the result rounds: the five rounds of the window or, if it is not full, its rounds so far.
     pub fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]

@@ -67,7 +67,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         sweeps: sweep(answers).into_iter().collect(),
         key_figures: key_figures(answers),
         notes: notes(context, answers, complete),
-        // The window of the result rounds comes first.
+        // The window with the result rounds comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         loops: loops(answers),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
@@ -104,7 +104,7 @@ fn phases(context: &Context<'_>, answers: &DemandAnswers, preconditioned: String
         || "N/A".to_owned(),
         |chosen| {
             let of = |demand: Demand| format!("{},{}", demand.threads, demand.queue_depth);
-            // The header lists the points from Min to Max.
+            // The header lists points from Min to Max.
             chosen.demands().into_iter().rev().map(of).collect::<Vec<_>>().join("; ")
         },
     );
@@ -234,7 +234,7 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
     pages
 }
 
-/// The tails of the three points for which histograms are recorded.
+/// The tails at the three points for which histograms are recorded.
 fn tails(answers: &DemandAnswers) -> Page {
     let recorded = CHOSEN.into_iter().zip(&answers.histograms);
     let times: Vec<_> = recorded
@@ -269,7 +269,7 @@ fn rising() -> impl Iterator<Item = u16> {
 fn by_depth(answers: &DemandAnswers) -> Vec<Series> {
     let series = |(index, queue_depth): (usize, u16)| Series {
         name: format!("QD {queue_depth}"),
-        // A round starts with the cells of the largest thread count.
+        // A round starts with the cells that have the largest thread count.
         points: (1..)
             .map(f64::from)
             .zip(&answers.rounds)
@@ -306,7 +306,7 @@ fn demand_intensity(means: &[Point]) -> Page {
     Page::of("intensity", "Demand Intensity", Exhibit::Lines(lines))
 }
 
-/// Returns the CPU load on the host, by cell.
+/// Returns the host's CPU load by cell.
 fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
     let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
@@ -371,7 +371,7 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     let read = answers.pattern.read_percent;
     let mix = match answers.pattern.stimulus {
         Stimulus::Block(_) => answers.pattern.name(read),
-        // The title of the test already names the workload.
+        // The test's title already names the workload.
         Stimulus::Composite => mix_name(read),
     };
     let figure = |(name, point): (&str, Point)| {

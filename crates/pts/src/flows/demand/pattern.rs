@@ -1,4 +1,4 @@
-//! The workload of a demand variation test: the parameters that vary, their order, and the durations.
+//! A demand variation test's workload: the parameters that vary, their order, and the durations.
 
 use record::{Until, Workload};
 
@@ -10,7 +10,7 @@ use crate::{Context, Stop, Test};
 pub const STEPS: [u16; 7] = [32, 16, 8, 6, 4, 2, 1];
 /// Cells per round of demand variation.
 pub(crate) const CELLS: u32 = (STEPS.len() * STEPS.len()) as u32;
-/// Demand of preconditioning, of the writes between rounds, and of the tracking variable.
+/// Demand during preconditioning, during the writes between rounds, and in the tracking variable.
 pub const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
 pub const BETWEEN_MINUTES: u32 = 5;
 pub const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
@@ -37,13 +37,13 @@ pub(crate) enum Stimulus {
     Composite,
 }
 
-/// The demands of a round, in loop order.
+/// The demands in a round, in loop order.
 pub fn demands() -> impl Iterator<Item = Demand> {
     STEPS.into_iter().flat_map(|threads| STEPS.map(|queue_depth| Demand { threads, queue_depth }))
 }
 
 impl Pattern {
-    /// Returns the pattern for `minutes`; `place` is the round and the step within it.
+    /// Returns the pattern for `minutes`; `place` gives the round and the step within it.
     pub fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, self.read_percent)
     }

@@ -1,11 +1,11 @@
-//! The cells of a demand variation, and the selection of three cells for histograms.
+//! The cells of a demand variation, and the choice of three of them for histograms.
 
 use record::Segment;
 
 use crate::method::profile::Demand;
 use crate::method::timeline::mean;
 
-/// Points with a higher mean response time are not considered to be operating points.
+/// Points with a higher mean response time do not count as operating points.
 pub const RESPONSE_LIMIT_MS: f64 = 5.0;
 
 /// Measurements at one demand.
@@ -15,7 +15,7 @@ pub struct Point {
     pub iops: f64,
     /// Mean response time over reads and writes; None if there was no I/O.
     pub mean_ms: Option<f64>,
-    /// CPU time of the workload as a percentage of all CPUs; None for a simulated drive.
+    /// The workload's CPU time as a percentage of all CPUs; None for a simulated drive.
     pub processor_percent: Option<f64>,
     /// Whether the host may have limited the cell in any round.
     pub host_limited: bool,
@@ -58,7 +58,7 @@ pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
     first.iter().enumerate().map(cell).collect()
 }
 
-/// The points of maximum, medium and minimum useful demand.
+/// The points with maximum, medium and minimum useful demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chosen {
     pub max: Point,
@@ -69,11 +69,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Selects the points from the means of a window; None if the cell with one outstanding I/O is missing.
+    /// Chooses the points from a window's means; None if the cell with one outstanding I/O is missing.
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());
-        // In a tie, the lower demand is chosen, then fewer threads, to put the least load on the host.
+        // In a tie, choose the lower demand, then fewer threads, to put the least load on the host.
         let rank = |point: &Point| (point.outstanding(), point.demand.threads);
         let by_demand = |a: &&Point, b: &&Point| rank(a).cmp(&rank(b));
         let fastest = quick().max_by(|a, b| a.iops.total_cmp(&b.iops).then(by_demand(b, a)));
@@ -89,7 +89,7 @@ impl Chosen {
         Some(Self { max, mid: mid.copied().unwrap_or(max), min, all_slow: false })
     }
 
-    /// The demands in the order of their histograms.
+    /// The demands in the order in which their histograms are measured.
     pub fn demands(&self) -> [Demand; 3] {
         [self.max.demand, self.mid.demand, self.min.demand]
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_middle_is_the_smaller_demand_in_a_tie() {
-        // IOPS midway between 5,000 and 1,000 are 3,000.
+        // 3,000 IOPS is midway between 5,000 and 1,000.
         let points = [
             point(8, 1, 5_000.0, 1.0),
             point(4, 1, 4_000.0, 1.0),

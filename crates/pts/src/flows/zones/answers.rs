@@ -1,4 +1,4 @@
-//! The results received by a zone test.
+//! The results that a zone test received.
 
 use record::Segment;
 
@@ -28,7 +28,7 @@ impl Sample {
     }
 }
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct ZoneAnswers {
     pub sweep: &'static Sweep,
     pub samples: Vec<Sample>,

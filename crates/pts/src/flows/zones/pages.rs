@@ -1,4 +1,4 @@
-//! Pages of the zone tests: line charts over the position on disk, and a table of the distribution over zones.
+//! Pages of the zone tests: line charts over the position on disk, and a table of the distribution by zone.
 
 use stdx::units::{amount_base2, block_size};
 
@@ -142,7 +142,7 @@ fn places(context: &Context<'_>) -> String {
     )
 }
 
-/// Columns of the table: the values of a box plot, and both ends of the disk.
+/// Columns of the table: the values in a box plot, and both ends of the disk.
 const COLUMNS: [&str; 7] = ["First Zone", "Last Zone", "Minimum", "25 %", "Median", "75 %", "Maximum"];
 
 fn table(answers: &ZoneAnswers) -> Table {

@@ -1,4 +1,4 @@
-//! The definition of a zone test, and the zones of a target.
+//! The definition of a zone test, and a target's zones.
 
 use record::{Access, Range, Workload};
 use stdx::units::{amount_base2, block_size};
@@ -16,14 +16,14 @@ const ZONE_ALIGNMENT_BYTES: u64 = 4096;
 pub(crate) struct Sweep {
     pub test: &'static Test,
     pub figure: Figure,
-    /// Cells measured in each zone, for each pass over all zones.
+    /// The cells measured in each zone, by pass over all zones.
     pub passes: &'static [&'static [Cell]],
     pub recommended: Option<Demand>,
     pub outline: &'static str,
     pub purpose: &'static str,
 }
 
-/// Figure reported for a cell.
+/// The figure reported for a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
     /// IOPS of random I/O.
@@ -44,7 +44,7 @@ impl Sweep {
         }
     }
 
-    /// Workload of one cell; `place` is the round and the step in it.
+    /// Workload of one cell; `place` gives the round and the step in it.
     pub fn workload(&self, context: &Context<'_>, place: (u32, u32), zone: u32, cell: Cell) -> Workload {
         Workload {
             access: self.access(),
@@ -66,7 +66,7 @@ impl Sweep {
         ZONES * self.passes.len() as u32
     }
 
-    /// Checks that each zone holds the largest block of each thread.
+    /// Checks that each zone has room for one of the largest blocks per thread.
     pub fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         let largest =
             self.passes.iter().flat_map(|cells| *cells).map(|cell| u64::from(cell.block_bytes)).max();
@@ -92,7 +92,7 @@ impl Sweep {
     }
 }
 
-/// Returns the length of each zone. The remainder at the end, less than 512 KiB, is not accessed.
+/// Returns the length of each zone. The remainder at the end, less than 512 KiB, stays unused.
 pub fn zone_bytes(context: &Context<'_>) -> u64 {
     let bytes = context.whole_test_range().segment_bytes / u64::from(ZONES);
     bytes - bytes % ZONE_ALIGNMENT_BYTES

@@ -1,5 +1,5 @@
-//! PTS-C 1.1, client drives, between 2012 and 2014. Known only from a public implementation (shell scripts), which
-//! covers IOPS and the active range; everything else is taken from PTS-C 1.0 and listed as unsourced.
+//! PTS-C 1.1, client drives, between 2012 and 2014. It is known only from a public implementation (shell scripts)
+//! of IOPS and the active range; everything else is taken from PTS-C 1.0 and listed as unsourced.
 
 use stdx::units::GIB;
 

@@ -1,5 +1,5 @@
 //! PTS-C 1.2, client drives, working draft of 18 August 2014. Because no source describes its changes, the profile
-//! equals PTS-C 1.1; any difference between the two versions is unsourced as well.
+//! equals PTS-C 1.1; any difference between the two is unsourced, too.
 
 use crate::method::profile::Profile;
 use crate::method::profiles::pts_c_1_1;

@@ -1,4 +1,4 @@
-//! The results of the test, and the resulting verdict.
+//! The test's results and the verdict based on them.
 
 use record::{Health, Purged, Segment, Verified};
 
@@ -9,7 +9,7 @@ use crate::conclusions::incidents::Incidents;
 
 pub const CELLS_PER_HOUR: u32 = 60 / CELL_MINUTES;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct BurnInAnswers {
     pub limits: Limits,
     pub load: Load,
@@ -47,7 +47,7 @@ impl Part {
 }
 
 impl BurnInAnswers {
-    /// Returns the verdict; None if the load is not complete and there is no reason to reject the drive yet.
+    /// Returns the verdict; None while the load is not complete and there is no reason to reject the drive.
     pub fn acceptance(&self, complete: bool) -> Option<Acceptance> {
         let mut reasons = Vec::new();
         let blocks = self.parts.iter().map(|part| part.verified.wrong_blocks).sum();
@@ -61,7 +61,7 @@ impl BurnInAnswers {
             .then_some(Acceptance { reasons, unchecked: unchecked.into_iter().map(str::to_owned).collect() })
     }
 
-    /// Returns the cells that did not end with a failed I/O. Cells with a failed I/O have no amounts.
+    /// Returns the cells that did not end with a failed I/O, after which amounts are meaningless.
     pub fn complete_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.verified.failed.is_none())
     }

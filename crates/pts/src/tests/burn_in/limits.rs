@@ -1,4 +1,4 @@
-//! The length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
+//! The length and limits of a burn-in: settings with defaults. Values that a drive does not report are not checked.
 
 use record::Health;
 use stdx::units::CELSIUS;
@@ -6,7 +6,7 @@ use stdx::units::CELSIUS;
 use crate::Context;
 use crate::conclusions::acceptance::Reason;
 
-/// The limits of a run.
+/// A run's limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Hours of load.
@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits: the settings of the run or, if not set, the defaults.
+    /// Returns the limits: the run's settings or, where there are none, the defaults.
     pub fn of(context: &Context<'_>) -> Result<Self, String> {
         let further = &context.settings.further;
         let number = |name: &str, default: u32| match further.get(name) {
@@ -36,16 +36,16 @@ impl Limits {
         })
     }
 
-    /// Adds the values in `health` that exceed the limits, and returns the limits that could not be checked.
+    /// Adds the values in `health` that violate the limits, and returns the limits that could not be checked.
     pub fn judge(&self, health: &[Health], reasons: &mut Vec<Reason>) -> Vec<&'static str> {
         let mut unchecked = Vec::new();
         let mut grown = |what, of: fn(&Health) -> Option<u64>, allowed| {
             let values: Vec<u64> = health.iter().filter_map(of).collect();
-            // Growth cannot be determined from a single reading.
+            // A single reading does not show an increase.
             if values.len() < 2 {
                 return unchecked.push(what);
             }
-            // A counter that fell was reset, and has since grown from zero to its new value.
+            // A counter that decreased was reset, and has since increased from zero to its new value.
             let growth = |pair: &[u64]| pair[1].checked_sub(pair[0]).unwrap_or(pair[1]);
             let by = values.windows(2).map(growth).fold(0, u64::saturating_add);
             if by > allowed {

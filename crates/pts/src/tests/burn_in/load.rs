@@ -9,7 +9,7 @@ use crate::{Context, Stop};
 
 /// A cell takes ten minutes of the specification.
 pub const CELL_MINUTES: u32 = 10;
-/// Verification requires a single thread.
+/// Verification works only with a single thread.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 /// Number of blocks whose writes are tracked at a time, which takes 256 MiB of memory.
 const MOST_BLOCKS: u64 = 1 << 26;
@@ -25,7 +25,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Returns the load named in the settings; the value was checked when it was read.
+    /// Returns the load that the settings name; the name was checked when it was read.
     pub fn of(context: &Context<'_>) -> Self {
         match context.settings.further.get("burn-in-load").map(String::as_str) {
             Some("jesd219") => Self::Jesd219(Composite::in_pages()),
@@ -56,7 +56,7 @@ impl Load {
         }
     }
 
-    /// Returns one cell. A range with too many blocks is divided into equal windows, and the cells access one window
+    /// Returns one cell. A range with too many blocks is divided into equal windows, and the cells use one window
     /// after another.
     pub fn workload(&self, context: &Context<'_>, cell: u32) -> Workload {
         let plain = match self {

@@ -106,7 +106,7 @@ fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
         host_limited: false,
     };
     let mut page = Page::of("verdict", "Burn-In Verdict", Exhibit::Facts(facts));
-    // The verdict is printed as sentences, because a box of facts would truncate them.
+    // The verdict is printed as sentences, because a box of facts would truncate it.
     let reasons = acceptance.map_or(&[][..], |found| &found.reasons);
     page.remarks.extend(reasons.iter().map(|reason| format!("Reason: {reason}.")));
     page.remarks.push(format!("Limits: {}.", answers.limits.in_words()));

@@ -9,9 +9,9 @@ use crate::method::profile::Demand;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 
 pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
-/// Recommended demand, the same as for sequential writes in PTS 2.0; the operator may override it for the run.
+/// Recommended demand, as for sequential writes in PTS 2.0; the operator may override it for the run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
-/// Number of chunks in the test range. Five of them, 8 % of the range, show whether the throughput has settled.
+/// Number of chunks in the test range. Five chunks, 8 % of the range, show whether the throughput has settled.
 pub const CHUNKS: u32 = 64;
 /// Maximum number of intervals per chunk.
 pub const INTERVALS: usize = 32;
@@ -22,7 +22,7 @@ const SLOW: f64 = 1.20;
 /// Number of consecutive slow chunks that end the writes after an idle time.
 const SLOW_CHUNKS: usize = 3;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 #[derive(Default)]
 pub struct WriteAnswers {
     pub purge: Option<Purged>,
@@ -68,7 +68,7 @@ impl Stretch {
         self.rates().next()
     }
 
-    /// Returns whether the last chunks are as slow as the drive after its first writes.
+    /// Returns whether the last chunks are as slow as the settled drive.
     pub fn has_returned_to(&self, settled: Option<f64>) -> bool {
         let limit = SLOW * settled.unwrap_or(f64::INFINITY);
         let last = self.rates().rev().take(SLOW_CHUNKS);
@@ -85,8 +85,8 @@ impl Stretch {
     }
 }
 
-/// Returns whether the throughput has fallen and the last five chunks are all after the fall and steady by the
-/// criteria of the PTS.
+/// Returns whether the throughput has fallen and the last five chunks are all after the fall and steady by PTS
+/// criteria.
 pub fn has_settled(fresh: &Stretch, fall: Option<Fall>) -> bool {
     let Some(fall) = fall else { return false };
     let number = fresh.starts.len();
@@ -99,7 +99,7 @@ pub fn has_settled(fresh: &Stretch, fall: Option<Fall>) -> bool {
 }
 
 impl WriteAnswers {
-    /// Returns the fall in throughput of the first writes.
+    /// Returns the fall in throughput during the first writes.
     pub fn fall(&self) -> Option<Fall> {
         first_fall(&self.fresh.intervals)
     }

@@ -1,4 +1,4 @@
-//! Pages of the test: the first writes, the writes after idle time, and a table of the recovery.
+//! The test's pages: the first writes, the writes after idle times, and a table of the recovery.
 
 use stdx::units::{amount_base10, block_size, grouped};
 
@@ -79,10 +79,9 @@ fn notes(answers: &WriteAnswers, complete: bool) -> Vec<String> {
 struct Recovered {
     /// Number of bytes written faster than the settled drive writes.
     bytes: Option<f64>,
-    /// Throughput in bytes per second at which these bytes were written or, if there are none, the throughput
-    /// of the first chunk.
+    /// Throughput of these writes in bytes per second or, if there are none, of the first chunk.
     rate: Option<f64>,
-    /// Why the number of bytes is absent.
+    /// Why the number of bytes is missing.
     absent: &'static str,
     host_limited: bool,
 }
@@ -164,7 +163,7 @@ fn lines_page(key: &str, title: &str, series: Vec<Series>) -> Page {
     Page::of(key, title, Exhibit::Lines(Lines::plain(ReadingHint::SustainedWrites, x, y, series)))
 }
 
-/// Throughput against the bytes written up to the end of each interval.
+/// Throughput over the bytes written up to the end of each interval.
 fn series(name: String, stretch: &Stretch) -> Series {
     let mut written = 0;
     let mut point = |interval: &Interval| {

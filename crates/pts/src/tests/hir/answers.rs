@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::Purged;
 use stdx::units::KIB;
@@ -17,7 +17,7 @@ pub const BURST_SECONDS: u32 = 5;
 /// Length of access C, the return to the baseline.
 pub const RETURN_MINUTES: u32 = 30;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct RecoveryAnswers {
     pub purge: Option<Purged>,
     pub precondition: Precondition,
@@ -25,7 +25,7 @@ pub struct RecoveryAnswers {
     pub incidents: Incidents,
 }
 
-/// One wait state; sample times are in minutes since the preconditioning.
+/// One wait state; sample times are in minutes since preconditioning.
 pub struct State {
     pub wait: u32,
     pub bursts: Vec<Sample>,

@@ -1,4 +1,4 @@
-//! Pages of the HIR test: preconditioning, its window, the timeline of all wait states, and a table.
+//! Pages of the HIR test: preconditioning, its window, the timeline of all wait states and a table.
 
 use stdx::units::block_size;
 
@@ -87,7 +87,7 @@ fn notes(answers: &RecoveryAnswers, complete: bool) -> Vec<String> {
     notes
 }
 
-/// Returns the IOPS of the preconditioned drive: the mean of the window, or else the last tracked minute.
+/// Returns the preconditioned drive's IOPS: the mean of the window or, without one, the last tracked minute.
 fn steady(answers: &RecoveryAnswers) -> Option<f64> {
     let window = answers.precondition.history.window().first().map(|window| window.mean);
     window
@@ -131,7 +131,7 @@ fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
     pages
 }
 
-/// Formats the seconds of writing and of idle time, such as `5/10`.
+/// Formats the seconds of writing and of idling, such as `5/10`.
 fn seconds(wait: u32) -> String {
     format!("{BURST_SECONDS}/{}", wait * BURST_SECONDS)
 }
@@ -175,7 +175,7 @@ fn series(name: String, samples: &[Sample], start: f64) -> Series {
     Series { name, points: samples.iter().map(|sample| (sample.minute - start, sample.iops)).collect() }
 }
 
-/// The returns to the baseline on one axis.
+/// The returns to the baseline on a common axis.
 fn returns(answers: &RecoveryAnswers) -> Page {
     let of_state = |state: &State| {
         let start = state.bursts.last().map_or(0.0, |sample| sample.minute);
@@ -245,8 +245,8 @@ fn first_minute(state: &State) -> Option<f64> {
     mean(state.baseline.iter().take(samples_of_a_minute(&state.baseline)).map(|sample| sample.iops))
 }
 
-/// Returns the length of one sample of the return to the baseline. Short cells have fewer samples than there are
-/// bursts.
+/// Returns the length of a sample during the return to the baseline. With short cells, there are fewer samples
+/// than bursts.
 fn sample_seconds(baseline: &[Sample]) -> f64 {
     f64::from(RETURN_MINUTES) * 60.0 / baseline.len() as f64
 }
@@ -257,7 +257,7 @@ fn samples_of_a_minute(baseline: &[Sample]) -> usize {
 }
 
 /// Returns the number of seconds after which the mean of every minute stays near `steady` until the end of the return;
-/// None if the end is not near it.
+/// None if it is not near at the end.
 fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     let near = |minute: &[Sample]| {
         mean(minute.iter().map(|sample| sample.iops))

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;
@@ -30,7 +30,7 @@ pub(super) fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct IopsAnswers {
     pub purge: Option<Purged>,
     pub precondition: Option<Segment>,

@@ -1,4 +1,4 @@
-//! Steady state of every cell. This goes beyond the specification, which evaluates only the tracking variables.
+//! Steady state of every cell. The specification evaluates only the tracking variables.
 
 use stdx::units::{count_of, kib};
 
@@ -18,7 +18,7 @@ struct JudgedCell {
 }
 
 impl JudgedCell {
-    /// Evaluates `cell` in `rounds`; None if there are not five of these rounds, or if any of them lacks the cell.
+    /// Evaluates `cell` in `rounds`; None unless there are five rounds and all of them contain the cell.
     fn of(rounds: &[Round], cell: Cell) -> Option<Self> {
         let values: Option<Vec<f64>> = rounds.iter().map(|round| iops_of(&round.segments, cell)).collect();
         let values = <[f64; WINDOW_ROUNDS]>::try_from(values?).ok()?;
@@ -64,7 +64,7 @@ pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
     })
 }
 
-/// All measured cells in `rounds`.
+/// All cells measured in `rounds`.
 fn judged(rounds: &[Round]) -> Vec<JudgedCell> {
     let cells =
         sizes().flat_map(|block_bytes| mixes().map(move |read_percent| Cell { block_bytes, read_percent }));
@@ -93,7 +93,7 @@ fn facts(answers: &IopsAnswers, judged: &[JudgedCell]) -> Facts {
     }
 }
 
-/// The first five consecutive rounds without an interruption in which every cell is steady.
+/// The first five consecutive rounds in which there is no interruption and every cell is steady.
 fn first_window(answers: &IopsAnswers) -> String {
     let done = &answers.rounds.done;
     let since = done.len().saturating_sub(answers.rounds.history.len() as usize);

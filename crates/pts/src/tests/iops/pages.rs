@@ -1,4 +1,4 @@
-//! Pages of the IOPS test: six in PTS 1.0; one window page per tracking variable in PTS 2.0.
+//! Pages of the IOPS test: six in PTS 1.0, with one window page per tracking variable in PTS 2.0.
 
 use stdx::units::{block_size, kib};
 
@@ -147,7 +147,7 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
     Page::of("plot", "IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
-/// The first round and the rounds of the window, one line each. They show how much changed after
+/// The first round and the rounds of the window, one line each. They show how much performance changed after
 /// preconditioning, and how much the rounds differ.
 fn rounds_overlaid(answers: &IopsAnswers) -> Page {
     let series = |number: usize| {

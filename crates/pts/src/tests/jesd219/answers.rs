@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Purged, Segment};
 
@@ -6,13 +6,13 @@ use crate::flows::composite::Composite;
 use crate::flows::rounds::Rounds;
 use crate::method::profile::Demand;
 
-/// Demand from the public description of the workload.
+/// Demand from the workload's public description.
 pub const DEMAND: Demand = Demand { threads: 4, queue_depth: 256 };
 pub const READ_PERCENT: u8 = 40;
 /// Tracking variable.
 pub const NAME: &str = "JESD219 40/60";
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct Jesd219Answers {
     pub composite: Composite,
     pub purge: Option<Purged>,

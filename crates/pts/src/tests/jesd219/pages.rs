@@ -1,4 +1,4 @@
-//! Pages of the test: the workload, the convergence to steady state, and the response times.
+//! The test's pages: the workload, the convergence to steady state, and the response times.
 
 use record::Segment;
 

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;
@@ -13,12 +13,12 @@ pub const MIXES: [u8; 3] = [100, 65, 0];
 pub const BLOCK_SIZES: [u32; 3] = [8 * KIB as u32, 4 * KIB as u32, 512];
 /// The PTS requires one outstanding I/O, because the test measures the response time of a single I/O.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 1 };
-/// Cell whose mean response time is the tracking variable.
+/// The cell whose mean response time is the tracking variable.
 pub const TRACKED: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
 /// Length of the histogram run.
 pub const HISTOGRAM_MINUTES: u32 = 20;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct LatencyAnswers {
     pub purge: Option<Purged>,
     pub precondition: Option<Segment>,

@@ -70,7 +70,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
     }
 }
 
-/// A figure of a cell for the tables, computed over the result rounds.
+/// A cell's figure for the tables, computed over the result rounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Figure {
     Iops,
@@ -87,7 +87,7 @@ impl Figure {
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
             Self::FiveNines => FIVE_NINES.of(&answers.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
-            // This is the overall maximum, because a mean of maxima would not describe any I/O.
+            // The overall maximum, because a mean of maxima would not describe any I/O.
             Self::Maximum => {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
                 maxima.max_by(f64::total_cmp)
@@ -221,7 +221,7 @@ fn maxima_columns(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
 }
 
 impl LatencyAnswers {
-    /// Response times of a cell in the result rounds.
+    /// A cell's response times in the result rounds.
     fn times(&self, cell: Cell) -> Histogram {
         response::merged(self.rounds.results().iter().filter_map(|round| find(&round.segments, cell)))
     }

@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;
@@ -7,10 +7,10 @@ use crate::flows::rounds::{Rounds, find};
 use crate::method::profile::{Cell, Demand};
 use crate::{Context, Test};
 
-/// Block size of the preconditioning in PTS 1.0, regardless of the block size under test.
+/// Block size of preconditioning in PTS 1.0, regardless of the block size under test.
 pub const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct ThroughputAnswers {
     pub test: &'static Test,
     pub block_bytes: u32,
@@ -19,7 +19,7 @@ pub struct ThroughputAnswers {
     pub rounds: Rounds,
 }
 
-/// Demand of the preconditioning and of all cells.
+/// Demand during preconditioning and in all cells.
 pub fn demand(context: &Context<'_>) -> Demand {
     context.demand(context.profile.throughput_demand)
 }

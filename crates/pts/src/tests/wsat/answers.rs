@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Purged, Segment};
 
@@ -17,7 +17,7 @@ pub const CYCLE_MINUTES: u32 = 31;
 /// Length of the histogram run.
 pub const HISTOGRAM_MINUTES: u32 = 20;
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct SaturationAnswers {
     pub load: Load,
     pub purge: Option<Purged>,
@@ -25,7 +25,7 @@ pub struct SaturationAnswers {
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
     pub five_nines_ms: Vec<Option<f64>>,
     pub written_bytes: u64,
-    /// Time on the target's clock, which a scaled drive divides.
+    /// Time on the target's clock; a scaled drive divides times.
     pub elapsed_ns: u64,
     pub history: History,
     pub cycles: u32,
@@ -33,7 +33,7 @@ pub struct SaturationAnswers {
     pub end: Option<End>,
     /// The first end condition of the profile that was met, and its minute.
     pub required_end: Option<(End, u32)>,
-    /// The same without the time limit, which the tester may extend in some profiles.
+    /// Same as `required_end`, but without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,
     /// Number of minutes that a simulated drive extended.
     pub extended: u32,
@@ -48,12 +48,12 @@ pub enum Level {
     Steady,
     /// Five samples were evaluated and are not steady.
     NotSteady,
-    /// There were fewer than five samples, or the profile does not evaluate samples.
+    /// There were fewer than five samples, or the profile does not require steady state.
     NotJudged,
 }
 
 impl Level {
-    /// Returns its name in key figures, for a test of `minutes` minutes.
+    /// Returns the name in key figures, for a test of `minutes` minutes.
     pub fn name(self, minutes: usize) -> String {
         match self {
             Self::Steady => "steady state".into(),
@@ -63,7 +63,7 @@ impl Level {
     }
 }
 
-/// Returns the minutes over which the level of a curve is averaged if it is not steady.
+/// Returns the minutes over which a curve's level is averaged if it is not steady.
 pub fn last_minutes(minutes: usize) -> String {
     match minutes {
         0 | LAST_MINUTES.. => format!("of the last {LAST_MINUTES} minutes"),
@@ -72,7 +72,7 @@ pub fn last_minutes(minutes: usize) -> String {
     }
 }
 
-/// Returns the name for the end of a curve of `minutes` minutes if it is not known to be steady.
+/// Returns the name for the end of a curve of `minutes` minutes that is not known to be steady.
 pub fn not_judged(minutes: usize) -> String {
     format!("mean {}, not judged", last_minutes(minutes))
 }

@@ -1,5 +1,5 @@
-//! Headline figures of a saturation curve. The PTS names but does not define them, so these algorithms are our own.
-//! They use only the IOPS of each minute.
+//! Headline figures of a saturation curve. The PTS names them without defining them, so these algorithms are our
+//! own. They use only the IOPS of each minute.
 
 use crate::method::timeline::mean;
 
@@ -7,7 +7,7 @@ use crate::method::timeline::mean;
 pub const FRESH_MINUTES: usize = 60;
 /// Number of final minutes that are averaged if the drive is not steady.
 pub const LAST_MINUTES: usize = 30;
-/// A drop counts if at least the first number of minutes is low among the second number of following minutes.
+/// A drop counts if at least N of the M minutes after it are also low: (N, M).
 const DROP_STAYS: (usize, usize) = (5, 6);
 /// Length of the moving average, and its maximum relative distance from the level.
 const AVERAGE_MINUTES: usize = 10;
@@ -18,13 +18,13 @@ const SETTLED_WITHIN: f64 = 0.10;
 pub struct Figures {
     /// Fresh out of the box: the best minute of the first hour.
     pub fresh: Option<f64>,
-    /// Level at the end of the curve: the mean of the five steady samples, or else of the last 30 minutes (of all
-    /// minutes if there are fewer).
+    /// Level at the end of the curve: the mean of the five steady samples or, without them, of the last 30
+    /// minutes (or all, if there are fewer).
     pub level: Option<f64>,
     /// First minute of the drop from fresh IOPS to the level; None if fresh IOPS are within 10 % of the level or
     /// below it.
     pub drop_minute: Option<usize>,
-    /// First minute from which the moving average stays near the level; not before the drop.
+    /// First minute, not before the drop, from which the moving average stays near the level.
     pub settled_minute: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
 
 /// Returns the first minute, not before `earliest`, from which the ten-minute average stays within 10 % of `level`
 /// until the end. Without `earliest`, a drive could count as settled before it drops, because an average that
-/// includes the last fresh minute can be within this range.
+/// includes the last fresh minute can be in this range.
 fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
     let is_near = |minutes: &[f64]| {
         mean(minutes.iter().copied()).is_some_and(|m| (m - level).abs() <= SETTLED_WITHIN * level + 1e-9)
@@ -67,14 +67,14 @@ fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
     (first + AVERAGE_MINUTES <= iops.len()).then_some(first + 1)
 }
 
-/// Written bytes in user capacities.
+/// Bytes written, in user capacities.
 pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
 /// Returns FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes` each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>, usize) {
-    // The figures are defined per minute, so shorter samples are averaged.
+    // The figures are defined by the minute, so shorter samples are averaged.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
@@ -86,7 +86,7 @@ pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Op
 mod tests {
     use super::*;
 
-    /// A curve that is fast for `fresh` minutes, then slow.
+    /// A curve that is fast for `fresh` minutes and then slow.
     fn cliff(fresh: usize, total: usize) -> Vec<f64> {
         (0..total).map(|minute| if minute < fresh { 50_000.0 } else { 2_000.0 }).collect()
     }
@@ -123,7 +123,7 @@ mod tests {
     fn a_drive_that_never_drops_is_steady_from_the_start() {
         let figures = Figures::of(&[900.0; 40], None);
         assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(1)));
-        // Noise of 4 % around a level without a cliff.
+        // Noise of 4 % around a level, without a cliff.
         let noisy: Vec<f64> = (0..155).map(|minute| 1_000.0 - 10.0 * f64::from(minute * 7 % 5)).collect();
         let figures = Figures::of(&noisy, None);
         assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(1)));

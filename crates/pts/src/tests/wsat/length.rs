@@ -1,4 +1,4 @@
-//! The length of the test: the end conditions in the profile, and conditions chosen by the tester.
+//! The length of the test: the profile's end conditions, and those that the tester chooses.
 
 use record::SaturationUntil;
 
@@ -11,13 +11,13 @@ pub enum End {
     Written,
     Time,
     Steady,
-    /// Both the amount and the time.
+    /// Both the amount and the time limit.
     Both,
     /// The absolute time limit of a test that waits for both.
     Limit,
 }
 
-/// Number of hours after which a test that waits for both amount and time ends.
+/// Number of hours after which a test that waits for both ends in any case.
 pub const HARD_LIMIT_HOURS: u32 = 240;
 
 /// The conditions.
@@ -29,7 +29,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// Returns the conditions of the profile.
+    /// Returns the profile's conditions.
     pub fn required(context: &Context<'_>) -> Self {
         Self {
             conditions: context.profile.saturation_end,
@@ -38,13 +38,13 @@ impl Length {
         }
     }
 
-    /// Returns the conditions of the profile, without the time limit.
+    /// Returns the profile's conditions without the time limit.
     pub fn untimed(context: &Context<'_>) -> Self {
         let required = Self::required(context);
         Self { conditions: SaturationEnd { minutes: u32::MAX, ..required.conditions }, ..required }
     }
 
-    /// Returns the conditions chosen by the tester or, by default, by the profile.
+    /// Returns the conditions that the tester chose or, by default, those of the profile.
     pub fn of(context: &Context<'_>) -> Self {
         let (required, chosen) = (Self::required(context), context.settings.wsat);
         let conditions = SaturationEnd {
@@ -68,8 +68,8 @@ impl Length {
         }
     }
 
-    /// Returns whether a test that continued after `end` until minute `minutes` still conforms to the
-    /// specification. Published reports of 1.0 continued to 29 capacities, and 2.0 allows 24 hours instead of 6.
+    /// Returns whether a test that continued after `end` until minute `minutes` still follows the specification.
+    /// Published reports of 1.0 continued to 29 capacities, and 2.0 allows 24 hours instead of 6.
     pub fn may_continue(&self, end: End, minutes: u32) -> bool {
         self.conditions.may_continue || (end == End::Time && minutes <= self.conditions.most_minutes)
     }
@@ -91,7 +91,7 @@ impl Length {
         )
     }
 
-    /// Describes the conditions for the outline of the test.
+    /// Describes the conditions for the test's outline.
     pub fn in_short(&self) -> String {
         self.worded("five samples 31 minutes apart that are steady")
     }

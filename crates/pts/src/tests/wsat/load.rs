@@ -1,4 +1,4 @@
-//! The workload of the test: random 4 KiB writes, or one of the alternatives in PTS 2.0.
+//! The test's workload: random 4 KiB writes, or one of the alternatives in PTS 2.0.
 
 use record::{Access, SaturationLoad, Workload};
 use stdx::units::{KIB, block_size};
@@ -8,7 +8,7 @@ use crate::flows::composite::Composite;
 use crate::method::profile::{Cell, Edition, mix_name};
 use crate::{Context, Stop};
 
-/// The workload of a run.
+/// A run's workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     access: Access,
@@ -28,12 +28,12 @@ impl Load {
             Some(SaturationLoad::Oltp) => load(Access::Random, Some(8 * KIB as u32), 65),
             Some(SaturationLoad::Video) => load(Access::Sequential, Some(128 * KIB as u32), 90),
             Some(SaturationLoad::Metadata) => load(Access::Sequential, Some(512), 50),
-            // The mix of the composite in CBW; no source states a different mix.
+            // The mix that CBW uses for the composite; no source gives a different mix.
             Some(SaturationLoad::Composite) => load(Access::Random, None, 40),
         }
     }
 
-    /// Returns one minute of load; `from_block` is where sequential access continues.
+    /// Returns one minute of load; sequential I/O continues at `from_block`.
     pub fn workload(self, context: &Context<'_>, cycle: u32, step: u32, from_block: u64) -> Workload {
         let cell = Cell { block_bytes: self.block_bytes.unwrap_or(0), read_percent: self.read_percent };
         let workload = Workload {
@@ -88,7 +88,7 @@ impl Load {
         self.block_bytes.map_or_else(|| "Composite".into(), |bytes| block_size(bytes.into()))
     }
 
-    /// Returns the mix in the notation of page headers, such as `0:100`.
+    /// Returns the mix in page header notation, such as `0:100`.
     pub fn mix(self) -> String {
         format!("{}:{}", self.read_percent, 100 - self.read_percent)
     }

@@ -1,5 +1,5 @@
-//! The marks on the curve: the facts listed below the plot, and the key figures. Those set by the tester are labelled
-//! as such.
+//! The marks on the curve: the facts listed below the plot, and the key figures. Marks that the tester set are
+//! labelled accordingly.
 
 use stdx::units::{amount_base10, grouped};
 
@@ -48,7 +48,7 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
     ]
 }
 
-/// Returns one note per mark set by the tester.
+/// Returns one note per mark that the tester set.
 pub fn notes(marks: &[Mark]) -> Vec<String> {
     let note = |mark: &Mark| {
         let value = grouped(mark.set?, 0);
@@ -108,7 +108,7 @@ pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 
     names.into_iter().zip(marks).zip(limited).map(figure).collect()
 }
 
-/// Returns whether the host may have limited the minutes from which fresh IOPS and the final level are computed.
+/// Returns whether the host may have limited the minutes that determine fresh IOPS and the final level.
 pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);
@@ -124,7 +124,7 @@ pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     [fresh, level]
 }
 
-/// Returns the number of bytes written up to the end of `minute`; None beyond the end of the test.
+/// Returns the number of bytes written up to the end of `minute`; None after the end of the test.
 fn written(answers: &SaturationAnswers, minute: usize) -> Option<u64> {
     Some(answers.minutes.get(..minute)?.iter().map(|sample| sample.written_bytes).sum())
 }

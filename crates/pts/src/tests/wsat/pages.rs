@@ -47,7 +47,7 @@ pub fn outcome(
         length: length(context, answers),
         ..begun.header
     };
-    // Another condition may end the test before there is a window to evaluate.
+    // Another condition may have ended the test before there was a window to evaluate.
     let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
     let header = match has_verdict {
         true => header.judged(answers.converged, complete, answers.history.window().first()),
@@ -105,7 +105,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
-/// Formats the time and the amount written so far, which published reports print instead of rounds: `24 h 1.9 TB`.
+/// Formats the time and amount written so far, which published reports print instead of rounds: `24 h 1.9 TB`.
 fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let ns = context.minutes_ns(answers.minutes.len() as u32);
     let minutes = ns / (60 * SECOND_NS);
@@ -118,7 +118,7 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
     (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
-/// Returns the end conditions of the test, and the condition that was met.
+/// Returns the test's end conditions, and the condition that was met.
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
     let (length, required) = (Length::of(context), Length::required(context));
     let minutes = answers.minutes.len() as u32;
@@ -136,7 +136,7 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
         None => ("; none of the required conditions was met".to_owned(), true),
         Some((_, minute)) if minute == minutes => (String::new(), false),
         Some(first) => {
-            // Only the time may be extended: any other condition met afterwards ends the test.
+            // Only the time may be extended: any other condition met after that ends the test.
             let later = answers.untimed_end.filter(|(_, minute)| first.0 == End::Time && *minute < minutes);
             let met = [Some(first), later].into_iter().flatten();
             let met: Vec<String> = met.map(|(end, minute)| required.met(end, minute)).collect();
@@ -201,7 +201,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
     notes
 }
 
-/// Formats the test's duration. For a scaled simulated drive, also formats the duration on the full-size drive.
+/// Formats the test's duration. For a scaled simulated drive, adds the duration on the full-size drive.
 fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     let (minutes, divisor) = (answers.minutes.len(), context.scale_divisor());
     let simulated = span(answers.elapsed_ns);
@@ -217,7 +217,7 @@ fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     }
 }
 
-/// Remark on curves with extended minutes, whose amounts do not match their minutes.
+/// Remark on curves with extended minutes, where amounts do not match minutes.
 fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let (minutes, extended) = (answers.minutes.len(), answers.extended);
     let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));
@@ -229,7 +229,7 @@ fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option
     })
 }
 
-/// Quantity on the horizontal axis.
+/// The quantity on the horizontal axis.
 #[derive(Clone, Copy)]
 enum Over {
     Time,
@@ -295,7 +295,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
-/// Pages that the specification does not contain.
+/// Pages that the specification does not define.
 fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
     let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
     if let Some(segment) = &answers.histogram {

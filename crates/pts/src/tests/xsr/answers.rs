@@ -1,4 +1,4 @@
-//! The parameters of the test, and the results that it received.
+//! The test's parameters and the results that it received.
 
 use record::{Access, Purged};
 use stdx::Histogram;
@@ -24,7 +24,7 @@ pub const GROUPS: [Group; 3] = [
 /// Recommended demand; the operator may override it for the run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 
-/// All results received by the test, whether or not it completed.
+/// All results that the test received, whether or not it completed.
 pub struct CrossAnswers {
     pub purge: Option<Purged>,
     /// The minutes of each completed access group.

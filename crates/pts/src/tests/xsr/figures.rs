@@ -13,10 +13,10 @@ pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
 }
 
 /// Returns the index of the first sample in `again` that reaches 90 % of the mean over the last hour of `before`.
-/// `before` lasts `minutes`. The mean of the whole group would include the time when the drive was fresh and
+/// `before` lasts `minutes`. The mean over the whole group would include the time when the drive was fresh and
 /// faster than it will ever be again.
 pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
-    // Short cells have fewer samples than minutes.
+    // With short cells, there are fewer samples than minutes.
     let hour = (LAST_MINUTES * before.len() as f64 / minutes).round().max(1.0) as usize;
     let last = &before[before.len().saturating_sub(hour)..];
     reached(again, RECOVERED_SHARE * mean(last.iter().copied())?)
@@ -32,8 +32,8 @@ mod tests {
 
     #[test]
     fn recovery_has_two_references() {
-        // 500 in the first hour, while the drive is fresh, then 300. The mean is 400, but the mean of the
-        // last hour is 300.
+        // 500 in the first hour, while the drive is fresh, then 300. The overall mean is 400, but the mean over
+        // the last hour is 300.
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();

@@ -183,24 +183,24 @@ fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
     page
 }
 
-/// Returns the recovery minutes by both references, if reached; None if the third group was not measured.
+/// Returns the recovery times in minutes by both references; None if the third group was not measured.
 fn recoveries(answers: &CrossAnswers) -> Option<[Option<f64>; 2]> {
     let [before, between, again] = answers.groups.as_slice() else { return None };
     let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
     let (earlier, later) = (rates(before), rates(again));
     let end = |samples: &[Sample]| samples.last().map_or(0.0, |sample| sample.minute);
-    // A sample is a minute long, or longer if short cells have fewer samples than minutes.
+    // A sample is a minute long, or longer if cells are so short that there are fewer samples than minutes.
     let minute = |index: usize| again[index].minute - end(between);
     let found = [recovery_of_all(&earlier, &later), recovery_of_last_hour(&earlier, end(before), &later)];
     Some(found.map(|index| index.map(minute)))
 }
 
-/// Returns whether the host may have limited a group from which the recovery time is computed.
+/// Returns whether the host may have limited a group that determines the recovery time.
 fn recovery_is_host_limited(answers: &CrossAnswers) -> bool {
     [0, 2].into_iter().filter_map(|index| answers.groups.get(index)).any(|samples| is_host_limited(samples))
 }
 
-/// In short cells, samples do not end at whole minutes.
+/// With short cells, samples do not end at whole minutes.
 fn decimals_of(minute: f64) -> usize {
     usize::from(minute.fract() != 0.0)
 }

@@ -1,4 +1,4 @@
-//! Tests with journals that are longer than the part held in memory.
+//! Tests of journals that are longer than the part held in memory.
 
 use super::*;
 use crate::storage::Real;

@@ -1,11 +1,11 @@
-//! What the parser accepts, compared with `serde_json`.
+//! Compares what the parser accepts with `serde_json`.
 
 use super::*;
 use crate::{Entry, Series};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Checks that an accepted text means the same to `serde_json`. Returns whether the text is accepted.
+/// Returns whether the text is accepted; if so, checks that `serde_json` reads it the same way.
 fn is_accepted<T: for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(json: &str) -> bool {
     let read = parsed::<T>(json);
     if let Some(value) = &read {
@@ -73,8 +73,8 @@ fn everything_else_is_left_to_the_other_parser() {
     assert!(!is_accepted::<Value>(&deep(100_000)));
 }
 
-/// This number is just above the middle between two numbers of 32 bits; rounded to 64 bits, it is exactly in
-/// the middle.
+/// This number is just above the midpoint of two adjacent `f32` values; rounded to an `f64`, it is the exact
+/// midpoint.
 #[test]
 fn a_number_of_32_bits_is_rounded_once() {
     let text = "1.00000005960464477540";

@@ -15,7 +15,7 @@ fn block(name: &str, bytes: u64) -> [u8; BLOCK_BYTES] {
     header(OsStr::new(name), bytes, 1_000_000_000)
 }
 
-/// Compresses a tar file that consists of these files, each with its header and content.
+/// Compresses a tar file that consists of these files' headers and contents.
 fn compressed(files: &[([u8; BLOCK_BYTES], &[u8])], end: &[u8]) -> Vec<u8> {
     let mut tar = Vec::new();
     for (header, content) in files {
@@ -168,7 +168,7 @@ fn bombs_are_refused_before_they_are_read() {
     let files: Vec<_> = std::iter::once(run).chain(many).collect();
     let error = read_all(&compressed(&files, END)).expect_err("many files").to_string();
     assert!(error.contains("more than 1000 files"), "{error}");
-    // Two files that are too large together.
+    // Two files that together are too large.
     let mut total = Total::default();
     total.add(OsStr::new("a"), MOST_FURTHER_BYTES - 1).expect("within the limit");
     assert!(total.add(OsStr::new("b"), 2).is_err());

@@ -1,6 +1,6 @@
-//! The durable content of a disk, and the content that programs see.
+//! A disk's durable content and the content that programs see.
 //!
-//! Operations are the only way to change a disk, and have no other effect.
+//! Operations are the only way to change a disk, and they have no other effect.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::storage::interface::FoundKind;
 
-/// A file or folder, independent of its name.
+/// A file or folder, regardless of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u64);
 
@@ -93,7 +93,7 @@ pub(super) enum Content {
     Folder(Folder),
 }
 
-/// The content as programs see it, the durable content, and the unsynced changes, any of which may have
+/// A file's content as programs see it, its durable content, and its unsynced changes, any of which may have
 /// reached the disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct File {
@@ -186,8 +186,8 @@ impl Disk {
             Some(Content::Folder(folder)) if outcome == SyncOutcome::Synced => {
                 std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
-            // Entries are written through the file system's journal, which aborts as a whole instead of losing
-            // some of them.
+            // Entries are written through the file system's journal, which is aborted as a whole, so that it
+            // does not lose individual entries.
             Some(Content::Folder(_)) => {}
             None => {}
         }
@@ -244,7 +244,7 @@ impl Disk {
         }
     }
 
-    /// Returns the content of the file at `path` as programs see it; `None` if there is no file.
+    /// Returns the content of the file at `path` as programs see it; `None` if there is no file there.
     #[must_use]
     pub fn read(&self, path: &Path) -> Option<&[u8]> {
         let node = self.find(path).ok()?;

@@ -45,7 +45,7 @@ impl Disk {
         }
     }
 
-    /// Returns whether nothing on the disk could be lost in a power cut.
+    /// Returns whether a power cut would lose nothing on the disk.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.nodes.values().all(|content| match content {
@@ -77,7 +77,7 @@ impl Disk {
         Self { nodes }.tidied()
     }
 
-    /// Removes nodes without a name and renumbers the rest in tree order, so that disks with the same content
+    /// Removes nodes without a name and renumbers the others in tree order, so that disks with the same content
     /// compare equal.
     fn tidied(self) -> Self {
         let mut nodes = BTreeMap::new();
@@ -123,9 +123,9 @@ fn draw_parts(at: usize, bytes: &Arc<[u8]>, rng: &mut Rng, survive: &mut Vec<Pen
     match rng.below(4) {
         // A prefix survives.
         0 => survive.push(part(0, rng.below(bytes.len() as u64 + 1) as usize)),
-        // The new length reaches the disk without the data.
+        // Only the new length reaches the disk, without the data.
         1 => survive.push(part(bytes.len(), bytes.len())),
-        // Any of the sectors survive, with or without the new length.
+        // Any subset of the sectors survives, with or without the new length.
         style => {
             let mut from = 0;
             while from < bytes.len() {
