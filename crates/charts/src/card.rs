@@ -211,6 +211,8 @@ fn figures(
     (width, height): (f64, f64),
 ) {
     const GAP: f64 = 14.0;
+    /// Height of a capital letter as a share of the font size.
+    const CAPITAL: f64 = 0.73;
     let columns = if width > 800.0 { 3 } else { 2 };
     let rows = figures.len().div_ceil(columns).max(1);
     let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
@@ -228,11 +230,15 @@ fn figures(
         for (line, name) in (0..).zip(&names) {
             canvas.text((x + 12.0, y + 22.0 + 17.0 * f64::from(line)), name, soft(15.0));
         }
-        let letters = 38.0_f64.min(room / (text_width(&figure.value, 1.0) + text_width(&figure.unit, 0.5)));
+        let share = if names.len() > 1 { 0.7 } else { 0.62 };
+        // The value stays below a name of two lines even if the frame is low.
+        let below = if names.len() > 1 { (tall * share - 45.0) / CAPITAL } else { tall };
+        let fits = room / (text_width(&figure.value, 1.0) + text_width(&figure.unit, 0.5));
+        let letters = 38.0_f64.min(fits).min(below).max(14.0);
         let strong = Lettering::new(letters, Anchor::Start);
         let strong =
             if figure.is_valid { strong.bold().colour(colours.ink) } else { strong.colour(colours.soft) };
-        let baseline = y + tall * if names.len() > 1 { 0.7 } else { 0.62 };
+        let baseline = y + tall * share;
         canvas.text((x + 12.0, baseline), &figure.value, strong);
         let after = x + 12.0 + text_width(&figure.value, letters) * 1.06 + 6.0;
         canvas.text((after, baseline), &figure.unit, soft(letters * 0.48));
@@ -261,6 +267,46 @@ pub fn badge(left: &str, right: &str, tone: Tone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Three rows of figures below two rows of verdicts leave little height for each.
+    #[test]
+    fn values_do_not_touch_names_of_two_lines() {
+        let figure = CardFigure {
+            name: "A: WSAT RND 4KiB W, mean of the last 30 minutes, not judged".into(),
+            value: "32,185.7".into(),
+            unit: "IOPS".into(),
+            note: "B -0.1 % within noise".into(),
+            is_valid: true,
+        };
+        let wide = "a verdict of many words, in a frame of its own".to_owned();
+        let content = Card {
+            device: "Device".into(),
+            about: "About".into(),
+            marks: vec!["SIMULATED".into()],
+            headlines: vec![(Tone::Open, wide.clone()), (Tone::Open, wide)],
+            figures: vec![figure; 6],
+            picture: Some((
+                "Picture".into(),
+                "<svg viewBox=\"0 0 1 1\"></svg>".into(),
+                Size { width: 1.0, height: 1.0 },
+            )),
+            credit: "Credit".into(),
+        };
+        let svg = card(&content, Size { width: 1600.0, height: 900.0 }, Theme::Light);
+        let number = |tag: &str, name: &str| -> f64 {
+            let value = tag.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+            value.and_then(|value| value.parse().ok()).expect("a number")
+        };
+        let places = |text: &str| -> Vec<(f64, f64)> {
+            let tags = svg.split("<text").skip(1).filter(|tag| tag.contains(text));
+            tags.map(|tag| (number(tag, "y"), number(tag, "font-size"))).collect()
+        };
+        let (names, values) = (places("minutes, not judg"), places(">32,185.7<"));
+        assert_eq!((names.len(), values.len()), (6, 6), "{svg}");
+        for ((name, _), (value, size)) in names.iter().zip(&values) {
+            assert!(value - size * 0.73 >= name + 4.0, "{names:?} {values:?}");
+        }
+    }
 
     #[test]
     fn long_texts_stay_within_the_card() {

@@ -72,7 +72,8 @@ fn headlines(comparison: &Comparison) -> Vec<(Tone, String)> {
                 (count > 0).then(|| format!("{count} {}", kind.word()))
             });
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (Tone::Open, format!("{}: {}", letter(run), parts.join(", ")))
+        let counts = if parts.is_empty() { "no common figures".to_owned() } else { parts.join(", ") };
+        (Tone::Open, format!("{}: {counts}", letter(run)))
     };
     (1..comparison.runs.len()).take(MOST).map(of_run).collect()
 }
