@@ -219,7 +219,7 @@ fn setting(kind: &str, number: usize, of_host: bool) -> Tuning {
 }
 
 impl Scenario {
-    /// Draws the scenario of `seed`, on drives like `drive`.
+    /// Generates the scenario from `seed`, on drives like `drive`.
     #[must_use]
     pub fn of(seed: u64, drive: &TargetFacts) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, 77);

@@ -37,7 +37,8 @@ pub struct Setting {
 }
 
 impl Scenario {
-    /// Draws the scenario of `seed`. `calls` returns the number of disk calls of the run without faults.
+    /// Generates the scenario from `seed`. `calls` returns the number of disk calls that the run makes without
+    /// faults.
     ///
     /// # Errors
     /// Returns an error if the run file cannot be created, or if `calls` fails.

@@ -47,7 +47,7 @@ pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs the program of another package in the workspace.
+/// Runs the program in another package of the workspace.
 pub fn run_package<'a>(
     root: &Path,
     package: &str,
@@ -59,7 +59,7 @@ pub fn run_package<'a>(
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
-/// Runs the program of another package in the workspace as an optimised build, in the current directory.
+/// Runs an optimised build of the program in another package of the workspace, in the current directory.
 pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     let words = ["build", "--release", "--package", package];
     let status = Command::new(program(root, &words, package)?).args(arguments).status();

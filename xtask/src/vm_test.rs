@@ -149,7 +149,7 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Builds the program under test. The build is optimised, like the program that users run, and because an
+/// Builds the program under test. The build is optimised, because users run an optimised program and because an
 /// emulated CPU is slow. `ci` uses the test build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words = if of_the_tests { TESTS } else { &["build", "--release", "--package", "plateau"] };

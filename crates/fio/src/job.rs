@@ -189,7 +189,7 @@ impl Job {
         self.read_percent() < 100
     }
 
-    /// Returns whether a new target needs contents before the job.
+    /// Returns whether a new target must be filled with data before the job.
     pub fn needs_contents(&self) -> bool {
         self.read_percent() > 0 || self.trims || self.overwrite
     }
@@ -264,7 +264,7 @@ impl Job {
         }
     }
 
-    /// Returns the end of the range that the job may access on a target of this size; `None` if that is the whole
+    /// Returns the end of the range that the job may access on a target of this size; `None` for the whole
     /// target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);

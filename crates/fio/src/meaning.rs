@@ -181,7 +181,7 @@ impl Job {
     fn bytes_of(&self, ios: u64) -> Result<u64, String> {
         let kinds = self.kinds()?;
         if kinds.iter().any(|kind| kind.block_bytes != kinds[0].block_bytes) {
-            return Err("number_ios needs one block size; set io_size instead".into());
+            return Err("number_ios requires a single block size; set io_size instead".into());
         }
         ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
     }

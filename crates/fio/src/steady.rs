@@ -11,7 +11,7 @@ use stdx::units::SECOND_NS;
 
 use super::values::bytes;
 
-/// Most values in a window.
+/// Maximum number of values in a window.
 const MOST_VALUES: u64 = 100_000;
 
 /// What has to be steady.
@@ -32,7 +32,7 @@ enum Change {
     Slope,
 }
 
-/// The largest change of a steady job.
+/// The largest change at which a job counts as steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
     /// In thousandths of a percent of the mean.

@@ -28,7 +28,7 @@ impl Job {
         let kinds = self.kinds()?;
         let block = u64::from(kinds[0].block_bytes);
         if kinds.iter().any(|kind| u64::from(kind.block_bytes) != block) {
-            return Err("skipping bytes after each I/O needs one block size".into());
+            return Err("skipping bytes after each I/O requires a single block size".into());
         }
         let bytes = self.strides.skip_bytes.unsigned_abs();
         let stride = match self.strides.skip_bytes < 0 {
@@ -60,7 +60,8 @@ impl Job {
     }
 }
 
-/// Returns the pieces of `length` bytes at this distance that fit into a contiguous range.
+/// Returns the pieces of `length` bytes that fit into a contiguous range, with their starts `stride` bytes
+/// apart.
 fn repeated(whole: Range, length: u64, stride: u64) -> Result<Range, String> {
     if stride == length || whole.segment_bytes < length {
         return Ok(whole);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::imported::Provenance;
 
-/// Limit on the total number of explanations of all marks.
+/// Limit on the total number of explanations for all marks.
 const MOST_DETAILS: usize = 10_000;
 
 /// The object `plateau` in other tools' formats.

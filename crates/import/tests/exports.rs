@@ -81,7 +81,8 @@ impl Reported {
     }
 }
 
-/// Values that an import drops, because they are about the other run, its journal or a verdict: docs/guide/import.md.
+/// Values that an import drops, because they are about the exported run, its journal or a verdict (see
+/// docs/guide/import.md).
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
     "/plateau_version",
@@ -99,7 +100,7 @@ const NOT_TAKEN_OVER: [&str; 14] = [
     "/tests/*/requirement",
 ];
 
-/// Collects the places at which two documents differ, with `*` for the index of a test.
+/// Collects the places where two documents differ, with `*` for the index of a test.
 fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -120,8 +121,8 @@ fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Charts and tables of several pages may alternate, but an imported page has its charts first. The record of a workload
-/// is its place in a journal.
+/// Charts and tables of several pages may alternate, but an imported page has its charts first. The `record` of a
+/// workload is its position in the journal, which differs.
 fn comparable(mut document: Value) -> Value {
     for test in document["tests"].as_array_mut().expect("tests") {
         for list in ["tables", "charts"] {
@@ -441,13 +442,14 @@ fn what_a_publication_says_about_a_test_survives_a_json_document() {
     {
         assert!(page.contains(text.expect("text")), "{text:?}");
     }
-    // A file that does not state them is not completed.
+    // If a file does not contain them, they are not filled in.
     let bare = imported(include_bytes!("data/tkperf-2.2-loop.xml")).json();
     assert_eq!(bare["tests"][0]["active_range"], Value::Null);
     assert_eq!(bare["tests"][0]["date"], Value::Null);
 }
 
-/// The values of a workload are compared as figures of its run: keys and means are equal.
+/// In comparisons, the values of a workload are figures of its run: their keys and means are the same after an
+/// import.
 #[test]
 fn comparisons_use_the_same_figures_of_an_imported_run() {
     let mut problems = Vec::new();

@@ -78,7 +78,7 @@ const SN720: Report = Report {
     lat_window: (1, [55.05859, 51.016463, 46.472058, 47.450451, 54.728707]),
 };
 
-/// Returns five integers whose mean is as close to this value as possible.
+/// Returns five integers whose mean is as close as possible to `mean`.
 fn spread(mean: f64) -> [f64; 5] {
     let sum = (mean * 5.0).round();
     let each = (sum / 5.0).floor();

@@ -50,7 +50,7 @@ pub const BURN_IN_USED: Limit<u8> =
 pub const BURN_IN_SPARE: Limit<u8> = Limit { range: 0..=100, why: "a percentage of the spare blocks" };
 /// Maximum temperature in a burn-in, in degrees Celsius.
 pub const BURN_IN_CELSIUS: Limit<u8> = Limit { range: 20..=150, why: "a temperature in degrees Celsius" };
-/// Seconds of a cell.
+/// Seconds per cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
@@ -73,8 +73,8 @@ impl<T: PartialOrd + Display + Copy> Limit<T> {
     /// Returns `value` if it is within the limit.
     ///
     /// # Errors
-    /// Returns an error with the reason, the valid range and the nearest valid value. The text follows the name
-    /// of the setting.
+    /// Returns an error with the reason, the valid range and the nearest valid value. The text is printed after
+    /// the name of the setting.
     pub fn check(&self, value: T) -> Result<T, String> {
         if self.range.contains(&value) {
             return Ok(value);

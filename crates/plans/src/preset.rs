@@ -1,4 +1,4 @@
-//! Built-in plans: test suites of reviewers and other tools, and two of our own.
+//! Built-in plans: test suites used by reviewers and by other tools, and two of our own.
 
 use crate::document::Plan;
 

@@ -101,7 +101,7 @@ impl Packed {
         self.length == 0
     }
 
-    /// Returns the memory that the numbers take.
+    /// Returns the number of bytes that the numbers occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.words) + self.present.as_deref().map_or(0, size_of_val)

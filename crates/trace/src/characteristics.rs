@@ -1,7 +1,7 @@
 //! The characteristics of a workload: its streams and how they change over time, locality and reuse, the number of
 //! outstanding I/Os, and how evenly I/Os arrive.
 //!
-//! Everything is collected in one pass, with memory that is independent of the length of the trace.
+//! Everything is collected in one pass, and memory use does not depend on the length of the trace.
 
 mod bursts;
 mod idle;

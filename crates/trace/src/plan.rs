@@ -89,7 +89,7 @@ pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
     })
 }
 
-/// Whole percentages in the proportion of `counts` that add up to 100, each at least 1 (largest remainders).
+/// Whole percentages, proportional to `counts`, that add up to 100, each at least 1 (largest remainders).
 fn whole_percents(counts: &[u64]) -> Vec<u8> {
     let total: u128 = counts.iter().map(|count| u128::from(*count)).sum::<u128>().max(1);
     let mut shares: Vec<u8> =

@@ -42,10 +42,10 @@ pub enum NoReplay {
     Nothing,
     /// The trace accesses offsets beyond the target.
     #[error(
-        "the trace accesses the first {end_bytes} bytes of its volume, and the target has {capacity_bytes}"
+        "the trace accesses the first {end_bytes} bytes of its volume, but the target has only {capacity_bytes}"
     )]
     TooLong {
-        /// The end of the trace's accesses.
+        /// The offset after the last byte that the trace accesses.
         end_bytes: u64,
         /// The capacity of the target.
         capacity_bytes: u64,

@@ -306,7 +306,7 @@ fn a_run_that_is_archived_at_the_destination_is_already_there() {
     assert_eq!(std::fs::read(&path).expect("a file"), archived);
 }
 
-/// Stops a transfer after its first piece and this many more.
+/// Stops a transfer after its first piece and `most` further pieces.
 fn stopping_after(most: u32) -> impl FnMut(u64) -> ControlFlow<()> {
     let mut pieces = 0;
     move |_| {

@@ -15,7 +15,7 @@ use crate::args::{Offsets, Replay};
 use crate::error::WorkloadError;
 use crate::files;
 
-/// Largest number of outstanding I/Os of an open loop, if memory permits.
+/// Maximum number of outstanding I/Os in an open loop, if memory permits.
 const MOST_OUTSTANDING: u64 = 1024;
 /// Memory for the data of outstanding I/Os.
 const BUFFER_BYTES: u64 = 256 << 20;

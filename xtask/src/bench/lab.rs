@@ -1,8 +1,8 @@
-//! `cargo xtask bench lab`: the server of `plateau serve` with ten thousand runs, a hundred viewers and two dozen
+//! `cargo xtask bench lab`: the `plateau serve` server with ten thousand runs, a hundred viewers and two dozen
 //! runs in progress, and the effect of watching a run on its results.
 //!
 //! The runs in progress are recorded runs whose records are appended to new journals at a steady rate, together with
-//! the file `live`. Each viewer makes the requests of the page's script.
+//! the `live` file. Each viewer makes the requests of the page's script.
 
 mod browser;
 mod pairs;

@@ -1,4 +1,4 @@
-//! Costs of commands of the release binary.
+//! Cost of commands in the release binary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike as _;
 
 use super::results::median;
 
-/// Number of runs of a command; its cost is the median over them.
+/// Number of times a command is run; its cost is the median over these runs.
 pub const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 

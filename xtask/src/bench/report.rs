@@ -80,7 +80,7 @@ fn report(binary: &Path, folder: &Path, name: &str, run: &Path, rows: &mut Vec<R
     add("the PDF, with annexes", "MB", 4.0, megabytes(&pdf)?);
     let six = costs(binary, |command| _ = command.arg("report").arg(run).arg("--card").arg(&cards))?;
     add("one of six cards, elapsed", "s", 0.1, six.elapsed_seconds / 6.0);
-    // On a busy host, elapsed times mean little without the CPU times of all threads.
+    // On a busy host, elapsed times mean little unless the CPU times of all threads are also known.
     for (what, seconds) in [("HTML and PDF", pages.cpu_seconds), ("six cards", six.cpu_seconds)] {
         rows.push(Row::stated(format!("{name}: {what}, CPU"), format!("{seconds:.2} s"), seconds));
     }

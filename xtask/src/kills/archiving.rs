@@ -53,8 +53,8 @@ struct Trials<'a> {
     as_archive: Content,
 }
 
-/// Kills each command `times` times, at points distributed evenly over its system calls; at every point if there are
-/// fewer. Returns the number of faults.
+/// Kills each command `times` times, at points distributed evenly over its system calls, or once at every point if
+/// there are fewer points. Returns the number of faults.
 pub fn run(binary: &Path, folder: &Path, times: u64) -> anyhow::Result<usize> {
     let begun = Instant::now();
     let trials = Trials::prepare(binary, folder)?;
@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
         self.folder.join(LIBRARY)
     }
 
-    /// Replaces the library with the undisturbed one of this form.
+    /// Replaces the library with the undisturbed library whose run has this form.
     fn put(&self, form: Form) -> anyhow::Result<()> {
         std::fs::remove_dir_all(self.library())?;
         for (name, bytes) in self.undisturbed(form) {

@@ -36,9 +36,9 @@ const BUSY: &[libc::c_long] = &[
 
 /// Library directory of a trial.
 pub const LIBRARY: &str = "library";
-/// File with the standard output of the last program.
+/// File with the standard output of the most recent program.
 pub const OUT: &str = "out";
-/// File with its standard error.
+/// File with the standard error of the most recent program.
 pub const ERR: &str = "err";
 
 /// Number of system calls that were entered.

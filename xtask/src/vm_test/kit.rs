@@ -212,9 +212,9 @@ pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf>
         }
         kernel_in(&unfinished).with_context(|| {
             format!(
-                "{names} cannot be booted; specify the file of a Debian package linux-image-VERSION-amd64, \
-                 as downloaded by apt-get download (linux-image-amd64 is empty and depends on it). If that \
-                 one is empty, too, specify linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each \
+                "{names} cannot be booted; specify the .deb file of the Debian package linux-image-VERSION-amd64, \
+                 as downloaded by apt-get download (linux-image-amd64 is an empty metapackage that depends on it). If that \
+                 one is also empty, specify linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each \
                  with --kernel"
             )
         })?;

@@ -53,7 +53,7 @@ impl Lab {
         self.machine.as_mut().context("the machine is off")
     }
 
-    /// Returns the guest, booted if necessary.
+    /// Returns the guest, booting it if necessary.
     pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
         Ok(&mut self.machine()?.guest)
     }

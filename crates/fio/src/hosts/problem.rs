@@ -32,7 +32,7 @@ pub enum Trouble {
         /// The exit code, if it is known.
         exit_code: Option<u64>,
     },
-    /// A target was simulated, and its time is not that of a clock.
+    /// A target was simulated, so its times do not come from a clock.
     Simulated,
     /// The result has already been given as another file.
     Duplicate {
@@ -54,7 +54,7 @@ pub enum Trouble {
         /// Name of the host.
         host: String,
     },
-    /// A job began too late after that of another host.
+    /// A job began too long after the same job on another host.
     Skew {
         /// Name of the job.
         job: String,
@@ -62,7 +62,7 @@ pub enum Trouble {
         host: String,
         /// The other host.
         other: String,
-        /// The difference by the hosts' clocks.
+        /// The difference according to the hosts' clocks.
         measured: SignedDuration,
         /// The difference, including the largest possible errors of the clocks.
         at_most: SignedDuration,
@@ -89,7 +89,7 @@ impl fmt::Display for Trouble {
                 write!(f, "the load failed with exit code {code}: {error}")
             }
             Self::Failed { error, exit_code: None } => write!(f, "the load failed: {error}"),
-            Self::Simulated => write!(f, "a target is simulated, and its time is not that of other hosts"),
+            Self::Simulated => write!(f, "a target is simulated, so its times cannot be compared with those of other hosts"),
             Self::Duplicate { first } => write!(f, "the same result as {first}"),
             Self::OtherJobs { first } => write!(f, "the jobs differ from those in {first}"),
             Self::Nothing { job } => write!(f, "{job} completed no I/O"),
@@ -101,7 +101,7 @@ impl fmt::Display for Trouble {
             Self::Skew { job, host, other, measured, at_most, limit } => {
                 write!(f, "{job} began {} later on {host} than on {other}", milliseconds(*measured))?;
                 if at_most > measured {
-                    write!(f, " ({} with the errors of both clocks)", milliseconds(*at_most))?;
+                    write!(f, " ({} including the errors of both clocks)", milliseconds(*at_most))?;
                 }
                 let limit = SignedDuration::try_from(*limit).unwrap_or(SignedDuration::MAX);
                 write!(f, "; --skew-limit is {}", milliseconds(limit))

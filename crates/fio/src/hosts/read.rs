@@ -44,7 +44,7 @@ pub struct HostResult {
 pub struct HostJob {
     /// Name of the job.
     pub name: String,
-    /// Start of the measurement by the host's clock.
+    /// Start of the measurement according to the host's clock.
     pub began: Timestamp,
     /// End of the measurement.
     pub ended: Timestamp,

@@ -32,7 +32,7 @@ pub struct Setting {
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
-    /// An error states the valid values, as text that follows the name.
+    /// An error states the valid values; its text is printed after the name.
     pub set: fn(&mut RunSettings, &Literal) -> Result<(), String>,
 }
 

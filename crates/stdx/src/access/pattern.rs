@@ -43,8 +43,8 @@ pub struct Pattern {
     pub from_block: u64,
     /// Whether sequential I/O descends: each thread begins at the end of its part.
     pub descending: bool,
-    /// Alignment of the offsets of all random I/Os, even of I/Os that are smaller; 0 selects the greatest common
-    /// divisor of the block sizes.
+    /// Alignment of the offsets of all random I/Os, even of smaller ones; 0 selects the greatest common divisor
+    /// of the block sizes.
     pub align_bytes: u32,
     /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
     /// and no zones.

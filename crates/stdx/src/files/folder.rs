@@ -213,7 +213,7 @@ impl Folder {
         }
     }
 
-    /// Returns whether the folder contains a regular file of this name.
+    /// Returns whether the folder contains a regular file with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))

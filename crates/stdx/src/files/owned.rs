@@ -200,7 +200,7 @@ impl OwnedFolder {
         Ok(File::from(fd))
     }
 
-    /// Renames a file, replacing a file of the new name, if any.
+    /// Renames a file, replacing any file with the new name.
     ///
     /// # Errors
     /// Returns an error if the system call fails.

@@ -116,7 +116,7 @@ impl StoredColumns {
         self.0.ends.is_empty()
     }
 
-    /// Returns the memory that the columns take.
+    /// Returns the number of bytes that the columns occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.cells.bytes() + self.0.ends.bytes()

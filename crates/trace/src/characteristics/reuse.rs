@@ -22,7 +22,7 @@ const HASHES: u64 = 1 << 32;
 pub struct Reuse {
     /// Estimated number of 4 KiB accesses to data that was not accessed before.
     pub first: f64,
-    /// Estimated number of other accesses with a distance of at most 2^n blocks of 4 KiB, but more than half of that; by n.
+    /// Estimated number of other accesses, by n: those with a distance above 2^(n-1) and up to 2^n blocks of 4 KiB.
     pub again: Vec<f64>,
 }
 

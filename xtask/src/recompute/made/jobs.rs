@@ -4,7 +4,7 @@ use pts::Profile;
 
 use super::job::Job;
 
-/// The simulated drive of most runs.
+/// The simulated drive that most runs use.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
 /// The drive at this scale.
@@ -35,7 +35,7 @@ fn of_profile(profile: &Profile) -> Job {
 
 fn of_preset(name: &str) -> Job {
     match name {
-        // Its 25 rounds at 256 outstanding I/Os take minutes on a drive with small units.
+        // The 25 rounds of this run, with 256 outstanding I/Os, take minutes on a drive with small units.
         "tssdr" => Job::run(name, &[name, "sim:../coarse.toml", "--cell-seconds", "0.01"]),
         _ => Job::run(name, &[&[name], &SCALED[..]].concat()),
     }
@@ -118,7 +118,7 @@ fn with_options() -> Vec<Job> {
     jobs
 }
 
-/// A run that becomes steady only after 25 rounds, because until then its drive is throttled half of the time. Its
+/// A run that becomes steady only after 25 rounds, because its drive is throttled half of the time until then. Its
 /// purge takes a minute, a round about one second.
 fn kept_going() -> Job {
     let throttled = |i: u32| format!("throttle:after={}s,for=1500ms,rate=1MB/s", 63 + 3 * i);

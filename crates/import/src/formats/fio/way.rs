@@ -99,7 +99,7 @@ pub(super) fn direction(way: Option<&Way>, block_bytes: u32) -> Result<Option<Di
         return Err("more I/Os or bytes than any drive can transfer".into());
     }
     if way.total_ios == 0 {
-        // fio prints zeros as response times of a direction without I/Os.
+        // For a direction without I/Os, fio prints response times of zero.
         return Ok(Some(DirectionReading { bytes, ..DirectionReading::default() }));
     }
     let time = |of: fn(&Spread) -> Option<f64>| {

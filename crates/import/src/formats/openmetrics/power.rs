@@ -126,7 +126,7 @@ pub(super) fn complete(test: &ImportedTest) -> Result<(), String> {
     Ok(())
 }
 
-/// A metric about the power of a workload: the quantity, and whether it is the uncertainty.
+/// A metric about a workload's power: the quantity, and whether the metric is the quantity's uncertainty.
 struct Quantity {
     of: fn(&mut Efficiency) -> &mut Uncertain,
     is_uncertainty: bool,
