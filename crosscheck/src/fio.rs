@@ -3,7 +3,7 @@
 //! At the end of its runtime, fio waits for all I/Os in flight and reports all of them as completed when the
 //! last one completes, which can double the latency of a full queue of I/Os. fio's histogram includes these
 //! I/Os, and in a short cell they determine the 99th percentile. Therefore, this module reads fio's per-I/O log
-//! instead, up to the end of the runtime. Our engine does not count later I/Os either.
+//! instead, up to the end of the runtime. Our engine likewise does not count later I/Os.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ pub struct FioRun {
     /// Reads plus writes.
     pub iops: f64,
     /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like our figures,
-    /// they include the submitting system call. They are NaN if no I/O completed in time.
+    /// they include the system call that submits the I/O. They are NaN if no I/O completed in time.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,

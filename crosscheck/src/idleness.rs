@@ -17,7 +17,7 @@ fn now() -> anyhow::Result<Times> {
     parse(&std::fs::read_to_string("/proc/stat").context("/proc/stat")?).context("/proc/stat has no line cpu")
 }
 
-/// Parses the line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time.
+/// Parses the `cpu` line: user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time.
 fn parse(text: &str) -> Option<Times> {
     let fields = text.lines().next()?.strip_prefix("cpu ")?;
     let times: Vec<u64> = fields.split_whitespace().take(8).map_while(|t| t.parse().ok()).collect();

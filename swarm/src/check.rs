@@ -43,7 +43,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Everything that has been displayed so far.
+/// Everything that the run has displayed so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Displayed {
     id: bool,
@@ -168,7 +168,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Answers must equal the answers in the undisturbed run up to the first interruption with a gap.
+/// Up to the first interruption with a gap, answers must equal those in the undisturbed run.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {

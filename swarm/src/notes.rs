@@ -38,7 +38,7 @@ const DRAWN: u64 = 12;
 const MOST_RUNS: u64 = 3;
 /// Number of host settings that a run may change.
 const HOST_SETTINGS: u64 = 3;
-/// Maximum number of settings of each run's own device.
+/// Maximum number of settings that a run changes on its own device.
 const DEVICE_SETTINGS: u64 = 2;
 
 fn unowned(path: &Path, source: io::Error) -> Unowned {
@@ -262,8 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the number of calls of each. `dead` contains the run that is killed,
-    /// and the call at which it is killed.
+    /// Plays the runs in order and returns the number of calls of each. `dead` contains the run that is killed
+    /// and the number of the call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -312,7 +312,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // Tuning must also work again.
+            // Tuning must also still work.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());

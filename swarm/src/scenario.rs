@@ -14,7 +14,7 @@ const CREATED: &str = "2026-11-22T12:00:00Z";
 const TROUBLED_RUNS: usize = 2;
 const MOST_FAULTS: u64 = 3;
 
-/// A run to crash, in several settings.
+/// A run to crash, under several conditions.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Seed from which everything else is derived.

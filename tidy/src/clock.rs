@@ -43,7 +43,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         for needle in NEEDLES {
             for place in source.code_places(needle).into_iter().filter(|&place| !source.in_test(place)) {
                 let text =
-                    format!("`{needle}`: use the target's clock, through the crate `device` or a `Segment`");
+                    format!("`{needle}`: use the target's clock, through the `device` crate or a `Segment`");
                 complaints.push(Complaint::line(path, source.line_of(place), text));
             }
         }

@@ -67,7 +67,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     lines.collect()
 }
 
-/// Returns the positions of decisions that depend on wording, outside of tests.
+/// Returns the positions of decisions outside tests that depend on wording.
 fn places(source: &Source) -> Vec<usize> {
     let code = Dense::of(source.code());
     let mut all: Vec<usize> = MESSAGES.iter().flat_map(|message| compared(&code, message)).collect();

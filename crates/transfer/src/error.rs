@@ -40,7 +40,7 @@ pub enum TransferError {
         id: String,
     },
     /// The destination has the original run, which only its own process may continue.
-    #[error("the destination has the original run {id}, not a copy, and with fewer records; nothing was changed")]
+    #[error("the destination has the original run {id}, not a copy, with fewer records; nothing was changed")]
     Original {
         /// Id of the run.
         id: String,

@@ -13,8 +13,8 @@ use super::hardware::{LATER, MODULES};
 use super::kit::Kit;
 use super::program::finished;
 
-/// Builds the file system from scratch; in addition to the usual programs, it contains these programs and
-/// their libraries. Returns the path of the archive.
+/// Builds the file system from scratch, with these programs and their libraries in addition to the usual
+/// programs. Returns the path of the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));

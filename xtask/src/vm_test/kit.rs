@@ -50,7 +50,7 @@ impl Kit {
         }
         let missing = |package: &'static str| {
             move |error: anyhow::Error| {
-                Missing(format!("Debian's package {package} is needed but not available: {error:#}"))
+                Missing(format!("the Debian package {package} is needed but not available: {error:#}"))
             }
         };
         let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
@@ -77,7 +77,7 @@ impl Kit {
         };
         let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
-        let broken = |what: &str| Missing(format!("{what} is not at the expected path in its package"));
+        let broken = |what: &str| Missing(format!("the package does not contain {what} at the expected path"));
         Ok(Self {
             accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,

@@ -89,7 +89,9 @@ impl fmt::Display for Trouble {
                 write!(f, "the load failed with exit code {code}: {error}")
             }
             Self::Failed { error, exit_code: None } => write!(f, "the load failed: {error}"),
-            Self::Simulated => write!(f, "a target is simulated, so its times cannot be compared with those of other hosts"),
+            Self::Simulated => {
+                write!(f, "a target is simulated, so its times cannot be compared with those of other hosts")
+            }
             Self::Duplicate { first } => write!(f, "the same result as {first}"),
             Self::OtherJobs { first } => write!(f, "the jobs differ from those in {first}"),
             Self::Nothing { job } => write!(f, "{job} completed no I/O"),

@@ -177,7 +177,7 @@ impl Trials {
         };
         ensure!(
             matches!(found, Err((Fault::Lost, _))),
-            "all writes of a run were dropped, yet none of its displayed output was found to be lost: \
+            "all writes of a run were dropped, but the check found none of its displayed output to be lost: \
               {found:?}; {err}"
         );
         self.clear()

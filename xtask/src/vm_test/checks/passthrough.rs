@@ -105,7 +105,7 @@ fn read(lab: &mut Lab) -> anyhow::Result<()> {
         let before = lab.content(target)?;
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
         load(lab, target, "--rw read --bs 64k --iodepth 1 --size 8m")?;
-        ensure!(lab.content(target)? == before, "{target:?}: a read changed something");
+        ensure!(lab.content(target)? == before, "{target:?}: reading changed the content");
     }
     Ok(())
 }
