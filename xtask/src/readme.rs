@@ -96,7 +96,7 @@ fn pages(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(all)
 }
 
-/// Returns the commands of a page.
+/// Returns the commands on a page.
 fn commands(page: &str) -> Vec<Typed> {
     let mut all: Vec<Typed> = Vec::new();
     let mut fence: Option<(usize, bool)> = None;

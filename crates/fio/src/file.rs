@@ -31,8 +31,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// Parses a job file into jobs; `name` identifies the file in errors, `defaults` apply to options that the file
-/// does not set.
+/// Parses a job file into jobs; `name` identifies the file in errors, and `defaults` applies to options that
+/// the file does not set.
 ///
 /// # Errors
 /// Returns all problems, one per line, each with its file, line number and option.

@@ -55,7 +55,7 @@ fn imported(bytes: &[u8]) -> Reported {
 }
 
 impl Reported {
-    /// The files of a format by name.
+    /// The files in a format, by name.
     fn files(&self, format: &str) -> BTreeMap<String, Vec<u8>> {
         let source = Source { document: &self.document, entries: &self.entries };
         match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
@@ -229,7 +229,7 @@ fn a_json_document_keeps_every_value_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Rows of a table without the columns about the run, by column.
+/// A table's rows, by column, without the columns about the run.
 fn rows(table: &[u8], without: &[&str]) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(table);
     let head = reader.headers().expect("a heading").clone();
@@ -269,7 +269,7 @@ fn a_table_keeps_every_column_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The samples of a metrics file without the labels about the run.
+/// The samples in a metrics file, without the labels about the run.
 fn samples(text: &str) -> Vec<(String, f64)> {
     let sample = |line: &str| {
         let (name, value) = line.rsplit_once(' ').expect("a value");
@@ -448,8 +448,7 @@ fn what_a_publication_says_about_a_test_survives_a_json_document() {
     assert_eq!(bare["tests"][0]["date"], Value::Null);
 }
 
-/// In comparisons, the values of a workload are figures of its run: their keys and means are the same after an
-/// import.
+/// Comparisons use the values of a workload as figures of its run: keys and means survive an import.
 #[test]
 fn comparisons_use_the_same_figures_of_an_imported_run() {
     let mut problems = Vec::new();

@@ -41,7 +41,7 @@ pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<
     out
 }
 
-/// Returns the columns of each line.
+/// Returns the columns on each line.
 fn lines_of(widths: &[usize], width: Option<usize>) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     lines.push(0..widths.len().min(1));

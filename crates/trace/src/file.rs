@@ -46,13 +46,13 @@ pub struct Summary {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The offset after the last accessed byte: the size of the smallest volume that the trace fits on.
+    /// The offset after the last accessed byte: the size of the smallest volume on which the trace fits.
     pub end_bytes: u64,
     /// The largest read or write.
     pub largest_bytes: u64,
     /// Events that the tracer dropped.
     pub lost_events: u64,
-    /// I/Os whose time was adjusted, because the source is not sorted.
+    /// I/Os whose times were adjusted because the source is not sorted.
     pub moved: u64,
 }
 

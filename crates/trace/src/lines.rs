@@ -54,7 +54,7 @@ impl<R: Read> Lines<R> {
                 self.start = self.end;
             }
             self.fill()?;
-            // Moving the rest to the front moved the searched part as well.
+            // The part that has been searched was moved to the front with the rest.
             searched = self.start;
         }
     }

@@ -14,7 +14,7 @@ const ALIGNMENT: u64 = 4096;
 /// How a trace's offsets are mapped to offsets on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Offsets stay the same; a trace that accesses offsets beyond the target is refused.
+    /// Offsets stay the same; a trace with offsets beyond the end of the target is refused.
     Refuse,
     /// Offsets beyond the end continue at the start.
     Wrap,
@@ -40,7 +40,7 @@ pub enum NoReplay {
     /// The trace has neither reads nor writes.
     #[error("the trace has neither reads nor writes")]
     Nothing,
-    /// The trace accesses offsets beyond the target.
+    /// The trace contains offsets beyond the end of the target.
     #[error(
         "the trace accesses the first {end_bytes} bytes of its volume, but the target has only {capacity_bytes}"
     )]

@@ -77,7 +77,8 @@ impl Kit {
         };
         let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
-        let broken = |what: &str| Missing(format!("the package does not contain {what} at the expected path"));
+        let broken =
+            |what: &str| Missing(format!("the package does not contain {what} at the expected path"));
         Ok(Self {
             accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,

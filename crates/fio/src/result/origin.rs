@@ -92,8 +92,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns when a segment ran, if the target's clock showed `target_ns` at `wall`; `None` if the result is out of
-    /// range.
+    /// Returns when a segment ran, given that the target's clock showed `target_ns` at `wall`; `None` if the result
+    /// is out of range.
     #[must_use]
     pub fn of(segment: &Segment, (wall, target_ns): (Timestamp, u64)) -> Option<Self> {
         let at = |ns: u64| {

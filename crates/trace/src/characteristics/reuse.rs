@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn distances_count_other_blocks() {
-        // A loop over 100 blocks: each is accessed again after 99 others, which is at most 128.
+        // A loop over 100 blocks: each is accessed again after 99 others, a distance of at most 128.
         let reuse = of((0..100).cycle().take(50_000));
         assert_eq!(reuse.first, 100.0);
         assert_eq!(reuse.again.iter().sum::<f64>(), 49_900.0);

@@ -102,7 +102,10 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
         "the message does not name both drives: {output}"
     );
     let output = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
-    ensure!(output.contains("is not the device"), "specifying the name of the other drive was not refused: {output}");
+    ensure!(
+        output.contains("is not the device"),
+        "specifying the name of the other drive was not refused: {output}"
+    );
     ensure!(lab.content(other)? == before, "the other drive was written to");
     lab.pull()?;
     lab.put_back()?;
