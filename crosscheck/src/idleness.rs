@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-/// Runs `work` and returns the idle fraction of all CPU time in the meantime, 0 to 1.
+/// Runs `work` and returns the fraction of CPU time (0 to 1) for which the CPUs were idle meanwhile.
 pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
     let before = now();
     let value = work();

@@ -7,8 +7,8 @@ use std::fmt;
 const REPEATS_CLOSELY: f64 = 0.015;
 /// Largest allowed difference of IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest allowed difference between percentiles in that case: the width of a slot in fio's histogram plus the
-/// width of a slot in ours.
+/// Largest allowed difference between percentiles in that case: the slot width of fio's histogram plus that of
+/// ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
 /// Up to this coefficient of variation, the results must agree roughly; above it, no conclusion is drawn.
 const REPEATS_ROUGHLY: f64 = 0.05;

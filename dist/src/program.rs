@@ -124,7 +124,7 @@ pub fn stdout_of(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<
     Ok(output.stdout)
 }
 
-/// Checks that an x86-64 ELF file is static-pie: it requires no interpreter and no shared library.
+/// Checks that an x86-64 ELF file is static-pie: it requires neither an interpreter nor shared libraries.
 pub fn check_static(elf: &[u8]) -> anyhow::Result<()> {
     const POSITION_INDEPENDENT: u16 = 3;
     const X86_64: u16 = 62;

@@ -22,7 +22,7 @@ pub enum Promise {
     NoTornRun,
     /// A run on a working disk completes.
     Completes,
-    /// All settings have their values from before the first run, and no restore record remains.
+    /// All settings have the values that they had before the first run, and no restore record remains.
     SettingsRestored,
     /// The program does not panic.
     NoPanic,

@@ -75,7 +75,8 @@ struct Explorer<'a> {
     count: Count,
 }
 
-/// Tries every crash in the scenario generated from `seed`, until the first failure or the time `until`.
+/// Tries every crash in the scenario generated from `seed`, until the first failure, but no longer than
+/// `until`.
 ///
 /// # Errors
 /// Returns the first broken promise.

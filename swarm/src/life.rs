@@ -107,7 +107,8 @@ impl<'a> Process<'a> {
         Ok(Found { run, state: hasher.finish(), journal })
     }
 
-    /// Starts the run, or resumes the one that was found, until the run completes or the process fails.
+    /// Starts the run, or resumes the one that was found, and continues until the run completes or the process
+    /// fails.
     pub fn live(self, file: &RunFile, life: &Life, found: Option<Reopened>, is_first: bool) -> Lived {
         let attempt = found.as_ref().map(|run| Attempt::of(&run.loaded, may_restart(file, life.how)));
         let mut witness = Witness::of(&self.disk, attempt.unwrap_or_default(), is_first);

@@ -1,9 +1,9 @@
 //! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
 //! possible surviving disk.
 //!
-//! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each
-//! of its calls, while the others continue. Then the power fails at every event. In each case, the next
-//! process must restore all settings to their values from before the first run, and leave no record.
+//! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each of
+//! its calls, while the others continue. Then the power fails at every event. In each case, the next process
+//! must restore all settings to the values that they had before the first run, and leave no record.
 
 mod mortal;
 mod world;
@@ -110,7 +110,7 @@ impl StateFolder for Folder {
         let file = self.make_file(name)?;
         match file.try_lock() {
             Ok(true) => Ok(file),
-            // Processes run one at a time here, so waiting for a lock would never end.
+            // In this simulation, processes run one at a time, so a process would wait for a lock forever.
             Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked forever"))),
             Err(error) => Err(unowned(&self.at(name), error)),
         }

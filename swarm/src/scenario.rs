@@ -32,7 +32,7 @@ pub struct Setting {
     pub first: Life,
     /// How each later life resumes the run.
     pub how: Resumption,
-    /// The wall-clock time in each life.
+    /// The wall-clock time of each life.
     pub clock: Clock,
 }
 

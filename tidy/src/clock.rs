@@ -15,7 +15,7 @@ const ALLOWED: &[&str] = &[
     "crates/store/src/sqlite.rs",
     // This file waits for another program, with a timeout.
     "crates/signatures/src/second_opinion.rs",
-    // These files wait for other programs and for the next attempt; they are not involved in measurements.
+    // These files wait for other programs or before another attempt; they are not involved in measurements.
     "crates/forward/src/service.rs",
     "crates/notify/src/service.rs",
     "crates/notify/src/service/worker.rs",

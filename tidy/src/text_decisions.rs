@@ -1,4 +1,4 @@
-//! Decisions must depend on types, never on the wording of a message: rewording a message must not change what
+//! Decisions must depend on types, never on the wording of a message. Rewording a message must not change what
 //! the program does.
 
 use super::check::{Check, Complaint};

@@ -71,7 +71,7 @@ pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow
 /// With fewer packages, cargo would select other features and build most crates again.
 pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];
 
-/// Builds something with cargo and returns the path of a program that is part of it.
+/// Runs a cargo build with these arguments and returns the path of one of the programs that it builds.
 pub fn program(root: &Path, arguments: &[&str], name: &str) -> anyhow::Result<PathBuf> {
     executable(&build_messages(root, arguments)?, name)
         .with_context(|| format!("cargo did not report a program {name}"))
@@ -88,7 +88,7 @@ fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
 }
 
-/// Builds something with cargo and returns its messages, one JSON document per line.
+/// Runs a cargo build with these arguments and returns its messages, one JSON document per line.
 pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = cargo();
     command.args(arguments).args(["--quiet", "--locked", "--message-format=json-render-diagnostics"]);

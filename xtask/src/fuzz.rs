@@ -1,5 +1,5 @@
 //! Checks that the fuzz targets compile with the stable compiler. They are outside the workspace, so no other step
-//! would notice that a parser has changed.
+//! would detect that they no longer match a parser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

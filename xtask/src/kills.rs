@@ -31,8 +31,8 @@ const TIMES_CI: u64 = 12;
 
 /// Kill real runs at chosen system calls, then resume them; or cut the power to the library's disk
 ///
-/// With the filter `power`, the power is cut in the VM of vm-test, for each combination of two file systems
-/// and two targets.
+/// With the `power` filter, the power is cut in the VM of vm-test, for each combination of two file systems and
+/// two targets.
 #[derive(Default, clap::Args)]
 pub struct Kills {
     /// Kills per target [default: 1000, or 50 power cuts]

@@ -1,4 +1,4 @@
-//! Checks the claims of CONTRIBUTING.md that a PTS test is one file and one line, and that a run setting is one
+//! Checks the claims in CONTRIBUTING.md that a PTS test is one file and one line, and that a run setting is one
 //! table entry. Extracts the examples from the page, adds them to a copy of the crates, and checks that
 //! everything derived from the tables includes them.
 

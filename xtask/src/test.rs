@@ -2,8 +2,8 @@
 //!
 //! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a browser.
 //! Running two at a time takes little more than half the time. A third binary runs alongside them if it spends most of
-//! its time waiting ([`WAITING`]). No test may depend on having the machine to itself, which `cargo xtask stress`
-//! checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
+//! its time waiting ([`WAITING`]). No test may depend on having the machine to itself; `cargo xtask stress` checks
+//! this. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
 //! binaries run even after a failure, so that the output lists all failures on a machine.
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitori
 /// no process can see) makes Plateau refuse the targets of all other tests.
 pub const ALONE: &[&str] = &["device/hidden_users", "device/shared_bytes"];
 
-/// File in which tests record skipped tests. The path is relative to the root; tests receive an absolute path,
+/// File in which tests record skipped tests. This path is relative to the root; tests receive an absolute path,
 /// because each package runs in its own directory.
 pub const SKIPS: &str = "target/skipped-tests";
 

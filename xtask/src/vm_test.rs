@@ -2,7 +2,7 @@
 //!
 //! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Everything
 //! that it needs comes from Debian packages (`kit`). The guest is a kernel and one shell script that executes
-//! commands from a serial line (`guest`), and every check is a function of this program (`checks`).
+//! commands from a serial line (`guest`), and every check is a function in this program (`checks`).
 //! `docs/measurements/vm-test.md` explains what this proves and what it cannot prove.
 
 mod accelerator;

@@ -18,7 +18,7 @@ impl Job {
     /// has its own files.
     ///
     /// # Errors
-    /// Returns an error if the size of files that are named after the job is unknown.
+    /// Returns an error if the job creates files that are named after it but specifies no size for them.
     pub fn expanded(self) -> Result<Vec<Self>, String> {
         if self.names_no_target() {
             return self.with_own_files();

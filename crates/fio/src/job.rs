@@ -101,7 +101,7 @@ pub struct Job {
     pub stonewall: bool,
     /// The job that must have ended before this one starts.
     pub wait_for: Option<String>,
-    /// Whether this is another target of the preceding job: both start together and share a result.
+    /// Whether this is another target of the preceding job: both jobs start together and share a result.
     pub continues: bool,
     /// Options that were set but have no effect.
     pub(crate) ignored: Vec<&'static str>,

@@ -205,14 +205,14 @@ impl Job {
             *rate =
                 u32::try_from(ios).ok().filter(|ios| (1..=100_000_000).contains(ios)).ok_or_else(|| {
                     format!(
-                        "rate: {bytes} B per second are not 1 to 100,000,000 I/Os per second of this size"
+                        "rate: {bytes} B per second must amount to 1 to 100,000,000 I/Os of this size per second"
                     )
                 })?;
             // A schedule has a whole number of I/Os per second: rounding 1.5 would change the load by a third.
             let wanted = u128::from(bytes) * u128::from(ALL);
             if (ios * u128::from(size)).abs_diff(wanted) * 100 > wanted {
                 return Err(format!(
-                    "rate: {bytes} B per second are not a whole number of I/Os per second of this size; use a multiple of the \
+                    "rate: {bytes} B per second is not a whole number of I/Os of this size per second; use a multiple of the \
                      size, or smaller I/Os"
                 ));
             }

@@ -215,7 +215,7 @@ fn equal_shares(range: &str) -> Result<Vec<BlockShare>, String> {
     let count = most / least;
     if count == 0 || count > MOST_SIZES {
         return Err(format!(
-            "a range has 1 to {MOST_SIZES} sizes in steps of the smallest, and this one has {count}"
+            "a range has 1 to {MOST_SIZES} sizes in steps of the smallest, but this one has {count}"
         ));
     }
     let cut = |i: u32| (100 * i).div_euclid(count);

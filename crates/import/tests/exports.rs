@@ -306,8 +306,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// The jobs of fio JSON and the rounds of TKperf XML lack some facts about a cell. The facts that they do contain stay
-/// the same, and so do the marks of the run.
+/// Jobs in fio JSON and rounds in TKperf XML lack some facts about a cell. The facts that they do contain stay the
+/// same, as do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {
@@ -363,7 +363,7 @@ fn files_of_other_tools_keep_their_cells_through_an_import() {
     }
 }
 
-/// Results of other tools have no power and no host limits, and an export must not fill them in.
+/// Results from other tools contain neither power nor host limits, and an export must not fill them in.
 #[test]
 fn results_of_other_tools_keep_every_value_through_a_json_document() {
     let mut files = vec![(
@@ -418,8 +418,8 @@ fn results_of_other_tools_keep_every_value_through_a_json_document() {
     }
 }
 
-/// What a publication says about preconditioning, active range and dates is in the document, and on the pages of a run
-/// that was imported from it.
+/// What a publication says about preconditioning, active range and dates is in the document, and on the pages of the
+/// run imported from it.
 #[test]
 fn what_a_publication_says_about_a_test_survives_a_json_document() {
     let file = include_str!("../examples-data/mlc-a.toml");

@@ -2,7 +2,7 @@
 //!
 //! Terminals interpret control characters, and bidirectional formatting characters change the displayed order
 //! of a line. Such characters may occur in the names of files and drives, in results from other tools, and in
-//! runs from elsewhere.
+//! runs from other hosts.
 
 use std::any::Any;
 use std::borrow::Cow;

@@ -45,7 +45,8 @@ pub struct Characteristics {
     pub steps: Vec<Step>,
     /// Response times of reads and of writes.
     pub responses: [Histogram; 2],
-    /// Number of outstanding I/Os when each I/O is issued, itself included; empty if completions are unknown.
+    /// Number of outstanding I/Os when each I/O is issued, including that I/O; empty if completions are
+    /// unknown.
     pub depths: Histogram,
     /// Length of a region.
     pub region_bytes: u64,

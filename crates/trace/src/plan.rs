@@ -1,4 +1,4 @@
-//! The composite of a trace: its dominant streams with whole percentages, and the plan of the tests that use it.
+//! The composite of a trace (its dominant streams with whole percentages), and a plan of tests that use it.
 
 use std::fmt::Write as _;
 
@@ -126,7 +126,8 @@ impl Composite {
         )
     }
 
-    /// A plan for `plateau run`: the composite to steady state, each stream alone, and the composite over its range of queue depths.
+    /// A plan for `plateau run`: the composite until steady state, each stream alone, and the composite over its range
+    /// of queue depths.
     #[must_use]
     pub fn plan(&self, name: &str) -> String {
         let [low, middle, high] = self.depths.unwrap_or([1, 1, 1]);

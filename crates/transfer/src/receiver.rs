@@ -56,12 +56,12 @@ impl Receiver {
     /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
     ///
     /// # Errors
-    /// Returns an error if it does not verify, or the id is reserved in a library.
+    /// Returns an error if verification fails, or if the id is reserved in a library.
     pub fn check(first: &First<'_>) -> Result<(), TransferError> {
         beginning(first).map(drop)
     }
 
-    /// Changes the description of where runs come from, for transfers that begin from now on.
+    /// Changes the description of where runs come from, for later transfers.
     pub fn set_source(&mut self, source: impl Into<String>) {
         self.source = source.into();
     }

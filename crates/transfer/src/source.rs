@@ -23,7 +23,7 @@ pub struct Source {
     run: Run,
     /// The beginning of the journal that was verified, to continue from there.
     verified: Verifier,
-    /// The journal of an archived run, unpacked up to the last byte that was read.
+    /// The journal of an archived run, unpacked as far as the last byte that was read.
     unpacked: Option<Unpacked>,
 }
 

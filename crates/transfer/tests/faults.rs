@@ -198,7 +198,7 @@ fn another_run_with_the_same_id_is_never_changed() {
     let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (run, mut journal) = begun(from.path(), "a");
     append(&mut journal, 3);
-    // Another run, the run itself with fewer records, and a copy with a different end.
+    // A different run, the run itself with fewer records, and a copy with a different end.
     let (_, mut other) = begun(to.path(), "a");
     append(&mut other, 5);
     let before = bytes(to.path(), "a", "journal");

@@ -32,7 +32,7 @@ struct Played<'a> {
 /// Replays a trace on a target, which is armed if the trace writes. Targets in one of `libraries` are refused.
 ///
 /// # Errors
-/// Returns an error if the trace cannot be read, or the target refuses or fails.
+/// Returns an error if the trace cannot be read, or if the target refuses the replay or fails.
 pub fn replay(
     options: &Replay,
     target: &str,

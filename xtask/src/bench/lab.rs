@@ -48,10 +48,10 @@ struct LabOptions {
     /// Release binary to measure [default: built from this tree]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Folder in which the library is created, which needs 0.3 MB per run [default: target/bench]
+    /// Folder in which to create the library, which needs 0.3 MB per run [default: target/bench]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Folder for the target of the watched runs, a file of 64 MiB; best in memory
+    /// Folder for the target of the watched runs, a 64 MiB file; preferably in memory
     #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
     targets: PathBuf,
 }

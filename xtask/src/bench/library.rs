@@ -23,7 +23,7 @@ struct LibraryOptions {
     /// Release binary to measure [default: built from this tree]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Folder in which the library is created, which needs 0.3 MB per run [default: target/bench]
+    /// Folder in which to create the library, which needs 0.3 MB per run [default: target/bench]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }

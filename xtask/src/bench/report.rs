@@ -217,7 +217,7 @@ impl Recorder {
         Direction { ios, bytes, latency: drawn }
     }
 
-    /// Distributes `ios` I/Os over the rows in each second. The count of each row is within 10 % of its mean;
+    /// Distributes `ios` I/Os over the rows in each second. Each row's count is within 10 % of its mean;
     /// fractional counts are rounded up or down at random.
     fn times(&mut self, ios: u64, seconds: usize) -> Columns {
         let mut below = |limit: u64| self.rng.below(limit) as f64 / limit as f64;

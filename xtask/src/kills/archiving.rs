@@ -139,8 +139,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the files of runs in the library, without the remains of an interrupted command, which the next run
-    /// removes.
+    /// Returns the files of the runs in the library, without what an interrupted command has left behind, which
+    /// the next run removes.
     fn content(&self) -> anyhow::Result<Content> {
         let mut content = Content::new();
         let mut folders = vec![PathBuf::new()];

@@ -1,4 +1,4 @@
-//! The parts of the machine: QEMU, a kernel with its modules, and busybox; all from Debian packages.
+//! The parts of the machine: QEMU, a kernel with its modules, and busybox, all from Debian packages.
 //!
 //! The installed QEMU is used; if it is missing, it is installed if possible. Kernel and busybox are only
 //! downloaded and unpacked under `target`.

@@ -85,7 +85,7 @@ impl CombinedJob {
 /// Combines the results of several hosts.
 ///
 /// # Errors
-/// Returns all problems, of which there is at least one, in the order of the files.
+/// Returns all problems (at least one) in the order of the files.
 pub fn combine(given: &[Given], skew_limit: Duration) -> Result<Combined, Vec<Problem>> {
     let (mut hosts, mut problems): (Vec<HostResult>, Vec<Problem>) = (Vec::new(), Vec::new());
     for (index, Given { file, content }) in given.iter().enumerate() {

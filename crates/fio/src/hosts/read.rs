@@ -181,7 +181,8 @@ fn histogram(times: &WireTimes) -> Result<Histogram, &'static str> {
     if !mean.is_finite() || mean < 0.0 || mean > max as f64 * (1.0 + ROUNDING) {
         return Err("the mean is not between zero and the maximum");
     }
-    // Exact below 2^50 ns, that is, 13 days of response times in total; above that, as precise as the mean itself.
+    // The sum is exact below 2^50 ns (13 days of response times in total); above that, it is as precise as the
+    // mean itself.
     let sum = (mean * times.count as f64).round() as u128;
     let histogram = Histogram::from_parts(&filled, sum, min, max)?;
     if histogram.count() != times.count {

@@ -80,7 +80,7 @@ pub(super) const COURSE: &[Key] = &[
         "fill_device",
         &["fill_fs"],
         BIT,
-        "write the whole target; as without this option, a file keeps its size, so that the file system is not filled [0]",
+        "write the whole target; a file still keeps its size, so that the file system is not filled [0]",
         only_on_or_off,
     )
     .differs(),

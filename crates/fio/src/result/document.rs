@@ -49,7 +49,7 @@ struct Job<'a> {
     /// drives.
     placement: Vec<&'a str>,
     seconds: f64,
-    /// Start and end of the measurement by the host's wall clock; null for simulated drives.
+    /// Start and end of the measurement according to the host's wall clock; null for simulated drives.
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
     read: Way,

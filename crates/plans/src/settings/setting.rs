@@ -58,14 +58,15 @@ pub enum Scope {
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plan keys, and options of `resume`, which override the values that the run was started with.
+    /// Options of `run`, plan keys, and options of `resume`, which override the values with which the run was
+    /// started.
     Resume,
     /// Options of `run` and `resume` only, because the author of a plan must not set them.
     Operator,
 }
 
 impl Setting {
-    /// Default fields for entries of the table: a flag in plans and on the command line.
+    /// Default fields for entries in the table: a flag in plans and on the command line.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],
@@ -211,7 +212,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores the value of a setting without a field of its own, for the test that reads it.
+    /// Stores the value of a setting that has no field of its own, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }

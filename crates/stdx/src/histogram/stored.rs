@@ -58,7 +58,7 @@ impl Building {
     /// Adds a non-empty row to the current column.
     ///
     /// # Errors
-    /// Returns an error if the row does not exist, is empty, or does not follow the previous one of the column.
+    /// Returns an error if the row does not exist, is empty, or does not follow the previous row of the column.
     #[inline]
     pub fn add(&mut self, row: usize, count: u64) -> Result<(), &'static str> {
         if row < self.next_row {

@@ -1,4 +1,5 @@
-//! Targets of the benchmark: a RAM disk and a file, both created and filled here, and removed afterwards.
+//! Targets of the benchmark: a RAM disk and a file, both created and filled for the benchmark, and removed
+//! afterwards.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -110,8 +111,8 @@ impl Drop for Target {
     }
 }
 
-/// Resets the zram device, with retries: the ring of a process that has just ended may still hold the device
-/// in the kernel.
+/// Resets the zram device, with retries: in the kernel, the ring of a process that has just ended may still
+/// hold the device.
 fn reset(device: &str) -> anyhow::Result<()> {
     let mut answer = command("zramctl", &["--reset", device]);
     for _ in 0..RESET_ATTEMPTS {

@@ -1,4 +1,4 @@
-//! The runs that are recomputed: small, most of them simulated, and one of each kind.
+//! The runs that are recomputed: one of each kind, all of them small and most of them simulated.
 
 use pts::Profile;
 
@@ -73,7 +73,8 @@ fn beyond_the_standard() -> Vec<Job> {
 /// Runs whose settings differ from those of their profile.
 fn with_options() -> Vec<Job> {
     let small = ["tp,lat", SMALL, "--cell-seconds", "0.1"];
-    // This run has segments of partial sectors at its scale, a different demand, and no steady state in five rounds.
+    // At its scale, this run has segments that are not whole sectors; it also has a different demand, and no steady
+    // state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     // This run reaches steady state, because its few writes at this scale take longer than five samples.

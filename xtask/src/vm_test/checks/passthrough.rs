@@ -1,5 +1,5 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer: they access the right blocks, and the
-//! same safety rules apply.
+//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer. They must access the right blocks,
+//! and the same safety rules must apply.
 
 use anyhow::{Context as _, ensure};
 
