@@ -1,18 +1,18 @@
-//! Allowed differences between the tools, depending on how repeatable the results of both are.
+//! Allowed differences between the tools, depending on how repeatable the results of both tools are.
 
 use std::fmt;
 
 /// If both tools have at most this coefficient of variation (standard deviation divided by mean), their results
 /// must agree closely.
 const REPEATS_CLOSELY: f64 = 0.015;
-/// Largest allowed difference of IOPS in that case.
+/// Largest allowed difference between IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
 /// Largest allowed difference between percentiles in that case: the slot width of fio's histogram plus that of
 /// ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
 /// Up to this coefficient of variation, the results must agree roughly; above it, no conclusion is drawn.
 const REPEATS_ROUGHLY: f64 = 0.05;
-/// Largest allowed difference of any figure in that case.
+/// Largest allowed difference between figures of any kind in that case.
 const ROUGH: f64 = 0.10;
 /// Below this idle fraction, the CPUs were the bottleneck, so a difference shows only the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;

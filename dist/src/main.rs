@@ -95,7 +95,7 @@ fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow:
     Ok(())
 }
 
-/// Replaces the directory, so that no file of an earlier build is published.
+/// Replaces the directory, so that no file from an earlier build is published.
 fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;

@@ -192,7 +192,7 @@ pub mod tests {
                 "{kind}"
             );
             assert!(entries.iter().any(|entry| entry.path.contains(NOTICES)), "{kind}");
-            // Debian's copyright file is added by its package instead.
+            // The Debian package itself adds its copyright file.
             assert_eq!(entries.iter().filter(|entry| entry.path.contains("LICENSE")).count(), own, "{kind}");
             assert!(entries.iter().all(|entry| !entry.path.starts_with('/')), "{kind}");
         }

@@ -12,7 +12,7 @@ use crate::shown::{Line, Shown};
 pub enum Promise {
     /// Nothing that was displayed is lost.
     ShownIsKept,
-    /// A test is purged twice only if it had a reason to restart.
+    /// A test purges twice only if there is a reason to restart it.
     PurgedOnce,
     /// The results of resumed runs equal the results of undisturbed runs, or state the gap.
     FiguresAreTrue,

@@ -16,7 +16,7 @@ pub const DEFAULT_MIX: u8 = 50;
 /// fio's default block size.
 pub const DEFAULT_BLOCK: u32 = 4096;
 
-/// A block size and its percentage of the I/Os.
+/// A block size and the percentage of the I/Os that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShare {
     pub block_bytes: u32,
@@ -242,8 +242,8 @@ impl Job {
         &self.given
     }
 
-    /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise. Jobs
-    /// with several sizes or zones draw them independently.
+    /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise.
+    /// Jobs with several sizes or zones draw offsets independently.
     pub(crate) fn offsets(&self) -> Offsets {
         let one_size = match self.read_percent() {
             100 => self.blocks[0].len() == 1,

@@ -191,7 +191,7 @@ fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
     Ok(rows.map(|(block_bytes, share_percent)| BlockShare { block_bytes, share_percent }).collect())
 }
 
-/// The largest number of sizes, because shares are integer percentages.
+/// Maximum number of sizes, because shares are integer percentages.
 const MOST_SIZES: u32 = 100;
 
 pub fn block_range(job: &mut Job, text: &str) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! The range of sequential jobs that skip parts of it: `rw=read:8k` and `zonemode=strided`.
+//! The range of a sequential job that skips parts of it: `rw=read:8k` and `zonemode=strided`.
 
 use record::{Access, Range};
 

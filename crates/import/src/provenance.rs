@@ -8,7 +8,7 @@ use crate::imported::Provenance;
 /// Limit on the total number of explanations for all marks.
 const MOST_DETAILS: usize = 10_000;
 
-/// The object `plateau` in other tools' formats.
+/// The `plateau` object in other tools' formats.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Stated {
     run: Option<String>,

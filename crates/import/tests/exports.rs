@@ -187,7 +187,7 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { id: "early", early: true, ..Scenario::default() },
     ]);
     for (at, profile) in pts::PROFILES.iter().enumerate() {
-        // The tests of a family differ by block size only.
+        // The tests in a family differ only in block size.
         let of_family =
             |family: &str| pts::TESTS.iter().find(|test| test.family == family).map(|test| test.name);
         let tests: Vec<&'static str> =
@@ -496,7 +496,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
     assert!(again.iter().any(|figure| figure.key == "iops.rnd4k.w.per-watt" && figure.uncertainty.is_some()));
 }
 
-/// The numbers on a sheet of a spreadsheet.
+/// The numbers on one sheet of a spreadsheet.
 fn numbers(book: &[u8], sheet: &str) -> Vec<f64> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).expect("an archive");
     let mut part = |name: &str| {
@@ -547,7 +547,7 @@ fn pages_and_spreadsheets_of_an_imported_run_have_power_and_the_share_of_the_fil
     for name in ["Power", "File system"] {
         let [first, second] = [&own, &again].map(|run| numbers(&run.bytes("xlsx"), name));
         assert!(first.len() > 10, "{name}: {first:?}");
-        // Cells of an imported run have the record of their test.
+        // In an imported run, cells refer to the record of their test.
         assert!(first.iter().all(|number| number.fract() == 0.0 || second.contains(number)), "{name}");
         assert_eq!(first.len(), second.len(), "{name}");
     }

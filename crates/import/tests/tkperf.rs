@@ -105,7 +105,7 @@ fn steady(window: &(u32, [f64; 5]), floored: bool) -> String {
         + &leaf("rndnr", &json!(first + 4))
 }
 
-/// Yields the positions in the window, preceded by `None` for each earlier round. Earlier rounds get very
+/// Yields the positions in the window, preceded by `None` for each earlier round. Earlier rounds have very
 /// different values, so that a misplaced window is detected.
 fn positions(window: &(u32, [f64; 5])) -> impl Iterator<Item = Option<usize>> {
     (0..window.0).map(|_| None).chain((0..5).map(Some))

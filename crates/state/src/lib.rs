@@ -82,7 +82,7 @@ pub trait StateFolder: Debug + Send {
 /// The state of a file's lock.
 #[derive(Debug)]
 pub enum Standing {
-    /// The file was not locked. This process now holds the lock until the file is closed.
+    /// The file was not locked. This process now holds the lock and keeps it until the file is closed.
     Free(Box<dyn Stored>),
     /// The file is locked by another process.
     Held,

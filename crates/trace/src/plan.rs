@@ -207,7 +207,7 @@ const fn rw(op: Op, is_sequential: bool) -> &'static str {
     }
 }
 
-/// Powers of two that cover the range, at least three of them.
+/// At least three powers of two, which cover the range.
 fn depths(low: u16, high: u16) -> Vec<u16> {
     let first = u32::from(low).max(1).ilog2();
     let last = u32::from(high).max(1).next_power_of_two().ilog2().max(first + 2);

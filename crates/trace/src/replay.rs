@@ -11,7 +11,7 @@ const LARGEST_BYTES: u64 = 64 << 20;
 /// Common block size of drives and file systems.
 const ALIGNMENT: u64 = 4096;
 
-/// How a trace's offsets are mapped to offsets on a target.
+/// How the offsets in a trace are mapped to offsets on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
     /// Offsets stay the same; a trace with offsets beyond the end of the target is refused.
@@ -61,7 +61,7 @@ pub enum NoReplay {
 }
 
 impl ReplayPlan {
-    /// Plans the replay of a trace with this summary. A speed of 2 halves all times.
+    /// Plans the replay of a trace with this summary. A `speed` of 2 halves all times.
     ///
     /// # Errors
     /// Returns an error if the trace cannot be replayed on the target.

@@ -1,4 +1,4 @@
-//! Events of the block layer in pages of the kernel's trace ring buffer (`trace_pipe_raw`). Their times are in
+//! Block layer events in pages of the kernel's trace ring buffer (`trace_pipe_raw`). Their times are in
 //! nanoseconds, and the kernel does not format them.
 //!
 //! `events/header_page` and `events/header_event` define the layout of a page; an event's `format` file defines the

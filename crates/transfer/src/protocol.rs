@@ -182,8 +182,8 @@ impl Kind {
 }
 
 impl Problem {
-    /// Returns the problem that the server reports for `error`. Errors of the server's storage are described without
-    /// its paths.
+    /// Returns the problem that the server reports for `error`. Errors in the server's storage are described without
+    /// paths.
     #[must_use]
     pub fn of(error: &TransferError) -> Self {
         let (problem, have_bytes) = match error {

@@ -114,7 +114,7 @@ impl Receiver {
         continued(run, verified, BufReader::new(file))
     }
 
-    /// Opens and locks a copy for appending. The remains of an interrupted append are not part of `verified`.
+    /// Opens and locks a copy for appending. `verified` does not include the remains of an interrupted append.
     fn open(&mut self, run: Run) -> Result<Copy, TransferError> {
         let (id, path) = (&run.file.id, run.journal_path());
         let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;

@@ -21,7 +21,7 @@ pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Source {
     run: Run,
-    /// The beginning of the journal that was verified, to continue from there.
+    /// The part of the journal that has been verified, from whose end verification continues.
     verified: Verifier,
     /// The journal of an archived run, unpacked as far as the last byte that was read.
     unpacked: Option<Unpacked>,

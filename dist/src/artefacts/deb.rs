@@ -15,7 +15,7 @@ use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };
 
-/// Package revision within one version of the program.
+/// Package revision, counted within one version of the program.
 const REVISION: &str = "1";
 /// Lines have at most 80 columns; a line with a single dot separates paragraphs.
 const DESCRIPTION: &str = "\

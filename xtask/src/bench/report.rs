@@ -112,8 +112,8 @@ fn megabytes(path: &Path) -> anyhow::Result<f64> {
     Ok(bytes as f64 / 1e6)
 }
 
-/// Creates a run of `tests` of a profile with real cells. The run never reaches steady state, so every test has all of its
-/// rounds.
+/// Creates a run of a profile's `tests` with real cells. The run never reaches steady state, so every test has all of
+/// its rounds.
 fn run(library: &Path, id: &str, profile: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
     // Everything else is absent.

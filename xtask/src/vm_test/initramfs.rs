@@ -141,7 +141,7 @@ fn needed_by(module: &[u8]) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Packs the directory, uncompressed, because decompression is slow on an emulated CPU.
+/// Packs the directory without compression, because decompression is slow on an emulated CPU.
 fn pack(busybox: &Path, stage: &Path, archive: &Path) -> anyhow::Result<()> {
     let mut names = Vec::new();
     list(stage, stage, &mut names)?;

@@ -86,7 +86,7 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// Kills QEMU without notice, like a power failure. If QEMU has already exited, prints why.
+    /// Kills QEMU without warning, as in a power failure. If QEMU has already exited, prints why.
     fn drop(&mut self) {
         if let Ok(Some(status)) = self.child.try_wait() {
             println!("# QEMU had already exited: {status}; {}", self.log().trim());

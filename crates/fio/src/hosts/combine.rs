@@ -66,7 +66,7 @@ pub struct HostShare {
     pub ios: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// I/Os per second over the host's own time.
+    /// I/Os per second over the host's own measurement time.
     pub iops: f64,
     /// Fraction of all I/Os.
     pub share: f64,

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::result::milliseconds;
 
-/// A problem with the result of one host.
+/// A problem with one host's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file with the result.
@@ -34,12 +34,12 @@ pub enum Trouble {
     },
     /// A target was simulated, so its times do not come from a clock.
     Simulated,
-    /// The result has already been given as another file.
+    /// Another file already contains the same result.
     Duplicate {
         /// The other file.
         first: String,
     },
-    /// The jobs differ from those of the first file.
+    /// The jobs differ from those in the first file.
     OtherJobs {
         /// The first file.
         first: String,
@@ -64,7 +64,7 @@ pub enum Trouble {
         other: String,
         /// The difference according to the hosts' clocks.
         measured: SignedDuration,
-        /// The difference, including the largest possible errors of the clocks.
+        /// The difference, including the largest possible clock errors.
         at_most: SignedDuration,
         /// The limit.
         limit: Duration,

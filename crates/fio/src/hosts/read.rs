@@ -1,4 +1,4 @@
-//! Reads the result of one host: the document that `plateau load --json` prints.
+//! Reads one host's result: the document that `plateau load --json` prints.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::result::{Host, Start};
 
 /// Limit on counts and bytes, so that no sum of results overflows.
 const MOST: u64 = 1 << 53;
-/// Rounding can make the mean of equal values larger than each of them.
+/// Rounding can make the mean of equal values larger than the values themselves.
 const ROUNDING: f64 = 1e-9;
 
 /// A file with a result, and its content or the reason why it cannot be read.
@@ -162,7 +162,7 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes })
 }
 
-/// Restores a histogram from its bins, which are named after values in their slots.
+/// Restores a histogram from its bins, whose names are values in their slots.
 fn histogram(times: &WireTimes) -> Result<Histogram, &'static str> {
     let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
     for (ns, count) in &times.bins {

@@ -53,7 +53,7 @@ proptest! {
         let results: Vec<Given> = hosts.iter().enumerate()
             .map(|(index, values)| given(&format!("{index}.json"), reads(index as i64, values), &origin()))
             .collect();
-        // The same response times twice would be the same result.
+        // If the response times were the same, the two would count as the same result.
         prop_assume!(!results.windows(2).any(|pair| pair[0].content == pair[1].content));
         let combined = combine(&results, LIMIT).expect("valid");
         let mut all = hosts.concat();

@@ -1,4 +1,4 @@
-//! The JSON of a load, with fio's names where fio has an equivalent.
+//! The JSON result of a load, with fio's names where fio has an equivalent.
 
 use engine::VerifyReport;
 use jiff::Timestamp;

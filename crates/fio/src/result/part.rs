@@ -28,7 +28,7 @@ impl Way {
         }
     }
 
-    /// Returns the I/Os of this kind. The writes of a workload are trims if it trims.
+    /// Returns the I/Os of this kind. If a workload trims, its writes count as trims.
     pub fn of(self, segment: &Segment) -> Option<&Direction> {
         match (self, segment.workload.regime.trims) {
             (Self::Read, _) => Some(&segment.read),

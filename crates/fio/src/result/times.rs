@@ -182,7 +182,7 @@ mod tests {
         // The middle of the slot that contains 999,859.5 us is above one second.
         let rows = rows_of(&[100_000, 999_859_500]);
         assert_eq!(rows.last().map(|row| row.1), Some(1_000_000_000));
-        // The slot of 200.1 us begins below 200.
+        // The slot that contains 200.1 us begins below 200 us.
         assert_eq!(rows_of(&[200_100])[0].0, 200_000);
     }
 

@@ -11,7 +11,7 @@ use super::literal::Literal;
 use crate::limits::Limit;
 use pts::PROFILES;
 
-/// A setting of a run. Options, keys of plans, help and documentation are derived from it.
+/// A setting of a run. Options, plan keys, help and documentation are derived from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Name of the option and of the key in plans.
@@ -199,7 +199,7 @@ impl RunSettings {
         }
     }
 
-    /// Applies settings, which override those applied before.
+    /// Applies settings, which override earlier ones.
     ///
     /// # Errors
     /// Returns an error that names the setting and its valid values.

@@ -1,4 +1,4 @@
-//! The accesses of one thread with one kind of I/O.
+//! The accesses by one thread with one kind of I/O.
 
 use super::pattern::{Kind, Pattern};
 use super::scatter::Scatter;

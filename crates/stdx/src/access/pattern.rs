@@ -7,7 +7,7 @@ use crate::Rng;
 /// One kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// Share of the I/Os in percent. The shares of all kinds of a pattern add up to 100.
+    /// Share of the I/Os in percent. The shares of all kinds in a pattern add up to 100.
     pub share_percent: u8,
     /// Order of the addresses.
     pub order: Order,

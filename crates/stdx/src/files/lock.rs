@@ -19,7 +19,7 @@ static HELD: Mutex<Held> = Mutex::new(Held(BTreeMap::new()));
 /// Takes an exclusive lock (flock) on `file`; returns false if another process holds a lock.
 ///
 /// If a process is killed while starting another program, the child keeps the process's locks until the exec.
-/// A lock therefore counts as held only after 250 ms.
+/// Therefore, a lock counts as held only if it cannot be taken for 250 ms.
 ///
 /// # Errors
 /// Returns an error if the file system does not support locks, or the system call fails.

@@ -10,9 +10,9 @@ use super::{Histogram, SLOTS, slot_bounds};
 pub const SLOTS_IN_ROW: usize = 32;
 /// Number of rows.
 pub const ROWS: usize = SLOTS / SLOTS_IN_ROW;
-/// Maximum number of columns: slightly more than an hour of seconds.
+/// Maximum number of columns: slightly more than the seconds in an hour.
 pub const MAX_COLUMNS: usize = 4096;
-/// Maximum number of non-empty rows over all columns: 1 MiB.
+/// Maximum number of non-empty rows in all columns, which take 1 MiB.
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;

@@ -8,7 +8,7 @@ use crate::Packed;
 const ROW_BITS: u32 = 8;
 const _: () = assert!(ROWS <= 1 << ROW_BITS);
 
-/// [`Columns`] that are complete. A copy shares their memory, because a replay copies each result of a run.
+/// [`Columns`] that are complete. Copies share memory, because a replay copies every result of a run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredColumns(Arc<Content>);
 

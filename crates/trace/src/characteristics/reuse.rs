@@ -184,13 +184,13 @@ mod tests {
         assert_eq!(reuse.first, 100.0);
         assert_eq!(reuse.again.iter().sum::<f64>(), 49_900.0);
         assert_eq!(reuse.again[7], 49_900.0);
-        // Repeated accesses to one block have no others in between.
+        // Between repeated accesses to one block, there are no other accesses.
         assert_eq!(of([5, 5, 5].into_iter()).again, [2.0]);
     }
 
     #[test]
     fn large_working_sets_are_estimated_from_a_sample() {
-        // A loop over 100,000 blocks, when at most 8192 are tracked.
+        // A loop over 100,000 blocks, of which at most 8192 are tracked.
         let reuse = of((0..100_000).cycle().take(400_000));
         assert!((reuse.first / 100_000.0 - 1.0).abs() < 0.1, "{}", reuse.first);
         let far = reuse.again[17] / reuse.again.iter().sum::<f64>();

@@ -1,4 +1,4 @@
-//! Drives of known performance, which the measured figures must match.
+//! Drives with known performance, which the measured figures must match.
 //!
 //! These checks are not part of `ci`, because a busy host would affect the result; tests in `device` check the
 //! same without the virtual machine.

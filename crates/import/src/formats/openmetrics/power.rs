@@ -51,7 +51,7 @@ pub(super) fn of_workload(
     Ok(())
 }
 
-/// The run's meter; the sample names only what it measured. `None` if the sample is not about power.
+/// The run's power meter; the sample states only what it measured. `None` if the sample is not about power.
 fn meter<'a>(sample: &Sample, run: &'a mut Provenance) -> Result<Option<&'a mut ExportedMeter>, String> {
     let Some(subject) = sample.label("subject") else { return Ok(None) };
     let subject = match subject {
