@@ -3,7 +3,7 @@
 //! At the end of its runtime, fio waits for all I/Os in flight and reports all of them as completed when the
 //! last one completes, which can double the latency of a full queue of I/Os. fio's histogram includes these
 //! I/Os, and in a short cell they determine the 99th percentile. Therefore, this module reads fio's per-I/O log
-//! instead, up to the end of the runtime. Our engine does not count later I/Os either.
+//! instead, up to the end of the runtime. Our engine likewise does not count later I/Os.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,8 +18,8 @@ use stdx::units::SECOND_NS;
 pub struct FioRun {
     /// Reads plus writes.
     pub iops: f64,
-    /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like our figures,
-    /// they include the submitting system call. They are NaN if no I/O completed in time.
+    /// Median and 99th percentile of total latency in ns, for the direction that has more I/Os. Like our
+    /// figures, they include the system call that submits the I/O. They are NaN if no I/O completed in time.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,
@@ -78,9 +78,9 @@ fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> V
         _ => "rw",
     };
     // Files and buffers are registered, as in our engine; otherwise, the comparison would measure fio's own
-    // overhead. Data is plain random data, as in our engine: a device that compresses (zram) takes twice as
-    // long for fio's scrambled buffers. In older fio versions, refilling the buffer for each write limits the
-    // rate on memory-backed targets.
+    // overhead. Data is plain random data, as in our engine: a device that compresses data (zram) takes twice
+    // as long with fio's scrambled buffers. In older fio versions, refilling the buffer for each write limits
+    // the rate on memory-backed targets.
     [
         "--name=cell",
         "--direct=1",

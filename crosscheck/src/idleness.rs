@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-/// Runs `work` and returns the idle fraction of all CPU time in the meantime, 0 to 1.
+/// Runs `work` and returns the fraction of CPU time (0 to 1) for which the CPUs were idle meanwhile.
 pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
     let before = now();
     let value = work();
@@ -17,7 +17,7 @@ fn now() -> anyhow::Result<Times> {
     parse(&std::fs::read_to_string("/proc/stat").context("/proc/stat")?).context("/proc/stat has no line cpu")
 }
 
-/// Parses the line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time.
+/// Parses the `cpu` line: user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time.
 fn parse(text: &str) -> Option<Times> {
     let fields = text.lines().next()?.strip_prefix("cpu ")?;
     let times: Vec<u64> = fields.split_whitespace().take(8).map_while(|t| t.parse().ok()).collect();

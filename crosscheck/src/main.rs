@@ -27,7 +27,7 @@ use stdx::units::{SECOND_NS, grouped, parse_size};
 /// Number of rounds to compare.
 const ROUNDS: u32 = 5;
 /// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so it
-/// must idle for the same time before each tool. This time varies slightly, so the order of the tools
+/// must idle for the same time before each tool. The actual time varies slightly, so the order of the tools
 /// alternates between rounds.
 const REST_NS: u64 = 250_000_000;
 

@@ -9,6 +9,6 @@ pub struct Pair {
     pub fios: f64,
     /// Median and 99th percentile of response times in ns, ours and fio's.
     pub percentiles: [(f64, f64); 2],
-    /// Idle fraction of CPU time, the smaller of the two measurements.
+    /// Idle fraction of CPU time; the smaller value from the two measurements.
     pub idle_share: f64,
 }

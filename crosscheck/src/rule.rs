@@ -1,18 +1,18 @@
-//! Allowed differences between the tools, depending on how repeatable the results of both are.
+//! Allowed differences between the tools, depending on how repeatable the results of both tools are.
 
 use std::fmt;
 
-/// Up to this coefficient of variation (standard deviation divided by mean) of both tools, their results must
-/// agree closely.
+/// If both tools have at most this coefficient of variation (standard deviation divided by mean), their results
+/// must agree closely.
 const REPEATS_CLOSELY: f64 = 0.015;
-/// Largest allowed difference of IOPS in that case.
+/// Largest allowed difference between IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest allowed difference between percentiles in that case: the width of a slot in fio's histogram plus the
-/// width of a slot in ours.
+/// Largest allowed difference between percentiles in that case: the slot width of fio's histogram plus that of
+/// ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
-/// Up to this coefficient of variation, their results must agree roughly; above it, no conclusion is drawn.
+/// Up to this coefficient of variation, the results must agree roughly; above it, no conclusion is drawn.
 const REPEATS_ROUGHLY: f64 = 0.05;
-/// Largest allowed difference of any figure in that case.
+/// Largest allowed difference between figures of any kind in that case.
 const ROUGH: f64 = 0.10;
 /// Below this idle fraction, the CPUs were the bottleneck, so a difference shows only the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
@@ -82,7 +82,7 @@ impl Tally {
         Self { what, close, findings: Vec::new() }
     }
 
-    /// Compares one figure of both tools.
+    /// Compares the results of both tools for one figure.
     pub fn find(&mut self, ours: &Spread, fios: &Spread, idle_share: f64) -> Finding {
         let finding = finding(ours, fios, idle_share, self.close);
         self.findings.push(finding);

@@ -14,7 +14,7 @@ pub use artefact::{Artefact, Parts};
 const ARTEFACTS: &[Artefact] =
     &[archive::ARTEFACT, deb::ARTEFACT, rpm::ARTEFACT, image::ARTEFACT, sbom::ARTEFACT];
 
-/// The file with the checksums of the others.
+/// The file with the checksums of the other files.
 pub const CHECKSUMS: &str = "SHA256SUMS";
 
 /// Returns the name and content of each file, followed by the file with the checksums.
@@ -44,7 +44,7 @@ pub mod tests {
     #[test]
     fn the_same_parts_make_the_same_files() {
         let files = with_parts(made).expect("files");
-        // Lets the clock advance by more than a second, to detect files that contain the current time.
+        // Waits for more than a second, to detect files that contain the current time.
         std::thread::sleep(std::time::Duration::from_millis(1100));
         assert_eq!(files, with_parts(made).expect("files"));
         let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();

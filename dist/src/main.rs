@@ -30,7 +30,7 @@ use tried::{Ground, seconds};
 #[derive(Debug, Default, PartialEq, Eq, clap::Parser)]
 #[command(name = "dist", bin_name = "cargo xtask dist")]
 struct Options {
-    /// Allow a tree with uncommitted changes, for a trial
+    /// Allow a tree with uncommitted changes, for a test build
     #[arg(long)]
     allow_dirty: bool,
     /// Build the files twice and compare them
@@ -85,7 +85,7 @@ fn made(release: &Release, packages: &Packages, program: &Path) -> anyhow::Resul
 fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
     ensure!(
         first.len() == second.len(),
-        "there were {} files the second time, not {}",
+        "the second build produced {} files, the first {}",
         second.len(),
         first.len()
     );
@@ -95,7 +95,7 @@ fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow:
     Ok(())
 }
 
-/// Replaces the directory, so that no file of an earlier build is published.
+/// Replaces the directory, so that no file from an earlier build is published.
 fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;

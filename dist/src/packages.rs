@@ -131,7 +131,7 @@ impl Packages {
     }
 }
 
-/// Returns the checksums in a Cargo.lock by name and version.
+/// Returns the checksums in a Cargo.lock, by package name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""))?;
@@ -172,7 +172,7 @@ pub mod tests {
         .to_string()
     }
 
-    /// The program with a single dependency.
+    /// The program and a single dependency.
     pub fn example() -> Packages {
         Packages::parse(&metadata(), &checksums(LOCK)).expect("metadata")
     }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest as _, Sha256};
 
-/// A file or directory of a package.
+/// A file or directory in a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// Path relative to the root, without a leading slash.

@@ -27,7 +27,7 @@ const MONITORING: &str = "usr/share/plateau/monitoring";
 /// The program and all files that ship with it.
 pub struct Payload {
     pub program: Program,
-    /// Files of the repository by name.
+    /// Files in the repository, by name.
     texts: BTreeMap<&'static str, Vec<u8>>,
     notices: String,
     /// The name and text of each systemd unit.
@@ -37,7 +37,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Reads the files of the repository.
+    /// Reads the files in the repository.
     pub fn of(root: &Path, program: Program, packages: &Packages) -> anyhow::Result<Self> {
         let read = |name: &'static str| Ok((name, std::fs::read(root.join(name)).context(name)?));
         Ok(Self {
@@ -92,7 +92,7 @@ impl Payload {
         Ok(entries)
     }
 
-    /// Returns the files of the image: only the program, its licences and the files that a run needs.
+    /// Returns the files in the image: only the program, its licences and the files that a run needs.
     pub fn image(&self) -> Vec<Entry> {
         let mut entries = vec![
             Entry::program(format!("usr/bin/{NAME}"), self.program.bytes.clone()),
@@ -108,7 +108,7 @@ impl Payload {
         entries
     }
 
-    /// Returns the files of the archive, relative to its directory.
+    /// Returns the files in the archive, relative to its directory.
     pub fn archive(&self) -> Vec<Entry> {
         let program = &self.program;
         let mut entries = vec![
@@ -192,7 +192,7 @@ pub mod tests {
                 "{kind}"
             );
             assert!(entries.iter().any(|entry| entry.path.contains(NOTICES)), "{kind}");
-            // Debian's copyright file is added by its package instead.
+            // The Debian package itself adds its copyright file.
             assert_eq!(entries.iter().filter(|entry| entry.path.contains("LICENSE")).count(), own, "{kind}");
             assert!(entries.iter().all(|entry| !entry.path.starts_with('/')), "{kind}");
         }

@@ -34,7 +34,7 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
 
 /// Flags that select the linker that ships with rustc, which is the same everywhere, and make the program smaller (with
 /// glibc, 28.7 MB instead of 31.1 MB). Functions with the same instructions are merged, because the address of a Rust
-/// function is not unique anyway. Relative relocations, which the program applies itself, are stored in compact form.
+/// function is not unique anyway. Relative relocations, which the program itself applies, are stored in compact form.
 const LINKER: [&str; 5] = [
     "-Clinker=rust-lld",
     "-Clinker-flavor=ld.lld",
@@ -43,8 +43,8 @@ const LINKER: [&str; 5] = [
     "-Clink-arg=pack-relative-relocs",
 ];
 
-/// Returns flags for rustc. They keep paths of this machine out of the program. rustc applies the last matching prefix, so
-/// a cargo home inside the workspace maps to `/cargo`.
+/// Returns flags for rustc. They keep paths on this machine out of the program. rustc applies the last matching prefix,
+/// so a cargo home inside the workspace maps to `/cargo`.
 fn flags(root: &Path, cargo_home: &Path) -> OsString {
     let mut flags = OsString::new();
     for (path, shown) in [(root, "/plateau"), (cargo_home, "/cargo")] {
@@ -116,7 +116,7 @@ impl Program {
 
 /// Returns the program's output for these arguments.
 pub fn stdout_of(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
-    // The environment of the build host must not affect help texts.
+    // The build host's environment must not affect help texts.
     let output = Command::new(path).args(arguments).env_clear().output();
     let output = output.with_context(|| format!("cannot start {}", path.display()))?;
     let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -124,7 +124,7 @@ pub fn stdout_of(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<
     Ok(output.stdout)
 }
 
-/// Checks that an x86-64 ELF file is static-pie: it requires no interpreter and no shared library.
+/// Checks that an x86-64 ELF file is static-pie: it requires neither an interpreter nor shared libraries.
 pub fn check_static(elf: &[u8]) -> anyhow::Result<()> {
     const POSITION_INDEPENDENT: u16 = 3;
     const X86_64: u16 = 62;

@@ -15,7 +15,7 @@ const DIRTY: &str = "-dirty";
 pub struct Release {
     /// The workspace root.
     pub root: PathBuf,
-    /// Version of the package `plateau`.
+    /// Version of the `plateau` package.
     pub version: String,
     /// The commit hash, with a suffix if the tree differs from the commit.
     pub commit: String,
@@ -70,7 +70,7 @@ fn check_clean(changed: &str) -> anyhow::Result<()> {
     ensure!(
         changed.is_empty(),
         "the tree differs from its commit ({first}{more}), so nobody else could reproduce the files; commit the \
-         changes or stash them with `git stash --include-untracked`, or add --allow-dirty for a trial"
+         changes or stash them with `git stash --include-untracked`, or add --allow-dirty for a test build"
     );
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Trial {
             let reason = format!("{program} is not installed (apt-get install {package})");
             ensure!(
                 !required.split_whitespace().any(|name| name == *program),
-                "the trial {} cannot be skipped, because {REQUIRED} lists what it needs: {reason}",
+                "the trial {} must not be skipped, because {REQUIRED} lists a program that it needs: {reason}",
                 self.name
             );
             return Ok(Some(reason));

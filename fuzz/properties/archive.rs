@@ -1,8 +1,8 @@
 //! Archived runs: any bytes are read as a run or refused with an error. A run whose files can be read is restored to the
 //! same files, and archived again.
 //!
-//! The input is an archive, or a tar file that is compressed here: hardly any change of compressed bytes keeps their
-//! checksum.
+//! The input is an archive or a tar file. A tar file is compressed first, because hardly any change to
+//! compressed bytes preserves their checksum.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn check_archive(archive: &[u8]) {
         return;
     };
     journal.expect("all files can be read, so the journal can be read");
-    // A simulated disk stores names as text.
+    // A simulated disk stores file names as text.
     if names.iter().any(|name| name.to_str().is_none()) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Plans: any text yields either a plan or errors, each with a position within the text. A custom test of a plan is
+//! Plans: any text yields either a plan or errors, each with a position within the text. A custom test in a plan is
 //! unchanged after being written to `run.json` and read again.
 
 pub fn check(bytes: &[u8]) {

@@ -5,7 +5,7 @@
 
 use super::journal;
 
-/// The text formats. Graphical formats take too long here, and use the same document.
+/// The text formats. Graphical formats take too long to fuzz, and they use the same document.
 const TEXTS: [&str; 5] = ["html", "json", "openmetrics", "fio", "tkperf"];
 
 pub fn check(bytes: &[u8]) {
@@ -14,7 +14,7 @@ pub fn check(bytes: &[u8]) {
     let Ok(run) = record::parse_run_file(file.as_bytes()) else { return };
     let Some(loaded) = journal::loaded(records.lines()) else { return };
     let _ = pts::verify::verify(&run, &loaded.entries);
-    // The run is formatted because that computes the expected cost.
+    // The expected costs are also formatted.
     estimate::cost::of_run(&run, &loaded.entries).iter().for_each(|cost| drop(cost.to_string()));
     let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
     assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");

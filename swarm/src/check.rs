@@ -12,7 +12,7 @@ use crate::shown::{Line, Shown};
 pub enum Promise {
     /// Nothing that was displayed is lost.
     ShownIsKept,
-    /// A test is purged twice only if it had a reason to restart.
+    /// A test purges twice only if there is a reason to restart it.
     PurgedOnce,
     /// The results of resumed runs equal the results of undisturbed runs, or state the gap.
     FiguresAreTrue,
@@ -22,7 +22,7 @@ pub enum Promise {
     NoTornRun,
     /// A run on a working disk completes.
     Completes,
-    /// All settings have their values from before the first run, and no restore record remains.
+    /// All settings have the values that they had before the first run, and no restore record remains.
     SettingsRestored,
     /// The program does not panic.
     NoPanic,
@@ -43,7 +43,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Everything that has been displayed so far.
+/// Everything that the run has displayed so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Displayed {
     id: bool,
@@ -168,7 +168,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Answers must equal the answers in the undisturbed run up to the first interruption with a gap.
+/// Up to the first interruption with a gap, answers must equal those in the undisturbed run.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {

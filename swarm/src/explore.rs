@@ -21,13 +21,13 @@ use crate::script::{Cut, Life, Script};
 
 /// Number of random surviving disks per event, for the first life, the first resumption, and later resumptions.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// A crash is simulated after one in this many events: in the first life, in the first resumption, and in
-/// later resumptions.
+/// A crash is simulated after one in this many events, for the first life, the first resumption, and later
+/// resumptions.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// One in this many resumptions is repeated on a failing disk.
 const TROUBLED: u64 = 5;
-/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption
-/// does the same with the existing records.
+/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption also
+/// compares the existing records in this way.
 const REPEATED: u64 = 4;
 
 /// The coverage of an exploration.
@@ -75,7 +75,8 @@ struct Explorer<'a> {
     count: Count,
 }
 
-/// Tries every crash in the scenario generated from `seed`, until the first failure or the time `until`.
+/// Tries every crash in the scenario generated from `seed`, until the first failure, but no longer than
+/// `until`.
 ///
 /// # Errors
 /// Returns the first broken promise.

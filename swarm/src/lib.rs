@@ -1,8 +1,8 @@
 //! Deterministic simulation: complete runs on simulated drives and simulated disks, crashed at every event.
 //!
-//! A [`Scenario`] is derived from its seed: the tests, the drive, and the faults of the disk. The scenario is run
-//! once. The log of the run's disk operations yields every state that a crash can leave behind. The product's own
-//! code resumes the run from each of these states and completes it. The checks are described in
+//! A [`Scenario`] is derived from its seed: the tests, the drive, and the disk faults. The scenario is run once.
+//! The log of the run's disk operations yields every state that a crash can leave behind. The product's own code
+//! resumes the run from each of these states and completes it. The checks are described in
 //! `docs/measurements/simulation.md`.
 #![forbid(unsafe_code)]
 

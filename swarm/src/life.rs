@@ -22,7 +22,7 @@ const ROOT: &str = "/var/lib/plateau/runs";
 
 /// The product under test. Tests use a broken product instead, to prove that the checks detect it.
 pub trait Product: Debug {
-    /// Returns the disk as the product accesses it.
+    /// Returns the disk that the product uses in place of `disk`.
     fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;
     /// Returns how the product resumes a run if the user requests `planned`.
     fn resumption(&self, planned: Resumption) -> Resumption;
@@ -42,7 +42,7 @@ impl Product for WholeProduct {
     }
 }
 
-/// A process that has not done anything yet.
+/// A process that has not yet done anything.
 #[derive(Debug)]
 pub(crate) struct Process<'a> {
     product: &'a dyn Product,
@@ -61,7 +61,7 @@ pub(crate) struct Found {
     pub journal: Option<Vec<u8>>,
 }
 
-/// The outcome of a process: its log, its disk, and everything that it displayed.
+/// What a process leaves behind: its log, its disk, and everything that it displayed.
 #[derive(Debug)]
 pub(crate) struct Lived {
     pub log: Vec<Logged>,
@@ -107,7 +107,8 @@ impl<'a> Process<'a> {
         Ok(Found { run, state: hasher.finish(), journal })
     }
 
-    /// Starts the run, or resumes the one that was found, until the run completes or the process fails.
+    /// Starts the run, or resumes the one that was found, and continues until the run completes or the process
+    /// fails.
     pub fn live(self, file: &RunFile, life: &Life, found: Option<Reopened>, is_first: bool) -> Lived {
         let attempt = found.as_ref().map(|run| Attempt::of(&run.loaded, may_restart(file, life.how)));
         let mut witness = Witness::of(&self.disk, attempt.unwrap_or_default(), is_first);

@@ -18,7 +18,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(60);
 #[derive(clap::Parser)]
 #[command(name = "swarm", bin_name = "cargo xtask swarm")]
 struct Options {
-    /// Play this seed only
+    /// Play only this seed
     #[arg(long, value_name = "SEED", conflicts_with_all = ["first", "seeds"])]
     seed: Option<u64>,
     /// The first seed
@@ -59,7 +59,7 @@ impl Extent {
 
 fn main() -> ExitCode {
     let extent = Extent::of(&Options::parse());
-    // Scripts contain paths of models and plans relative to the workspace root, so that they are the same in
+    // In scripts, paths of models and plans are relative to the workspace root, so that scripts are the same in
     // every checkout.
     if let Err(error) = std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")) {
         eprintln!("swarm: {error}");
@@ -101,7 +101,7 @@ fn run(extent: Extent) -> ExitCode {
                     Some((script, broken)) => println!("minimal script: {broken}\n{script}"),
                     None => {
                         println!(
-                            "played alone, the script breaks no promise, so the simulation itself has a defect"
+                            "when it is played alone, the script breaks no promise, so the simulation itself has a defect"
                         )
                     }
                 }

@@ -1,9 +1,9 @@
 //! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
 //! possible surviving disk.
 //!
-//! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each
-//! of its calls, while the others continue. Then the power fails at every event. In each case, the next
-//! process must restore all settings to their values from before the first run, and leave no record.
+//! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each of
+//! its calls, while the others continue. Then the power fails at every event. In each case, the next process
+//! must restore all settings to the values that they had before the first run, and leave no record.
 
 mod mortal;
 mod world;
@@ -38,7 +38,7 @@ const DRAWN: u64 = 12;
 const MOST_RUNS: u64 = 3;
 /// Number of host settings that a run may change.
 const HOST_SETTINGS: u64 = 3;
-/// Maximum number of settings of each run's own device.
+/// Maximum number of settings that a run changes on its own device.
 const DEVICE_SETTINGS: u64 = 2;
 
 fn unowned(path: &Path, source: io::Error) -> Unowned {
@@ -110,7 +110,7 @@ impl StateFolder for Folder {
         let file = self.make_file(name)?;
         match file.try_lock() {
             Ok(true) => Ok(file),
-            // Processes run one at a time here, so waiting for a lock would never end.
+            // In this simulation, processes run one at a time, so a process would wait for a lock forever.
             Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked forever"))),
             Err(error) => Err(unowned(&self.at(name), error)),
         }
@@ -219,7 +219,7 @@ fn setting(kind: &str, number: usize, of_host: bool) -> Tuning {
 }
 
 impl Scenario {
-    /// Draws the scenario of `seed`, on drives like `drive`.
+    /// Generates the scenario from `seed`, on drives like `drive`.
     #[must_use]
     pub fn of(seed: u64, drive: &TargetFacts) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, 77);
@@ -262,8 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the number of calls of each. `dead` contains the run that is killed,
-    /// and the call at which it is killed.
+    /// Plays the runs in order and returns the number of calls that each of them makes. `dead` contains the run
+    /// that is killed and the number of the call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -312,7 +312,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // Tuning must also work again.
+            // Tuning must also still work.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());

@@ -14,7 +14,7 @@ const CREATED: &str = "2026-11-22T12:00:00Z";
 const TROUBLED_RUNS: usize = 2;
 const MOST_FAULTS: u64 = 3;
 
-/// A run to crash, in several settings.
+/// A run to crash, under several conditions.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Seed from which everything else is derived.
@@ -32,12 +32,13 @@ pub struct Setting {
     pub first: Life,
     /// How each later life resumes the run.
     pub how: Resumption,
-    /// The wall-clock time in each life.
+    /// The wall-clock time of each life.
     pub clock: Clock,
 }
 
 impl Scenario {
-    /// Draws the scenario of `seed`. `calls` returns the number of disk calls of the run without faults.
+    /// Generates the scenario from `seed`. `calls` returns the number of disk calls that the run makes without
+    /// faults.
     ///
     /// # Errors
     /// Returns an error if the run file cannot be created, or if `calls` fails.

@@ -32,7 +32,7 @@ pub struct Life {
     pub how: Resumption,
     /// The time at which it starts.
     pub clock: Clock,
-    /// Faults of the disk.
+    /// Disk faults.
     pub faults: Vec<Fault>,
     /// The point at which the life is cut short; `None` if it runs to completion.
     pub cut: Option<Cut>,

@@ -99,7 +99,7 @@ impl Audience for Witness {
         if let Some((bytes, end)) = last.filter(|(bytes, _)| is_record_of(bytes, event)) {
             return self.show(Shown::Record(Line { end, bytes }));
         }
-        // Notes of a test are derived from its answers, and are issued again when the answers are replayed.
+        // A test's notes are derived from its answers, and are issued again when the answers are replayed.
         if self.is_first || !matches!(event, Event::Noted(_)) {
             self.breaks(Promise::ShownIsKept, format!("{event:?} was shown, but is not the last record"));
         }

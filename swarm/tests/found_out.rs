@@ -1,4 +1,4 @@
-//! Each broken product is detected by the promise that it breaks. This shows that every check can fail.
+//! Each broken product is detected through the promise that it breaks. This shows that every check can fail.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

@@ -1,5 +1,5 @@
-//! Source files must not depend on each other in a cycle, so that each one can be read with only the files
-//! that it needs, and tested without the rest.
+//! Source files must not depend on each other in a cycle, so that each file can be read together with only the
+//! files that it needs, and tested without the rest.
 //!
 //! File A depends on file B if A's code, apart from tests, mentions an item that is defined in B.
 //! Declaring a module or re-exporting its items is not a dependency, but calling them is.
@@ -99,7 +99,7 @@ fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
     all
 }
 
-/// Returns the files of the shortest cycle in a knot, beginning with the first by name.
+/// Returns the files of the shortest cycle in a knot, beginning with the file whose name sorts first.
 fn shortest_circle(needs: &Needs, knot: &Knot) -> Vec<String> {
     knot.iter().filter_map(|file| circle_from(needs, file)).min_by_key(Vec::len).unwrap_or_default()
 }

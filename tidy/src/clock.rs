@@ -15,7 +15,7 @@ const ALLOWED: &[&str] = &[
     "crates/store/src/sqlite.rs",
     // This file waits for another program, with a timeout.
     "crates/signatures/src/second_opinion.rs",
-    // These files wait for other programs and for the next attempt; they are not involved in measurements.
+    // These files wait for other programs or before another attempt; they are not involved in measurements.
     "crates/forward/src/service.rs",
     "crates/notify/src/service.rs",
     "crates/notify/src/service/worker.rs",
@@ -43,7 +43,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         for needle in NEEDLES {
             for place in source.code_places(needle).into_iter().filter(|&place| !source.in_test(place)) {
                 let text =
-                    format!("`{needle}`: use the target's clock, through the crate `device` or a `Segment`");
+                    format!("`{needle}`: use the target's clock, through the `device` crate or a `Segment`");
                 complaints.push(Complaint::line(path, source.line_of(place), text));
             }
         }

@@ -16,7 +16,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         let allowed = listed.max(MOST_LINES);
         let manifest = format!("{folder}/Cargo.toml");
         let text = format!(
-            "has {lines} lines of source without tests; {allowed} are allowed: split the crate, or remove \
+            "has {lines} lines of source (without tests); {allowed} are allowed: split the crate, or remove \
               code that is not needed"
         );
         vec![Complaint::file(&manifest, text)]

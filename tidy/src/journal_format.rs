@@ -57,7 +57,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     if found == hash(tree) {
         return Vec::new();
     }
-    let text = "the code of the format changed; document the change here (and increase the version if old \
+    let text = "the code that defines the format changed; document the change here (and increase the version if old \
       readers would misread the new format), then run `cargo xtask tidy --bless`";
     vec![Complaint::file(DOCUMENT, text)]
 }

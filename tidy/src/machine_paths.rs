@@ -1,4 +1,4 @@
-//! The repository must not contain paths of the machine that it was written on.
+//! The repository must not contain paths from the machine on which it was written.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -8,7 +8,7 @@ use super::tree::Tree;
 /// The list in the repository.
 pub const PATH: &str = "xtask/ratchet.toml";
 
-const HEAD: &str = "# Counts that broke a rule when it was introduced, by rule. They may shrink, but never grow.\n# \
+const HEAD: &str = "# Counts that violated a rule when the rule was introduced, by rule. They may shrink, but never grow.\n# \
                     `cargo xtask tidy --bless` accepts smaller counts.\n";
 const BLESS: &str = "accept it with `cargo xtask tidy --bless`";
 

@@ -48,7 +48,7 @@ impl Source {
         self.raw.lines().count()
     }
 
-    /// Returns the number of lines outside of code that is compiled only for tests.
+    /// Returns the number of lines outside code that is compiled only for tests.
     pub fn lines_outside_tests(&self) -> usize {
         let lines = |range: &Range<usize>| self.raw[range.clone()].lines().count();
         self.lines() - self.tests.iter().map(lines).sum::<usize>()
@@ -75,7 +75,7 @@ impl Source {
         places(&self.comments, needle)
     }
 
-    /// Returns the position and content of every string literal outside of tests; escaped line breaks are joined.
+    /// Returns the position and content of every string literal outside tests; escaped line breaks are joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// Returns the file without comments, tests, white space and trailing commas. The result changes only if
-    /// the meaning of the code does.
+    /// the meaning of the code changes.
     pub fn essence(&self) -> String {
         let mut essence = String::new();
         for (place, c) in self.raw.char_indices() {

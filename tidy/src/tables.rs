@@ -1,4 +1,4 @@
-//! Every table must list every file of its directory.
+//! Every table must list every file in its directory.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

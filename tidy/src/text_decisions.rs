@@ -1,4 +1,4 @@
-//! Decisions must depend on types, never on the wording of a message: rewording a message must not change what
+//! Decisions must depend on types, never on the wording of a message. Rewording a message must not change what
 //! the program does.
 
 use super::check::{Check, Complaint};
@@ -67,7 +67,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     lines.collect()
 }
 
-/// Returns the positions of decisions that depend on wording, outside of tests.
+/// Returns the positions of decisions outside tests that depend on wording.
 fn places(source: &Source) -> Vec<usize> {
     let code = Dense::of(source.code());
     let mut all: Vec<usize> = MESSAGES.iter().flat_map(|message| compared(&code, message)).collect();

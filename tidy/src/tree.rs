@@ -9,7 +9,7 @@ use crate::source::Source;
 
 /// Directories that contain build products or third-party files.
 const SKIPPED: &[&str] = &["target", "node_modules"];
-/// Hidden directories of the project.
+/// Hidden directories that belong to the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".github"];
 /// Extensions of text files.
 const TEXT: &[&str] = &["css", "csv", "html", "js", "json", "md", "rs", "sh", "svg", "toml", "txt", "yml"];

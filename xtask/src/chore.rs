@@ -47,7 +47,7 @@ pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs the program of another package in the workspace.
+/// Runs the program in another package of the workspace.
 pub fn run_package<'a>(
     root: &Path,
     package: &str,
@@ -59,7 +59,7 @@ pub fn run_package<'a>(
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
-/// Runs the program of another package in the workspace as an optimised build, in the current directory.
+/// Runs an optimised build of the program in another package of the workspace, in the current directory.
 pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     let words = ["build", "--release", "--package", package];
     let status = Command::new(program(root, &words, package)?).args(arguments).status();
@@ -71,7 +71,7 @@ pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow
 /// With fewer packages, cargo would select other features and build most crates again.
 pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];
 
-/// Builds something with cargo and returns the path of a program that is part of it.
+/// Runs a cargo build with these arguments and returns the path of one of the programs that it builds.
 pub fn program(root: &Path, arguments: &[&str], name: &str) -> anyhow::Result<PathBuf> {
     executable(&build_messages(root, arguments)?, name)
         .with_context(|| format!("cargo did not report a program {name}"))
@@ -88,7 +88,7 @@ fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
 }
 
-/// Builds something with cargo and returns its messages, one JSON document per line.
+/// Runs a cargo build with these arguments and returns its messages, one JSON document per line.
 pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = cargo();
     command.args(arguments).args(["--quiet", "--locked", "--message-format=json-render-diagnostics"]);

@@ -57,7 +57,7 @@ const STEPS: &[Step] = &[
     Step { name: "readme", how: How::Part(&[], crate::readme::ci), environment: &[] },
 ];
 
-/// Run everything a change must pass, cheapest first
+/// Run all checks that a change must pass, cheapest first
 #[derive(clap::Args)]
 pub struct Ci {}
 
@@ -102,7 +102,7 @@ fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::R
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));
     match missing {
         Some(skip) => {
-            bail!("{} was skipped, although {REQUIRED} names the missing program: {}", skip.test, skip.reason)
+            bail!("{} was skipped, although {REQUIRED} lists the missing program: {}", skip.test, skip.reason)
         }
         None => Ok(()),
     }

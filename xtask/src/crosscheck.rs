@@ -8,7 +8,7 @@ use crate::chore::{Chore, run_optimised};
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Crosscheck {
-    /// Options of the program `crosscheck`, which does the work
+    /// Options of the `crosscheck` program, which does the work
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     options: Vec<String>,
 }

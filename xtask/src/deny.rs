@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// One of the platforms in `deny.toml`; the checks here yield the same result for the others.
+/// One of the platforms in `deny.toml`; the checks in this module yield the same result for the others.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const MISSING: &str =
     "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
@@ -45,8 +45,8 @@ impl Chore for Deny {
     }
 }
 
-/// Runs the checks that are part of `cargo xtask ci`: those that do not use the network, so that their duration
-/// does not vary.
+/// Runs the checks that are part of `cargo xtask ci`. They do not use the network, so that their duration does
+/// not vary.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     let left_out = checked(root, Advisories::No)?;
     // This is expected in ci: only `cargo xtask deny` checks advisories.
@@ -72,7 +72,7 @@ fn checked(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'stati
     Ok(None)
 }
 
-/// Checks licences and sources of all packages in a Linux build, and returns the number of packages.
+/// Checks the licences and sources of all packages in a Linux build, and returns the number of packages.
 fn check_packages(root: &Path) -> anyhow::Result<usize> {
     let rules: toml::Table = std::fs::read_to_string(root.join(RULES)).context(RULES)?.parse()?;
     let allowed = rules.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
@@ -92,7 +92,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
     Ok(packages.len())
 }
 
-/// Returns the violation by a package, if any.
+/// Returns a description of the rule that a package violates, if any.
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let Some(licence) = package["license"].as_str() else {

@@ -11,7 +11,7 @@ use crate::chore::{Chore, run_package};
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Dist {
-    /// Options of the program `dist`, which does the work
+    /// Options of the `dist` program, which does the work
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     options: Vec<String>,
 }

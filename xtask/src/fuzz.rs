@@ -1,5 +1,5 @@
 //! Checks that the fuzz targets compile with the stable compiler. They are outside the workspace, so no other step
-//! would notice that a parser has changed.
+//! would detect that they no longer match a parser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ impl Chore for Fuzz {
     }
 }
 
-/// Checks the fuzz targets, or returns the reason why that is not possible here.
+/// Checks the fuzz targets, or returns the reason why they cannot be checked on this host.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     if !has_compiler(&compiler()) {
         return Ok(Some(NO_COMPILER.into()));
@@ -33,7 +33,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     if !cargo(root, &["fetch", "--locked"])? {
         return Ok(Some(NOT_FETCHED.into()));
     }
-    // In the workspace's folder, dependencies that both have in common are compiled only once.
+    // Because the target folder is shared with the workspace, common dependencies are compiled only once.
     ensure!(
         cargo(root, &["check", "--locked", "--bins", "--target-dir", "target"])?,
         "a fuzz target does not compile"

@@ -2,9 +2,9 @@
 //! commands that archive and unarchive a run.
 //!
 //! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
-//! the resumed run has completed, `verify` must pass, the results must equal the results of an undisturbed
-//! run or state the gap, and no setting may remain changed. Trials are distributed evenly over the system
-//! calls of a run.
+//! the resumed run has completed, `verify` must pass, the results must equal the results of an undisturbed run or
+//! state the gap, and no setting may remain changed. Trials are distributed evenly over the system calls that a run
+//! makes.
 
 mod archiving;
 mod judge;
@@ -22,17 +22,17 @@ pub use power::Inside as PowerInside;
 use stage::{Device, Kind};
 use trial::Trials;
 
-/// Filter that selects power cuts, which need the virtual machine.
+/// Filter that selects power cuts, which require the virtual machine.
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
 const TIMES_POWER: u64 = 50;
 /// Number of trials in `ci`, enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
-/// Kill real runs at chosen system calls, then resume them; or cut the power to the disk of the library
+/// Kill real runs at chosen system calls, then resume them; or cut the power to the library's disk
 ///
-/// With the filter `power`, the power is cut in the VM of vm-test, for each combination of two file systems
-/// and two targets.
+/// With the `power` filter, the power is cut in the VM of vm-test, for each combination of two file systems and
+/// two targets.
 #[derive(Default, clap::Args)]
 pub struct Kills {
     /// Kills per target [default: 1000, or 50 power cuts]

@@ -36,7 +36,7 @@ impl Server {
         };
         let text = |key: &str| document[key].as_str().map(ToOwned::to_owned).context("no address");
         let (address, link) = (text("address")?, text("link")?);
-        let path = link.split_once(&address).context("the link names another address")?.1;
+        let path = link.split_once(&address).context("the link contains another address")?.1;
         let mut server = Self { child, address, cookie: String::new() };
         let (head, _) = server.answer(path)?;
         let cookie = head.lines().find_map(|line| {

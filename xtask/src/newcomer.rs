@@ -1,4 +1,4 @@
-//! Checks the claims of CONTRIBUTING.md that a PTS test is one file and one line, and that a run setting is one
+//! Checks the claims in CONTRIBUTING.md that a PTS test is one file and one line, and that a run setting is one
 //! table entry. Extracts the examples from the page, adds them to a copy of the crates, and checks that
 //! everything derived from the tables includes them.
 
@@ -66,10 +66,10 @@ fn follow(root: &Path) -> anyhow::Result<()> {
 /// A copy of the workspace with the examples.
 struct ModifiedCopy {
     folder: PathBuf,
-    /// Directory for its programs, so that they do not replace those of the workspace.
+    /// Directory for its programs, so that they do not replace the workspace's programs.
     target: PathBuf,
-    /// Directory for everything else that cargo builds. It is that of the workspace, whose tests have already built
-    /// the dependencies.
+    /// Directory for everything else that cargo builds. The workspace's own directory is used, because its tests
+    /// have already built the dependencies.
     build: PathBuf,
 }
 
@@ -90,7 +90,7 @@ impl ModifiedCopy {
             (self.folder.join(SETTING), settings),
         ]);
         let manifest: toml::Table = text("Cargo.toml")?.parse()?;
-        // Tests of `plans` read documents.
+        // Tests in `plans` read documents.
         for folder in members(&manifest).context("Cargo.toml lists no members")?.chain(["docs"]) {
             copy_folder(&root.join(folder), &self.folder.join(folder), &changed)?;
         }
@@ -132,7 +132,7 @@ impl ModifiedCopy {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Checks that the option appears in the help and in shell completion, and rejects values outside of its limits.
+    /// Checks that the option appears in the help and in shell completion, and rejects values outside its limits.
     fn check_options(&self) -> anyhow::Result<()> {
         for command in ["run", "plan"] {
             let help = self.text(&[command, "--help"])?;
@@ -210,8 +210,8 @@ fn members(manifest: &toml::Table) -> Option<impl Iterator<Item = &str>> {
     Some(members.filter_map(toml::Value::as_str).map(|member| member.trim_end_matches("/*")))
 }
 
-/// Returns the manifest without optimisation of the workspace's own crates, which are built only for a few small
-/// tests. The dependencies keep their profile and are not built again.
+/// Returns the manifest with optimisation disabled for the workspace's own crates, which are built only for a
+/// few small tests. The dependencies keep their profile, so they are not built again.
 fn without_optimisation(mut manifest: toml::Table) -> toml::Table {
     let packages = manifest
         .get_mut("profile")

@@ -108,7 +108,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     Ok(format!("$ plateau demo\n{}", lines.join("\n").trim_end()))
 }
 
-/// Returns a page that looks like a terminal with this output.
+/// Returns a page that looks like a terminal showing this output.
 fn terminal(shown: &str) -> String {
     let escaped = shown.replace('&', "&amp;").replace('<', "&lt;");
     let (prompt, rest) = escaped.split_once('\n').unwrap_or((&escaped, ""));

@@ -17,7 +17,7 @@ use crate::chore::Chore;
 
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
-/// Time limit of a command: long enough for the release build, which the first command starts.
+/// Time limit for a command: long enough for the release build, which the first command starts.
 const LONGEST_SECONDS: &str = "1800";
 /// Words that may follow the six random letters in a run id.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
@@ -96,7 +96,7 @@ fn pages(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(all)
 }
 
-/// Returns the commands of a page.
+/// Returns the commands on a page.
 fn commands(page: &str) -> Vec<Typed> {
     let mut all: Vec<Typed> = Vec::new();
     let mut fence: Option<(usize, bool)> = None;

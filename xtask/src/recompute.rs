@@ -17,7 +17,7 @@ use crate::chore::Chore;
 use crate::test::SKIPS;
 
 const PYTHON: &str = "python3";
-/// Maximum number of runs, and of recomputations, in progress at the same time.
+/// Maximum number of runs, and also of recomputations, in progress at the same time.
 const LANES: usize = 2;
 
 /// Recompute runs from their journals in Python, and compare the results with Plateau's reports
@@ -29,7 +29,7 @@ pub struct Recompute {
     /// A plateau binary to use instead of building one
     #[arg(long, value_name = "PROGRAM")]
     binary: Option<PathBuf>,
-    /// Use the binary of the tests, as `cargo xtask ci` does
+    /// Use the binary built for the tests, as `cargo xtask ci` does
     #[arg(long)]
     ci: bool,
     /// Directory of a run
@@ -47,7 +47,8 @@ impl Chore for Recompute {
     }
 }
 
-/// Recomputes small simulated runs for `cargo xtask ci`; returns the reason if Python is missing.
+/// Recomputes small simulated runs for `cargo xtask ci`; if Python is missing, returns the reason why nothing
+/// was recomputed.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     let skipped = perform(root, &Recompute { ci: true, ..Recompute::default() })?;
     if let Some(reason) = &skipped {

@@ -1,9 +1,9 @@
 //! `cargo xtask stacks`: builds many random stacks of devices, files, mounts and locks
 //! (`crates/device/tests/stacks.rs`).
 //!
-//! On the host, it needs root and loop devices; `--in-vm` boots the virtual machine of `vm-test`, whose kernel
-//! also has device mapper and md. Layers and outcomes are counted; in the machine, a run of at least
-//! [`SENSIBLE`] stacks fails if any required kind of layer was never built.
+//! On the host, this command needs root and loop devices; `--in-vm` boots the virtual machine of `vm-test`,
+//! whose kernel also has device mapper and md. Layers and outcomes are counted; in the machine, a run of at
+//! least [`SENSIBLE`] stacks fails if any required kind of layer was never built.
 
 mod counts;
 mod drawn;
@@ -31,7 +31,7 @@ pub struct Stacks {
     /// Build the stacks in the virtual machine of vm-test, which also has device mapper and md
     #[arg(long)]
     in_vm: bool,
-    /// Boot the kernel of this Debian package (a file linux-image-VERSION-amd64)
+    /// Boot the kernel in this Debian package (the .deb file of linux-image-VERSION-amd64)
     #[arg(long, value_name = "PACKAGE", requires = "in_vm")]
     kernel: Vec<PathBuf>,
 }
@@ -90,7 +90,7 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
         .with_context(|| program.display().to_string())
 }
 
-/// Builds the test; with optimisation if it runs in the virtual machine, whose emulated CPU is slow.
+/// Builds the test, optimised if it runs in the virtual machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     let mut arguments = vec!["test", "--package", "device", "--test", "stacks", "--no-run"];
     arguments.extend(is_optimised.then_some("--release"));

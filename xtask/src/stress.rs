@@ -65,7 +65,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Prefix of the line that a skipped test prints.
 const SKIP: &str = "skipped: ";
 
-/// Run the tests that use devices, signals or time repeatedly, each alongside a copy of itself
+/// Repeatedly run the tests that use devices, signals or time, each alongside a copy of itself
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Stress {
     /// Run only test binaries whose name contains one of these

@@ -16,7 +16,7 @@ const CI: &[&str] = &["--minutes", "0.5"];
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Swarm {
-    /// Options of the program `swarm`, which does the work
+    /// Options of the `swarm` program, which does the work
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     options: Vec<String>,
 }

@@ -1,9 +1,9 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
 //! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a browser.
-//! Running two at a time takes little more than half the time. A third binary runs alongside them if it does hardly
-//! anything but wait ([`WAITING`]). No test may depend on having the machine to itself, which `cargo xtask stress`
-//! checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
+//! Running two at a time takes little more than half the time. A third binary runs alongside them if it spends most of
+//! its time waiting ([`WAITING`]). No test may depend on having the machine to itself; `cargo xtask stress` checks
+//! this. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
 //! binaries run even after a failure, so that the output lists all failures on a machine.
 
 use std::collections::VecDeque;
@@ -24,16 +24,16 @@ const LANES: usize = 3;
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
-/// Test binaries that mostly wait for another program or a timer. They run one at a time next to the others:
-/// their separate lane needs hardly any processor time, whereas in another lane, each of them would leave a
-/// core idle.
+/// Test binaries that mostly wait for another program or a timer. They run one at a time alongside the others.
+/// In their own lane, they need hardly any processor time; in another lane, each of them would leave a core
+/// idle.
 pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
-/// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
-/// no process can see) makes Plateau refuse the targets of every other test.
+/// Test binaries that run one at a time after all others have ended, because their set-up (such as a mount that
+/// no process can see) makes Plateau refuse the targets of all other tests.
 pub const ALONE: &[&str] = &["device/hidden_users", "device/shared_bytes"];
 
-/// File in which tests record skipped tests. The path is relative to the root; tests receive an absolute path,
+/// File in which tests record skipped tests. This path is relative to the root; tests receive an absolute path,
 /// because each package runs in its own directory.
 pub const SKIPS: &str = "target/skipped-tests";
 
@@ -103,7 +103,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
 /// A label and its command.
 type Job = (String, Command);
 
-/// Commands that are started in order, this many at a time.
+/// Commands that are started in order, and how many of them run at a time.
 type Queue = (Vec<Job>, usize);
 
 /// Runs the queues at the same time, and then the commands that run alone.

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestBinary {
     pub package: String,
-    /// File in the directory `tests`; empty for unit tests of the library or program.
+    /// File in the `tests` directory; empty for unit tests of the library or program.
     pub name: String,
     pub executable: PathBuf,
     /// Directory of the package, which is the working directory of its tests.

@@ -1,4 +1,4 @@
-//! Starts the checks of the package `tidy`.
+//! Starts the checks in the `tidy` package.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::chore::Chore;
 /// Check the rules about the contents of files
 #[derive(clap::Args)]
 pub struct Tidy {
-    /// Accept smaller counts, and a new journal format if its page was changed
+    /// Accept smaller counts and, if its page has been changed, a new journal format
     #[arg(long)]
     bless: bool,
 }

@@ -2,8 +2,8 @@
 //!
 //! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Everything
 //! that it needs comes from Debian packages (`kit`). The guest is a kernel and one shell script that executes
-//! commands from a serial line (`guest`), and every check is a function of this program (`checks`).
-//! `docs/measurements/vm-test.md` states what this proves and what it cannot prove.
+//! commands from a serial line (`guest`), and every check is a function in this program (`checks`).
+//! `docs/measurements/vm-test.md` explains what this proves and what it cannot prove.
 
 mod accelerator;
 mod check;
@@ -46,7 +46,7 @@ pub struct VmTest {
     /// A plateau binary to test instead of building one
     #[arg(long, value_name = "PROGRAM")]
     binary: Option<PathBuf>,
-    /// Boot the kernel of this Debian package (a file linux-image-VERSION-amd64)
+    /// Boot the kernel in this Debian package (the .deb file of linux-image-VERSION-amd64)
     #[arg(long, value_name = "PACKAGE")]
     kernel: Vec<PathBuf>,
     /// List the checks
@@ -123,7 +123,7 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(150 * 60);
 
 /// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. If a
-/// requirement is missing, this fails instead of skipping.
+/// requirement is missing, returns an error instead of skipping.
 pub fn with_programs(
     root: &Path,
     programs: &[(&Path, &str)],
@@ -149,7 +149,7 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Builds the program under test. The build is optimised, like the program that users run, and because an
+/// Builds the program under test. The build is optimised, because users run an optimised program and because an
 /// emulated CPU is slow. `ci` uses the test build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words = if of_the_tests { TESTS } else { &["build", "--release", "--package", "plateau"] };
@@ -233,7 +233,7 @@ mod tests {
         let first = alone_in(&folder).unwrap();
         assert!(alone_in(&folder).unwrap_err().to_string().contains("another vm-test"));
         drop(first);
-        // A program that another test starts holds the lock between its fork and its exec.
+        // A program that another test starts holds the lock from its fork to its exec.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while let Err(error) = alone_in(&folder) {
             assert!(std::time::Instant::now() < deadline, "{error:#}");

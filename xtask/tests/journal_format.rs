@@ -19,7 +19,8 @@ fn run_file() -> (RunFile, String) {
     (serde_json::from_str(&text).expect("run.json parses"), text)
 }
 
-/// Each name here needs an example. A new event causes a compile error until it is listed.
+/// Each name listed here must have an example in the document. A new event causes a compile error until it is
+/// listed.
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",

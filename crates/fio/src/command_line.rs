@@ -44,17 +44,17 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
         return Err(complaints.join("\n"));
     }
     if jobs.is_empty() {
-        // If there is no name, this is not a fio command line: offsets are independent, as in the PTS.
+        // Without a job name, this is not a fio command line, so offsets are independent, as in the PTS.
         defaults.norandommap = true;
         jobs.push(defaults);
     }
     Ok(jobs)
 }
 
-/// Returns the jobs with these names; all if there are no names.
+/// Returns the jobs with these names, or all jobs if `names` is empty.
 ///
 /// # Errors
-/// Returns an error with the first name that does not match any job.
+/// Returns an error that states the first name that does not match any job.
 pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
     if let Some(missing) = names.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
         return Err(format!("section {missing}: no job has this name"));

@@ -1,11 +1,11 @@
-//! A job file: sections of options. `[global]` sections set the defaults of the jobs after them.
+//! A job file: sections of options. `[global]` sections set the defaults for the jobs that follow.
 
 use super::variables::expanded;
 use super::{Job, set};
 
 /// A file with more jobs is assumed to be an error.
 const MOST_JOBS: usize = 256;
-/// Maximum depth of files that include each other.
+/// Maximum nesting depth of included files.
 const DEEPEST: usize = 8;
 /// Maximum number of errors: a file with more is probably not a job file.
 const MOST_COMPLAINTS: usize = 50;
@@ -31,8 +31,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// Parses a job file into jobs; `name` identifies the file in errors, `defaults` apply to options that the file
-/// does not set.
+/// Parses a job file into jobs; `name` identifies the file in errors, and `defaults` applies to options that
+/// the file does not set.
 ///
 /// # Errors
 /// Returns all problems, one per line, each with its file, line number and option.
@@ -125,7 +125,7 @@ impl Reader<'_> {
 
     fn include(&mut self, name: &str, included: &str, depth: usize) -> Result<(), String> {
         if depth == DEEPEST {
-            return Err(format!("include {included}: more than {DEEPEST} files include each other"));
+            return Err(format!("include {included}: includes are nested more than {DEEPEST} deep"));
         }
         let (found, text) = (self.surroundings.include)(name, included)
             .map_err(|problem| format!("include {included}: {problem}"))?;

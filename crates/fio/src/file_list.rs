@@ -6,7 +6,7 @@ pub struct Files {
     /// The values of `filename`.
     pub(crate) names: Vec<String>,
     pub(crate) folders: Vec<String>,
-    /// Number of files for each clone if there are no names.
+    /// Number of files per clone if no names are given.
     pub(crate) count: u16,
     /// Size of each file.
     pub(crate) size_bytes: Option<u64>,

@@ -3,7 +3,7 @@
 use super::Job;
 use super::values::Size;
 
-/// fio's names of files for jobs without `filename`.
+/// The file names that fio uses for jobs without `filename`.
 const FORMAT: &str = "$jobname.$jobnum.$filenum";
 /// Every file is open during the load.
 const MOST_FILES: u32 = 512;
@@ -18,7 +18,7 @@ impl Job {
     /// has its own files.
     ///
     /// # Errors
-    /// Returns an error if the size of files that are named after the job is unknown.
+    /// Returns an error if the job creates files that are named after it but specifies no size for them.
     pub fn expanded(self) -> Result<Vec<Self>, String> {
         if self.names_no_target() {
             return self.with_own_files();
@@ -89,7 +89,7 @@ impl Job {
         self.size = self.size.map(part);
         if let Some(file_bytes) = self.files.size_bytes {
             match self.size {
-                // As in fio, the whole file is accessed, and `size` is the amount.
+                // As in fio, the job may access the whole file, and `size` is the amount.
                 Some(Size::Bytes(bytes)) if bytes < file_bytes => {
                     self.io_size.get_or_insert(Size::Bytes(bytes));
                     self.size = Some(Size::Bytes(file_bytes));

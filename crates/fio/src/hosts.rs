@@ -1,8 +1,7 @@
 //! The results of one load that ran on several hosts at the same time, combined into one result.
 //!
-//! Histograms are added slot by slot, so every percentile equals that of all response times together. A result that is
-//! missing, incomplete or from another time is never left out: there is no combined result then, only the
-//! [`Problem`]s.
+//! Histograms are added slot by slot, so percentiles are the same as if one histogram had recorded all response times.
+//! If any result is missing, incomplete or from another time, there is no combined result, only the [`Problem`]s.
 
 mod combine;
 mod document;

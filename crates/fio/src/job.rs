@@ -16,7 +16,7 @@ pub const DEFAULT_MIX: u8 = 50;
 /// fio's default block size.
 pub const DEFAULT_BLOCK: u32 = 4096;
 
-/// A block size and its percentage of the I/Os.
+/// A block size and the percentage of the I/Os that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShare {
     pub block_bytes: u32,
@@ -101,7 +101,7 @@ pub struct Job {
     pub stonewall: bool,
     /// The job that must have ended before this one starts.
     pub wait_for: Option<String>,
-    /// Whether this is another target of the preceding job: both start together and share a result.
+    /// Whether this is another target of the preceding job: both jobs start together and share a result.
     pub continues: bool,
     /// Options that were set but have no effect.
     pub(crate) ignored: Vec<&'static str>,
@@ -189,7 +189,7 @@ impl Job {
         self.read_percent() < 100
     }
 
-    /// Returns whether a new target needs contents before the job.
+    /// Returns whether a new target must be filled with data before the job.
     pub fn needs_contents(&self) -> bool {
         self.read_percent() > 0 || self.trims || self.overwrite
     }
@@ -242,8 +242,8 @@ impl Job {
         &self.given
     }
 
-    /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise. Jobs
-    /// with several sizes or zones draw them independently.
+    /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise.
+    /// Jobs with several sizes or zones draw offsets independently.
     pub(crate) fn offsets(&self) -> Offsets {
         let one_size = match self.read_percent() {
             100 => self.blocks[0].len() == 1,
@@ -264,7 +264,7 @@ impl Job {
         }
     }
 
-    /// Returns the end of the range that the job may access on a target of this size; `None` if that is the whole
+    /// Returns the end of the range that the job may access on a target of this size; `None` for the whole
     /// target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);

@@ -1,4 +1,4 @@
-//! Writes new files that jobs read completely before the first job, so that reads reach the device.
+//! Before the first job, completely writes new files that jobs read, so that reads reach the device.
 
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use stdx::units::MIB;

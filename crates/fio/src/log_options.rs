@@ -1,6 +1,7 @@
 //! The options of a job that request logs.
 
-/// The logs that a job requests. Each has the beginning of a file name, or nothing for the name of the job.
+/// The logs that a job requests. Each value is the beginning of a file name; if it is empty, the name of the
+/// job is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Logs {
     pub(crate) bandwidth: Option<String>,

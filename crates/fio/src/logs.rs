@@ -127,7 +127,7 @@ mod tests {
     use crate::{Surroundings, parse};
     use record::{Direction, Series};
 
-    /// Three seconds, of which the last one is half as long.
+    /// Three intervals, the last of which is only half a second long.
     fn segment(options: &str) -> Segment {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
         let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options");

@@ -181,7 +181,7 @@ impl Job {
     fn bytes_of(&self, ios: u64) -> Result<u64, String> {
         let kinds = self.kinds()?;
         if kinds.iter().any(|kind| kind.block_bytes != kinds[0].block_bytes) {
-            return Err("number_ios needs one block size; set io_size instead".into());
+            return Err("number_ios requires a single block size; set io_size instead".into());
         }
         ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
     }
@@ -205,14 +205,14 @@ impl Job {
             *rate =
                 u32::try_from(ios).ok().filter(|ios| (1..=100_000_000).contains(ios)).ok_or_else(|| {
                     format!(
-                        "rate: {bytes} B per second are not 1 to 100,000,000 I/Os per second of this size"
+                        "rate: {bytes} B per second must amount to 1 to 100,000,000 I/Os of this size per second"
                     )
                 })?;
             // A schedule has a whole number of I/Os per second: rounding 1.5 would change the load by a third.
             let wanted = u128::from(bytes) * u128::from(ALL);
             if (ios * u128::from(size)).abs_diff(wanted) * 100 > wanted {
                 return Err(format!(
-                    "rate: {bytes} B per second are not a whole number of I/Os per second of this size; use a multiple of the \
+                    "rate: {bytes} B per second is not a whole number of I/Os of this size per second; use a multiple of the \
                      size, or smaller I/Os"
                 ));
             }

@@ -191,7 +191,7 @@ fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
     Ok(rows.map(|(block_bytes, share_percent)| BlockShare { block_bytes, share_percent }).collect())
 }
 
-/// The largest number of sizes, because shares are integer percentages.
+/// Maximum number of sizes, because shares are integer percentages.
 const MOST_SIZES: u32 = 100;
 
 pub fn block_range(job: &mut Job, text: &str) -> Result<(), String> {
@@ -215,7 +215,7 @@ fn equal_shares(range: &str) -> Result<Vec<BlockShare>, String> {
     let count = most / least;
     if count == 0 || count > MOST_SIZES {
         return Err(format!(
-            "a range has 1 to {MOST_SIZES} sizes in steps of the smallest, and this one has {count}"
+            "a range has 1 to {MOST_SIZES} sizes in steps of the smallest, but this one has {count}"
         ));
     }
     let cut = |i: u32| (100 * i).div_euclid(count);

@@ -11,7 +11,7 @@ use stdx::units::SECOND_NS;
 
 use super::values::bytes;
 
-/// Most values in a window.
+/// Maximum number of values in a window.
 const MOST_VALUES: u64 = 100_000;
 
 /// What has to be steady.
@@ -32,7 +32,7 @@ enum Change {
     Slope,
 }
 
-/// The largest change of a steady job.
+/// The largest change at which a job counts as steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
     /// In thousandths of a percent of the mean.
@@ -172,7 +172,7 @@ impl Value {
     }
 }
 
-/// Searches for the steady state of a job in the progress of its streams.
+/// Determines from the progress of a job's streams whether the job is steady.
 #[derive(Debug)]
 pub struct Search {
     state: SteadyState,
@@ -182,7 +182,7 @@ pub struct Search {
     finished: Vec<VecDeque<Sample>>,
     window: VecDeque<Value>,
     elapsed_ns: u64,
-    /// The latest change, in percent of the mean or as a number.
+    /// The latest change, as a percentage of the mean or as a number.
     change: Option<f64>,
     attained: bool,
 }
@@ -213,7 +213,7 @@ impl Search {
         }
         let open = &mut self.open[stream];
         open.add(tick);
-        // A tick may be early by the jitter of the one before.
+        // A tick may be early by the amount by which the previous tick was late.
         if open.time_ns + SECOND_NS / 2 >= self.state.interval_ns {
             self.finished[stream].push_back(std::mem::take(open));
         }
@@ -313,7 +313,7 @@ impl fmt::Display for SteadyResult {
     }
 }
 
-/// The JSON of a search, with fio's names.
+/// The result of a search as JSON, with fio's names.
 #[derive(Serialize)]
 pub struct SteadyDocument<'a> {
     ss: &'a str,

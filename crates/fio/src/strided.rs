@@ -1,11 +1,12 @@
-//! The range of sequential jobs that skip parts of it: `rw=read:8k` and `zonemode=strided`.
+//! The range of a sequential job that skips parts of it: `rw=read:8k` and `zonemode=strided`.
 
 use record::{Access, Range};
 
 use super::Job;
 
 impl Job {
-    /// Returns the range of a job that may access `size` bytes from `start`, and its amount out of `amount`.
+    /// Returns the range of a job that may access `size` bytes from `start`, and the part of `amount` that the
+    /// job transfers.
     pub(crate) fn strided_range(
         &self,
         (start, size): (u64, u64),
@@ -28,7 +29,7 @@ impl Job {
         let kinds = self.kinds()?;
         let block = u64::from(kinds[0].block_bytes);
         if kinds.iter().any(|kind| u64::from(kind.block_bytes) != block) {
-            return Err("skipping bytes after each I/O needs one block size".into());
+            return Err("skipping bytes after each I/O requires a single block size".into());
         }
         let bytes = self.strides.skip_bytes.unsigned_abs();
         let stride = match self.strides.skip_bytes < 0 {
@@ -60,7 +61,8 @@ impl Job {
     }
 }
 
-/// Returns the pieces of `length` bytes at this distance that fit into a contiguous range.
+/// Returns the pieces of `length` bytes that fit into a contiguous range, with their starts `stride` bytes
+/// apart.
 fn repeated(whole: Range, length: u64, stride: u64) -> Result<Range, String> {
     if stride == length || whole.segment_bytes < length {
         return Ok(whole);

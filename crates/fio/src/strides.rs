@@ -5,7 +5,7 @@
 pub struct Strides {
     /// Bytes from the end of an I/O to the start of the next; negative to descend.
     pub(crate) skip_bytes: i64,
-    /// Whether zones are requested, if specified. As in fio, the size of a zone implies them.
+    /// Whether zones are requested, if specified. As in fio, a zone size implies zones.
     pub(crate) zoned: Option<bool>,
     pub(crate) zone_bytes: u64,
     pub(crate) zone_range_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! The options of a job that pause it.
+//! The options that make a job pause.
 
 use record::ThinkTime;
 

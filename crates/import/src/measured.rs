@@ -1,4 +1,4 @@
-//! Validates what a file states about power and about the target's file system.
+//! Validates what a file says about power and about the target's file system.
 
 use record::{Driven, Efficiency, ExportedCell, ExportedFileSystem, ExportedMeter, FileShare, Uncertain};
 
@@ -12,7 +12,7 @@ fn uncertain(quantity: Uncertain, what: &str) -> Result<(), String> {
     quantity.uncertainty.map_or(Ok(()), |uncertainty| possible(uncertainty, "an uncertainty").map(drop))
 }
 
-/// Checks the meter of a run.
+/// Checks the power meter used in a run.
 pub(crate) fn meter(meter: &ExportedMeter) -> Result<(), String> {
     for value in [meter.resolution_watts, meter.tolerance_percent].into_iter().flatten() {
         possible(value, "a property of the power meter")?;
@@ -44,7 +44,7 @@ pub(crate) fn file_system(facts: &ExportedFileSystem) -> Result<(), String> {
     facts.share.as_ref().map_or(Ok(()), share)
 }
 
-/// Checks the facts about a workload; `None` if the file states none.
+/// Checks the facts about a workload; `None` if the file contains none.
 pub(crate) fn cell(cell: ExportedCell) -> Result<Option<Box<ExportedCell>>, String> {
     let driven = &cell.driven;
     let times = [driven.start_ns, driven.duration_ns, driven.gap_before_ns, driven.user_ns, driven.system_ns];

@@ -5,10 +5,10 @@ use serde::Deserialize;
 
 use crate::imported::Provenance;
 
-/// Limit on the total number of explanations of all marks.
+/// Limit on the total number of explanations for all marks.
 const MOST_DETAILS: usize = 10_000;
 
-/// The object `plateau` in other tools' formats.
+/// The `plateau` object in other tools' formats.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Stated {
     run: Option<String>,

@@ -18,7 +18,7 @@ pub enum ImportError {
         /// The requested format.
         name: String,
     },
-    /// The file is larger than any file of its format.
+    /// The file is larger than any file in its format.
     #[error("the file has {bytes} bytes; a {format} file has at most {limit}")]
     TooLarge {
         /// Size of the file.

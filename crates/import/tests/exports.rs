@@ -55,7 +55,7 @@ fn imported(bytes: &[u8]) -> Reported {
 }
 
 impl Reported {
-    /// The files of a format by name.
+    /// The files in a format, by name.
     fn files(&self, format: &str) -> BTreeMap<String, Vec<u8>> {
         let source = Source { document: &self.document, entries: &self.entries };
         match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
@@ -81,7 +81,8 @@ impl Reported {
     }
 }
 
-/// Values that an import drops, because they are about the other run, its journal or a verdict: docs/guide/import.md.
+/// Values that an import drops, because they are about the exported run, its journal or a verdict (see
+/// docs/guide/import.md).
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
     "/plateau_version",
@@ -99,7 +100,7 @@ const NOT_TAKEN_OVER: [&str; 14] = [
     "/tests/*/requirement",
 ];
 
-/// Collects the places at which two documents differ, with `*` for the index of a test.
+/// Collects the places where two documents differ, with `*` for the index of a test.
 fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -120,8 +121,8 @@ fn differences(at: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Charts and tables of several pages may alternate, but an imported page has its charts first. The record of a workload
-/// is its place in a journal.
+/// Charts and tables of several pages may alternate, but an imported page has its charts first. The `record` of a
+/// workload is its position in the journal, which differs.
 fn comparable(mut document: Value) -> Value {
     for test in document["tests"].as_array_mut().expect("tests") {
         for list in ["tables", "charts"] {
@@ -186,7 +187,7 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { id: "early", early: true, ..Scenario::default() },
     ]);
     for (at, profile) in pts::PROFILES.iter().enumerate() {
-        // The tests of a family differ by block size only.
+        // The tests in a family differ only in block size.
         let of_family =
             |family: &str| pts::TESTS.iter().find(|test| test.family == family).map(|test| test.name);
         let tests: Vec<&'static str> =
@@ -228,7 +229,7 @@ fn a_json_document_keeps_every_value_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Rows of a table without the columns about the run, by column.
+/// A table's rows, by column, without the columns about the run.
 fn rows(table: &[u8], without: &[&str]) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(table);
     let head = reader.headers().expect("a heading").clone();
@@ -268,7 +269,7 @@ fn a_table_keeps_every_column_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The samples of a metrics file without the labels about the run.
+/// The samples in a metrics file, without the labels about the run.
 fn samples(text: &str) -> Vec<(String, f64)> {
     let sample = |line: &str| {
         let (name, value) = line.rsplit_once(' ').expect("a value");
@@ -305,8 +306,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// The jobs of fio JSON and the rounds of TKperf XML lack some facts about a cell. The facts that they do contain stay
-/// the same, and so do the marks of the run.
+/// Jobs in fio JSON and rounds in TKperf XML lack some facts about a cell. The facts that they do contain stay the
+/// same, as do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {
@@ -362,7 +363,7 @@ fn files_of_other_tools_keep_their_cells_through_an_import() {
     }
 }
 
-/// Results of other tools have no power and no host limits, and an export must not fill them in.
+/// Results from other tools contain neither power nor host limits, and an export must not fill them in.
 #[test]
 fn results_of_other_tools_keep_every_value_through_a_json_document() {
     let mut files = vec![(
@@ -417,8 +418,8 @@ fn results_of_other_tools_keep_every_value_through_a_json_document() {
     }
 }
 
-/// What a publication says about preconditioning, active range and dates is in the document, and on the pages of a run
-/// that was imported from it.
+/// What a publication says about preconditioning, active range and dates is in the document, and on the pages of the
+/// run imported from it.
 #[test]
 fn what_a_publication_says_about_a_test_survives_a_json_document() {
     let file = include_str!("../examples-data/mlc-a.toml");
@@ -441,13 +442,13 @@ fn what_a_publication_says_about_a_test_survives_a_json_document() {
     {
         assert!(page.contains(text.expect("text")), "{text:?}");
     }
-    // A file that does not state them is not completed.
+    // If a file does not contain them, they are not filled in.
     let bare = imported(include_bytes!("data/tkperf-2.2-loop.xml")).json();
     assert_eq!(bare["tests"][0]["active_range"], Value::Null);
     assert_eq!(bare["tests"][0]["date"], Value::Null);
 }
 
-/// The values of a workload are compared as figures of its run: keys and means are equal.
+/// Comparisons use the values of a workload as figures of its run: keys and means survive an import.
 #[test]
 fn comparisons_use_the_same_figures_of_an_imported_run() {
     let mut problems = Vec::new();
@@ -495,7 +496,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
     assert!(again.iter().any(|figure| figure.key == "iops.rnd4k.w.per-watt" && figure.uncertainty.is_some()));
 }
 
-/// The numbers on a sheet of a spreadsheet.
+/// The numbers on one sheet of a spreadsheet.
 fn numbers(book: &[u8], sheet: &str) -> Vec<f64> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).expect("an archive");
     let mut part = |name: &str| {
@@ -546,7 +547,7 @@ fn pages_and_spreadsheets_of_an_imported_run_have_power_and_the_share_of_the_fil
     for name in ["Power", "File system"] {
         let [first, second] = [&own, &again].map(|run| numbers(&run.bytes("xlsx"), name));
         assert!(first.len() > 10, "{name}: {first:?}");
-        // Cells of an imported run have the record of their test.
+        // In an imported run, cells refer to the record of their test.
         assert!(first.iter().all(|number| number.fract() == 0.0 || second.contains(number)), "{name}");
         assert_eq!(first.len(), second.len(), "{name}");
     }

@@ -80,7 +80,7 @@ fn amounts_are_kept_for_each_direction() {
     let writes = old.write.expect("amounts of the writes");
     assert_eq!((writes.ios, writes.bytes), (78, 1_024_000));
     assert_eq!(old.read, None, "the file has no reads");
-    // 79 I/Os of 512 bytes are 39.5 KiB, of which the file states 39.
+    // 79 I/Os of 512 bytes are 39.5 KiB, of which the file reports 39.
     let odd = OLD.replace("128k", "512").replace("\"io_bytes\": 1000", "\"io_bytes\": 39");
     let writes = reading(&odd.replace("\"total_ios\": 78", "\"total_ios\": 79")).write.expect("amounts");
     assert_eq!(writes.bytes, 79 * 512);

@@ -78,7 +78,7 @@ const SN720: Report = Report {
     lat_window: (1, [55.05859, 51.016463, 46.472058, 47.450451, 54.728707]),
 };
 
-/// Returns five integers whose mean is as close to this value as possible.
+/// Returns five integers whose mean is as close as possible to `mean`.
 fn spread(mean: f64) -> [f64; 5] {
     let sum = (mean * 5.0).round();
     let each = (sum / 5.0).floor();
@@ -105,7 +105,7 @@ fn steady(window: &(u32, [f64; 5]), floored: bool) -> String {
         + &leaf("rndnr", &json!(first + 4))
 }
 
-/// Yields the positions in the window, preceded by `None` for each earlier round. Earlier rounds get very
+/// Yields the positions in the window, preceded by `None` for each earlier round. Earlier rounds have very
 /// different values, so that a misplaced window is detected.
 fn positions(window: &(u32, [f64; 5])) -> impl Iterator<Item = Option<usize>> {
     (0..window.0).map(|_| None).chain((0..5).map(Some))

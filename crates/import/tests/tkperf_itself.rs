@@ -1,5 +1,6 @@
 //! A file written by TKperf 2.2, compared with the tables of TKperf's own report. The target was a loop device in
-//! memory, with one second per cell and at most six rounds; command line and kernel in the file are shortened.
+//! memory, with one second per cell and at most six rounds; in the file, the command line and kernel are
+//! shortened.
 
 mod common;
 

@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 2_000;
 /// Maximum length of a test name, which must fit into the sheet name of a spreadsheet.
 const MOST_LETTERS: usize = 31;
 
-/// A custom test: its name, its position in the file, and the test itself if it is valid.
+/// A custom test: its name, its position in the file, and, if it is valid, the test itself.
 pub type Found = (String, Range<usize>, Option<CustomTest>);
 
 pub fn docs() -> Vec<KeyDoc> {
@@ -163,7 +163,7 @@ impl Draft {
         Ok(self.order.iter().copied().chain(rest).collect())
     }
 
-    /// Block sizes in the order of `bs`; if there are streams, the size of the largest I/O.
+    /// Block sizes in the order of `bs` or, if there are streams, the size of the largest I/O.
     fn block_sizes(&self) -> Result<Vec<u32>, Contradiction> {
         let Some(largest) = self.streams.iter().map(|stream| stream.block_bytes).max() else {
             return Ok(self.blocks.clone());

@@ -23,13 +23,13 @@ pub const TC: Limit<u16> =
 /// Outstanding I/Os per thread (QD).
 pub const QD: Limit<u16> =
     Limit { range: 1..=1024, why: "a thread needs at least one I/O, and each I/O needs a buffer" };
-/// Rounds of a test that ends at steady state.
+/// Rounds in a test that ends at steady state.
 pub const ROUNDS: Limit<u32> = Limit {
     range: WINDOW_ROUNDS as u32..=MAX_ROUNDS,
     why: "a measurement window has five rounds, and a test ends after 25; --keep-going continues until \
           steady state",
 };
-/// Rounds of a custom test without steady state.
+/// Rounds in a custom test that does not look for steady state.
 pub const FIXED_ROUNDS: Limit<u32> =
     Limit { range: 1..=100, why: "a test needs at least one round, and each round takes time" };
 /// Amount of preconditioning in user capacities.
@@ -50,9 +50,9 @@ pub const BURN_IN_USED: Limit<u8> =
 pub const BURN_IN_SPARE: Limit<u8> = Limit { range: 0..=100, why: "a percentage of the spare blocks" };
 /// Maximum temperature in a burn-in, in degrees Celsius.
 pub const BURN_IN_CELSIUS: Limit<u8> = Limit { range: 20..=150, why: "a temperature in degrees Celsius" };
-/// Seconds of a cell.
+/// Seconds per cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
-/// Seconds under load before the measurement of a cell starts.
+/// Seconds under load before measurement in a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "the load runs this long before the measurement of a cell begins" };
 /// Duration of the idle power measurement in seconds.
@@ -62,7 +62,7 @@ pub const IDLE_SECONDS: Limit<f64> =
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Percentage of reads.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
-/// Percentage of the I/Os that belong to one stream of a composite.
+/// Percentage of the I/Os that belong to one stream in a composite.
 pub const STREAM_SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the I/Os" };
 /// Percentage of the LBA space that preconditioning accesses.
 pub const PC_AR: Limit<u8> = SHARE;
@@ -73,8 +73,8 @@ impl<T: PartialOrd + Display + Copy> Limit<T> {
     /// Returns `value` if it is within the limit.
     ///
     /// # Errors
-    /// Returns an error with the reason, the valid range and the nearest valid value. The text follows the name
-    /// of the setting.
+    /// Returns an error with the reason, the valid range and the nearest valid value. The text is printed after
+    /// the name of the setting.
     pub fn check(&self, value: T) -> Result<T, String> {
         if self.range.contains(&value) {
             return Ok(value);

@@ -1,4 +1,4 @@
-//! Built-in plans: test suites of reviewers and other tools, and two of our own.
+//! Built-in plans: test suites used by reviewers and by other tools, and two of our own.
 
 use crate::document::Plan;
 
@@ -72,8 +72,8 @@ mod tests {
         }
     }
 
-    /// TKperf and ezFIO do not change the write cache, and neither do presets that examine a drive in its
-    /// current state; one review requires the cache to be off.
+    /// TKperf, ezFIO and presets that examine a drive in its current state do not change the write cache; one
+    /// review requires the cache to be off.
     #[test]
     fn only_the_preset_whose_source_sets_the_write_cache_sets_it() {
         for preset in PRESETS {

@@ -28,7 +28,7 @@ impl PlanError {
     }
 }
 
-/// A key of a table in a plan.
+/// A key in a table of a plan.
 pub struct Key<T> {
     pub name: &'static str,
     pub about: &'static str,

@@ -82,7 +82,7 @@ pub trait StateFolder: Debug + Send {
 /// The state of a file's lock.
 #[derive(Debug)]
 pub enum Standing {
-    /// The file was not locked. This process now holds the lock until the file is closed.
+    /// The file was not locked. This process now holds the lock and keeps it until the file is closed.
     Free(Box<dyn Stored>),
     /// The file is locked by another process.
     Held,
@@ -195,7 +195,7 @@ impl Host for KnownSettings {
     }
 }
 
-/// Suffix of a file that is being written; one left by a crash is meaningless.
+/// Suffix of a file that is being written; such a file left by a crash is meaningless.
 pub const UNFINISHED: &str = ".new";
 
 /// Returns the temporary name that a file has until all of its content is on disk.
@@ -204,7 +204,7 @@ pub fn unfinished(name: &str) -> String {
     format!("{name}{UNFINISHED}")
 }
 
-/// Replaces a file as a whole: after a crash or a power cut, `name` has either its old content or the new content.
+/// Replaces a file atomically: after a crash or a power cut, `name` has either its old content or the new content.
 /// Returns the new file, locked by this process, once it is on disk under its name.
 ///
 /// # Errors

@@ -265,8 +265,8 @@ mod tests {
         });
         for bins in [of_segments, inside] {
             let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
-            // 2047 degrees of freedom: standard deviation 64. The limits allow for five standard deviations in both
-            // directions.
+            // 2047 degrees of freedom: standard deviation 64. The limits allow for a deviation of five standard
+            // deviations in either direction.
             assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
         }
     }

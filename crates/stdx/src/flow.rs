@@ -5,8 +5,8 @@
 pub enum Flow {
     /// Continue.
     Continue,
-    /// Stop as soon as possible: a load still completes its outstanding I/Os, but operations that the drive
-    /// executes on its own are not waited for.
+    /// Stop as soon as possible: outstanding I/Os are still completed, but nothing waits for operations that
+    /// the drive executes on its own.
     Stop,
     /// End early, but normally: a load ends with the results so far. Other operations stop.
     Finish,

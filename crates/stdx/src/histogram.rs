@@ -203,8 +203,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the quantile at `share` (0 to 1) with the precision of a slot: the smallest recorded value
-    /// that is greater than or equal to this share of all values. `None` if empty.
+    /// Returns the quantile at `share` (0 to 1) with the precision of a slot: the smallest recorded value such
+    /// that at least this share of all values are less than or equal to it. `None` if empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.count == 0 {
@@ -229,8 +229,8 @@ impl Histogram {
         recorded.chain(self.filled.iter().flat_map(|filled| filled.iter()))
     }
 
-    /// Returns the number of slots that are allocated, or will be when the histogram is changed: the slots
-    /// from the smallest to the largest value.
+    /// Returns the number of slots that are allocated, or that will be allocated when the histogram is changed:
+    /// the slots from the smallest to the largest value.
     #[must_use]
     pub fn span(&self) -> usize {
         match &self.filled {

@@ -101,7 +101,7 @@ impl Packed {
         self.length == 0
     }
 
-    /// Returns the memory that the numbers take.
+    /// Returns the number of bytes that the numbers occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.words) + self.present.as_deref().map_or(0, size_of_val)
@@ -227,7 +227,7 @@ mod tests {
     fn zeros_take_a_bit_if_there_are_many() {
         let numbers: Vec<u64> = (0..256).map(|index| if index % 4 == 0 { index << 20 } else { 0 }).collect();
         let packed = Packed::from(&numbers[..]);
-        // 63 numbers of 28 bits, because the first number is 0 as well, and a bitmap of 256 bits.
+        // 63 numbers of 28 bits, because the first number is also 0, and a bitmap of 256 bits.
         assert_eq!(packed.words.len() + packed.present.as_ref().expect("many zeros").len(), 28 + 4);
         assert_eq!(packed.iter().collect::<Vec<_>>(), numbers);
         assert!((0..256).all(|index| packed.get(index) == Some(numbers[index])));

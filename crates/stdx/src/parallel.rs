@@ -25,7 +25,7 @@ pub fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + 
             .flatten();
         let first = first();
         let joined = other.and_then(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // If no other thread could be started, this thread calls it.
+        // If no other thread could be started, this thread calls the function.
         let second = joined.or_else(|| take().map(|second| second()));
         (first, second.expect("it is called on one of the threads"))
     })
@@ -48,9 +48,9 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
         taken.map(|(index, item)| (index, make(item))).collect::<Vec<_>>()
     };
     thread::scope(|scope| {
-        // This thread works, too.
+        // This thread also processes items.
         let others = threads.min(items.len()).saturating_sub(1);
-        // If the process may not start more threads, those that it has share the items.
+        // If the process may not start more threads, the threads that it has share the items.
         let others: Vec<_> =
             (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut all = work();

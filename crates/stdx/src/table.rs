@@ -14,7 +14,7 @@ pub fn table(rows: &[impl AsRef<[String]>]) -> String {
 }
 
 /// Same as [`table`], but with the columns in `right` aligned to the right. If the table is wider than `width`, the
-/// columns that do not fit continue on further, indented lines of the row. Cells are never broken across lines.
+/// columns that do not fit continue on further, indented lines. Cells are never broken across lines.
 #[must_use]
 pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<usize>) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
@@ -41,7 +41,7 @@ pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<
     out
 }
 
-/// Returns the columns of each line.
+/// Returns the columns on each line.
 fn lines_of(widths: &[usize], width: Option<usize>) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     lines.push(0..widths.len().min(1));

@@ -2,7 +2,7 @@
 //!
 //! Terminals interpret control characters, and bidirectional formatting characters change the displayed order
 //! of a line. Such characters may occur in the names of files and drives, in results from other tools, and in
-//! runs from elsewhere.
+//! runs from other hosts.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -60,7 +60,7 @@ pub fn in_lines(text: &str) -> Cow<'_, str> {
 /// Returns a JSON document with all unprintable characters in its strings escaped.
 #[must_use]
 pub fn in_json(document: &str) -> Cow<'_, str> {
-    // Serializers escape everything below the space; all other unprintable characters occur only in strings.
+    // Serializers escape all characters below U+0020; all other unprintable characters occur only in strings.
     let is_kept = |c: char| c == '\n' || !is_unprintable(c);
     if document.chars().all(is_kept) {
         return Cow::Borrowed(document);
@@ -76,7 +76,7 @@ pub fn in_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns an error with its causes, on one line.
+/// Formats an error and its causes on one line.
 #[must_use]
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());

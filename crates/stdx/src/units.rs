@@ -13,7 +13,7 @@ pub const GIB: u64 = 1 << 30;
 /// One second in nanoseconds.
 pub const SECOND_NS: u64 = 1_000_000_000;
 
-/// Unit of temperatures. Output in ASCII shows it as `C`.
+/// Unit of temperatures. ASCII output shows it as `C`.
 pub const CELSIUS: &str = "\u{b0}C";
 
 const SUFFIXES: &[(&str, u64)] = &[

@@ -14,7 +14,7 @@ use crate::{Io, Op, TraceError};
 /// Length of an extent: longer than any I/O of a typical host, and short enough for a volume to contain many extents.
 const EXTENT_BYTES: u64 = 64 << 20;
 
-/// A permutation of the numbers below `count`: a Feistel network over the next power of four, repeated until the result
+/// A permutation of the numbers below `count`: a Feistel network over the next power of four, applied until the result
 /// is below `count`.
 struct Permutation {
     count: u64,
@@ -50,7 +50,7 @@ impl Permutation {
 }
 
 /// Copies a trace with its offsets replaced and without the name of its source. `end_bytes` is the end of the
-/// original ([`Summary::end_bytes`]); the same seed gives the same offsets.
+/// original ([`Summary::end_bytes`]); the same seed yields the same offsets.
 ///
 /// # Errors
 /// Returns an error if the input is damaged, or the output cannot be written.

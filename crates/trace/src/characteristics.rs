@@ -1,7 +1,7 @@
 //! The characteristics of a workload: its streams and how they change over time, locality and reuse, the number of
 //! outstanding I/Os, and how evenly I/Os arrive.
 //!
-//! Everything is collected in one pass, with memory that is independent of the length of the trace.
+//! Everything is collected in one pass, and memory use does not depend on the length of the trace.
 
 mod bursts;
 mod idle;
@@ -45,7 +45,8 @@ pub struct Characteristics {
     pub steps: Vec<Step>,
     /// Response times of reads and of writes.
     pub responses: [Histogram; 2],
-    /// Number of outstanding I/Os when each I/O is issued, itself included; empty if completions are unknown.
+    /// Number of outstanding I/Os when each I/O is issued, including that I/O; empty if completions are
+    /// unknown.
     pub depths: Histogram,
     /// Length of a region.
     pub region_bytes: u64,

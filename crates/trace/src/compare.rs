@@ -8,8 +8,8 @@ use stdx::units::grouped;
 use crate::characteristics::{Characteristics, StreamKind};
 use crate::pages::{TOP_STREAMS, facts};
 
-/// Share of I/Os that both workloads have in common: 100 % if the shares of all streams are equal, 0 if the
-/// workloads have no stream in common.
+/// Share of I/Os that both workloads have in common: 100 % if the shares of all streams are equal, 0 % if no
+/// stream occurs in both.
 #[must_use]
 pub fn overlap_percent(a: &Characteristics, b: &Characteristics) -> f64 {
     shares(a, b).values().map(|[a, b]| a.min(*b)).sum()

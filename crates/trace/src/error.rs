@@ -14,10 +14,10 @@ pub enum TraceError {
     /// The file does not begin with the magic bytes of a trace.
     #[error("it is not a Plateau trace")]
     NotATrace,
-    /// A newer version wrote the file.
+    /// The file was written by a newer version.
     #[error("it has version {version} of the trace format; this program reads version 1")]
     Version {
-        /// The file's version of the format.
+        /// Format version of the file.
         version: u32,
     },
     /// The file ends before its summary.

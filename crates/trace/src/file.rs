@@ -12,9 +12,9 @@ use block::BLOCK_IOS;
 /// The first bytes of each trace.
 pub const MAGIC: [u8; 8] = *b"PLTRACE\n";
 const VERSION: u32 = 1;
-/// Longest name of a source.
+/// Maximum length of the name of a source.
 const LONGEST_SOURCE: usize = 255;
-/// Longest payload of a block: each I/O takes at most 36 bytes.
+/// Maximum length of the payload of a block: each I/O takes at most 36 bytes.
 const LONGEST_PAYLOAD: usize = BLOCK_IOS * 36;
 /// Number of bytes before the payload of a block: payload length, number of I/Os, checksum.
 const BLOCK_HEAD: usize = 12;
@@ -46,13 +46,13 @@ pub struct Summary {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The offset after the last accessed byte: the size of the smallest volume that the trace fits on.
+    /// The offset after the last accessed byte: the size of the smallest volume on which the trace fits.
     pub end_bytes: u64,
     /// The largest read or write.
     pub largest_bytes: u64,
     /// Events that the tracer dropped.
     pub lost_events: u64,
-    /// I/Os whose time was adjusted, because the source is not sorted.
+    /// I/Os whose times were adjusted because the source is not sorted.
     pub moved: u64,
 }
 
@@ -179,7 +179,7 @@ impl<W: Write> Writer<W> {
         self.output.write_all(&self.bytes).map_err(TraceError::Write)
     }
 
-    /// Writes the remaining I/Os and the summary, and returns the output with it.
+    /// Writes the remaining I/Os and the summary, and returns the output and the summary.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.

@@ -1,9 +1,9 @@
 //! Traces of real workloads: which I/Os an application issued, when, and how long each took.
 //!
 //! A trace is a compact, checksummed file ([`Writer`], [`Reader`]). [`import`] converts other tools' traces
-//! line by line, and [`anonymise`] hides which addresses were accessed. Everything is streamed: traces of any
-//! length need the same memory. Files are untrusted: each length is bounded, and damage is an error, never a
-//! panic. This crate opens no file and reads no clock.
+//! line by line, and [`anonymise`] hides which addresses were accessed. Everything is streamed: memory use does
+//! not depend on the length of a trace. Files are untrusted: each length is bounded, and damage is an error,
+//! never a panic. This crate opens no file and reads no clock.
 #![forbid(unsafe_code)]
 
 mod anonymise;

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 
-/// Longest line; longer ones are skipped and reported.
+/// Maximum length of a line; longer lines are skipped and reported.
 pub const LONGEST_LINE: usize = 4096;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A line of the input.
 pub enum Line<'a> {
-    /// Bytes of the line, without the line end.
+    /// Bytes of the line, without the line break.
     Text(&'a [u8]),
     /// A line of more than [`LONGEST_LINE`] bytes, which was skipped.
     TooLong,
@@ -54,7 +54,7 @@ impl<R: Read> Lines<R> {
                 self.start = self.end;
             }
             self.fill()?;
-            // Moving the rest to the front moved the searched part as well.
+            // The part that has been searched was moved to the front with the rest.
             searched = self.start;
         }
     }

@@ -7,7 +7,7 @@ use stdx::units::{amount_base2, amount_base10, grouped, span};
 
 use crate::characteristics::{Characteristics, Step};
 
-/// Number of streams in tables; composites of workloads commonly have this number.
+/// Number of streams in tables; composites commonly have this many.
 pub const TOP_STREAMS: usize = 9;
 /// Number of streams that have their own line in charts.
 const DRAWN_STREAMS: usize = 6;

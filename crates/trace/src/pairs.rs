@@ -4,10 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::{Io, Op};
 
-/// Maximum number of I/Os that wait for their completion. Beyond it, the oldest is passed on without a completion.
+/// Maximum number of I/Os that wait for their completion. When it is exceeded, the oldest I/O is passed on without
+/// a completion.
 const WINDOW: usize = 1 << 16;
 
-/// I/Os in the order of issue, starting with the oldest that has not been passed on.
+/// I/Os in issue order, starting with the oldest one that has not been passed on.
 #[derive(Default)]
 pub struct Pairs {
     waiting: VecDeque<(Io, bool)>,

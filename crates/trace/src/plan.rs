@@ -1,4 +1,4 @@
-//! The composite of a trace: its dominant streams with whole percentages, and the plan of the tests that use it.
+//! The composite of a trace (its dominant streams with whole percentages), and a plan of tests that use it.
 
 use std::fmt::Write as _;
 
@@ -89,7 +89,7 @@ pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
     })
 }
 
-/// Whole percentages in the proportion of `counts` that add up to 100, each at least 1 (largest remainders).
+/// Whole percentages, proportional to `counts`, that add up to 100, each at least 1 (largest remainders).
 fn whole_percents(counts: &[u64]) -> Vec<u8> {
     let total: u128 = counts.iter().map(|count| u128::from(*count)).sum::<u128>().max(1);
     let mut shares: Vec<u8> =
@@ -126,7 +126,8 @@ impl Composite {
         )
     }
 
-    /// A plan for `plateau run`: the composite to steady state, each stream alone, and the composite over its range of queue depths.
+    /// A plan for `plateau run`: the composite until steady state, each stream alone, and the composite over its range
+    /// of queue depths.
     #[must_use]
     pub fn plan(&self, name: &str) -> String {
         let [low, middle, high] = self.depths.unwrap_or([1, 1, 1]);
@@ -206,7 +207,7 @@ const fn rw(op: Op, is_sequential: bool) -> &'static str {
     }
 }
 
-/// Powers of two that cover the range, at least three of them.
+/// At least three powers of two, which cover the range.
 fn depths(low: u16, high: u16) -> Vec<u16> {
     let first = u32::from(low).max(1).ilog2();
     let last = u32::from(high).max(1).next_power_of_two().ilog2().max(first + 2);

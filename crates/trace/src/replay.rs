@@ -11,10 +11,10 @@ const LARGEST_BYTES: u64 = 64 << 20;
 /// Common block size of drives and file systems.
 const ALIGNMENT: u64 = 4096;
 
-/// How a trace's offsets are mapped to offsets on a target.
+/// How the offsets in a trace are mapped to offsets on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Offsets stay the same; a trace that accesses offsets beyond the target is refused.
+    /// Offsets stay the same; a trace with offsets beyond the end of the target is refused.
     Refuse,
     /// Offsets beyond the end continue at the start.
     Wrap,
@@ -40,12 +40,12 @@ pub enum NoReplay {
     /// The trace has neither reads nor writes.
     #[error("the trace has neither reads nor writes")]
     Nothing,
-    /// The trace accesses offsets beyond the target.
+    /// The trace contains offsets beyond the end of the target.
     #[error(
-        "the trace accesses the first {end_bytes} bytes of its volume, and the target has {capacity_bytes}"
+        "the trace accesses the first {end_bytes} bytes of its volume, but the target has only {capacity_bytes}"
     )]
     TooLong {
-        /// The end of the trace's accesses.
+        /// The offset after the last byte that the trace accesses.
         end_bytes: u64,
         /// The capacity of the target.
         capacity_bytes: u64,
@@ -61,7 +61,7 @@ pub enum NoReplay {
 }
 
 impl ReplayPlan {
-    /// Plans the replay of a trace with this summary. A speed of 2 halves all times.
+    /// Plans the replay of a trace with this summary. A `speed` of 2 halves all times.
     ///
     /// # Errors
     /// Returns an error if the trace cannot be replayed on the target.

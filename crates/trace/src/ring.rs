@@ -1,8 +1,8 @@
-//! Events of the block layer in pages of the kernel's trace ring buffer (`trace_pipe_raw`). Their times are in
+//! Block layer events in pages of the kernel's trace ring buffer (`trace_pipe_raw`). Their times are in
 //! nanoseconds, and the kernel does not format them.
 //!
-//! `events/header_page` and `events/header_event` define the layout of a page; the file `format` of an event defines
-//! its layout.
+//! `events/header_page` and `events/header_event` define the layout of a page; an event's `format` file defines the
+//! layout of the event.
 
 use crate::formats::op_of_letters;
 use crate::{Io, Op};
@@ -48,7 +48,7 @@ pub struct Event {
 }
 
 impl EventLayout {
-    /// Reads the file `format` of an event; None if it lacks a field.
+    /// Reads an event's `format` file; None if it lacks a field.
     #[must_use]
     pub fn of_format(text: &str, role: Role) -> Option<Self> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;

@@ -45,7 +45,7 @@ impl Imported {
         if let Some((name, ios)) = self.others.iter().max_by_key(|(_, ios)| **ios) {
             let plural = if self.other_volumes == 1 { "" } else { "s" };
             all.push(format!(
-                "skipped {} I/O{plural} of other volumes, {} of them of volume {}",
+                "skipped {} I/O{plural} on other volumes, {} of them on volume {}",
                 count(self.other_volumes),
                 count(*ios),
                 stdx::text::on_one_line(name)

@@ -54,7 +54,8 @@ pub trait Destination {
     /// Adds a run that the destination does not have.
     ///
     /// # Errors
-    /// Returns an error if the destination has the run, does not accept it, or cannot be written or reached.
+    /// Returns an error if the destination already has the run, does not accept it, or cannot be written or
+    /// reached.
     fn begin(&mut self, first: &First<'_>, state: SourceState) -> Result<Received, TransferError>;
 
     /// Appends complete records that begin at the offset `at`. Records that the destination already has are compared.

@@ -28,7 +28,7 @@ pub enum TransferError {
         source: Unverified,
     },
     /// The journal does not belong to the `run.json`.
-    #[error("run {id} cannot be transferred: its run.json is not the one that its journal began with")]
+    #[error("run {id} cannot be transferred: its journal was created with a different run.json")]
     OtherRunFile {
         /// Id of the run.
         id: String,
@@ -52,7 +52,7 @@ pub enum TransferError {
         id: String,
     },
     /// The destination has the original run, which only its own process may continue.
-    #[error("the destination has run {id} itself, not a copy of it, with fewer records; nothing was changed")]
+    #[error("the destination has the original run {id}, not a copy, with fewer records; nothing was changed")]
     Original {
         /// Id of the run.
         id: String,

@@ -1,4 +1,4 @@
-//! The requests that a sender makes to the library of a server. The version is part of every address. Each request
+//! The requests that a sender makes to the library of a server. The version is part of every path. Each request
 //! corresponds to a method of [`Destination`](crate::Destination), and may be repeated.
 //!
 //! | request | body | method |
@@ -23,7 +23,7 @@ use crate::destination::{First, Received, SourceState};
 use crate::error::TransferError;
 use crate::source::{CHUNK_BYTES, EXTRA_FILES, MOST_EXTRA_BYTES};
 
-/// The beginning of every address.
+/// The beginning of every path.
 pub const ROOT: &str = "/receive/v1/runs";
 
 /// Size limit of the records in one request: one long record, or a chunk of shorter records.
@@ -68,7 +68,7 @@ impl Begin {
     /// Returns the parts.
     ///
     /// # Errors
-    /// Returns an error if one of them is a file that runs do not have.
+    /// Returns an error if one of them is not a file that a run can contain.
     pub fn parts(self) -> Result<Parts, TransferError> {
         let mut files = Vec::new();
         for (name, Encoded(bytes)) in self.files {
@@ -82,7 +82,8 @@ impl Begin {
     }
 }
 
-/// Bytes that JSON contains in base64. They are encoded and decoded without a copy of the text, which may be long.
+/// Bytes that are encoded in base64 in JSON. They are encoded and decoded without a copy of the text, which may be
+/// long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Encoded(Vec<u8>);
 
@@ -181,8 +182,8 @@ impl Kind {
 }
 
 impl Problem {
-    /// Returns the problem that the server reports for `error`. Errors of the server's storage are described without
-    /// its paths.
+    /// Returns the problem that the server reports for `error`. Errors in the server's storage are described without
+    /// paths.
     #[must_use]
     pub fn of(error: &TransferError) -> Self {
         let (problem, have_bytes) = match error {
@@ -210,7 +211,7 @@ impl Problem {
         Self { problem, text, have_bytes }
     }
 
-    /// Returns the error of a transfer of run `id` in which records from `at` on were sent.
+    /// Converts the problem to the error of a transfer that sent records of run `id`, starting at `at`.
     #[must_use]
     pub fn error(self, id: &str, at: u64) -> TransferError {
         let id = id.to_owned();

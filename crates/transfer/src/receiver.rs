@@ -60,12 +60,12 @@ impl Receiver {
     /// Checks the beginning of a run: its id, its first records, and that they belong to its `run.json`.
     ///
     /// # Errors
-    /// Returns an error if it does not verify, or the id is reserved in a library.
+    /// Returns an error if verification fails, or if the id is reserved in a library.
     pub fn check(first: &First<'_>) -> Result<(), TransferError> {
         beginning(first).map(drop)
     }
 
-    /// Changes the description of where runs come from, for transfers that begin from now on.
+    /// Changes the description of where runs come from, for later transfers.
     pub fn set_source(&mut self, source: impl Into<String>) {
         self.source = source.into();
     }
@@ -127,7 +127,7 @@ impl Receiver {
         continued(run, verified, BufReader::new(file))
     }
 
-    /// Opens and locks a copy for appending. The remains of an interrupted append are not part of `verified`.
+    /// Opens and locks a copy for appending. `verified` does not include the remains of an interrupted append.
     fn open(&mut self, run: Run) -> Result<Copy, TransferError> {
         let (id, path) = (&run.file.id, run.journal_path());
         let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;

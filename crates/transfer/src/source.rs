@@ -12,7 +12,7 @@ use crate::error::{TransferError, io as failed};
 /// Files of a run that are sent with it, in addition to `run.json` and the journal. The run's report is not
 /// transferred, because it is computed from the journal.
 pub const EXTRA_FILES: &[&str] = &["logo", "signature.json", "imported-file"];
-/// Limit on each of these files.
+/// Size limit of each of these files.
 pub(crate) const MOST_EXTRA_BYTES: u64 = 64 << 20;
 /// Number of bytes to read at a time. A longer record is read as a whole.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
@@ -21,9 +21,9 @@ pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Source {
     run: Run,
-    /// The beginning of the journal that was verified, to continue from there.
+    /// The part of the journal that has been verified, from whose end verification continues.
     verified: Verifier,
-    /// The journal of an archived run, unpacked up to the last byte that was read.
+    /// The journal of an archived run, unpacked as far as the last byte that was read.
     unpacked: Option<Unpacked>,
 }
 

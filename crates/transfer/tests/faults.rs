@@ -102,7 +102,7 @@ impl Destination for Link {
     fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
         let mut sent = records.to_vec();
         match self.chance(4) {
-            // Cut anywhere, even within a record.
+            // Cut it anywhere, even within a record.
             0 => {
                 self.faults += 1;
                 let length = self.chance(sent.len() as u64 + 1);
@@ -198,7 +198,7 @@ fn another_run_with_the_same_id_is_never_changed() {
     let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (run, mut journal) = begun(from.path(), "a");
     append(&mut journal, 3);
-    // Another run, the run itself with fewer records, and a copy with a different end.
+    // A different run, the run itself with fewer records, and a copy with a different end.
     let (_, mut other) = begun(to.path(), "a");
     append(&mut other, 5);
     let before = bytes(to.path(), "a", "journal");
@@ -272,7 +272,7 @@ fn a_run_that_is_archived_at_the_destination_is_already_there() {
     let archived = std::fs::read(&path).expect("a file");
     let sent = copy(&run, to.path()).expect("it is there");
     assert!(sent.has_all && sent.new_bytes == 0);
-    // A request whose response was lost is repeated after the run was archived.
+    // A request whose response was lost is repeated after the run has been archived.
     let whole = bytes(from.path(), "a", "journal");
     let mut receiver = Receiver::of(library(to.path()), "host:/runs");
     assert_eq!(receiver.append("a", 0, &whole).expect("the same").bytes, whole.len() as u64);
@@ -306,7 +306,7 @@ fn a_run_that_is_archived_at_the_destination_is_already_there() {
     assert_eq!(std::fs::read(&path).expect("a file"), archived);
 }
 
-/// Stops a transfer after its first piece and this many more.
+/// Stops a transfer after its first piece and `most` further pieces.
 fn stopping_after(most: u32) -> impl FnMut(u64) -> ControlFlow<()> {
     let mut pieces = 0;
     move |_| {
@@ -319,7 +319,7 @@ fn stopping_after(most: u32) -> impl FnMut(u64) -> ControlFlow<()> {
 fn an_archived_run_is_sent_in_pieces() {
     let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (_, mut journal) = begun(from.path(), "a");
-    // Six megabytes, more than a few pieces.
+    // Six megabytes: more than a few pieces.
     for number in 0..60 {
         let reason = format!("{number} ").repeat(30_000);
         journal.append(Event::Interrupted { reason }).expect("appended");

@@ -1,4 +1,4 @@
-//! Errors of the commands for traces.
+//! Errors of the trace commands.
 
 use std::path::PathBuf;
 

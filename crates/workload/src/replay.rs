@@ -15,7 +15,7 @@ use crate::args::{Offsets, Replay};
 use crate::error::WorkloadError;
 use crate::files;
 
-/// Largest number of outstanding I/Os of an open loop, if memory permits.
+/// Maximum number of outstanding I/Os in an open loop, if memory permits.
 const MOST_OUTSTANDING: u64 = 1024;
 /// Memory for the data of outstanding I/Os.
 const BUFFER_BYTES: u64 = 256 << 20;
@@ -32,7 +32,7 @@ struct Played<'a> {
 /// Replays a trace on a target, which is armed if the trace writes. Targets in one of `libraries` are refused.
 ///
 /// # Errors
-/// Returns an error if the trace cannot be read, or the target refuses or fails.
+/// Returns an error if the trace cannot be read, or if the target refuses the replay or fails.
 pub fn replay(
     options: &Replay,
     target: &str,

@@ -1,4 +1,4 @@
-//! A tar archive of the program with its man pages, completions and licences, to unpack anywhere.
+//! A tar archive of the program with its man pages, completions and licences, which can be unpacked anywhere.
 
 use super::artefact::{Artefact, Parts};
 use crate::packed::{gzip, tar};

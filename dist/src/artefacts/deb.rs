@@ -15,7 +15,7 @@ use crate::release::Release;
 
 pub const ARTEFACT: Artefact = Artefact { file, make };
 
-/// Package revision within one version of the program.
+/// Package revision, counted within one version of the program.
 const REVISION: &str = "1";
 /// Lines have at most 80 columns; a line with a single dot separates paragraphs.
 const DESCRIPTION: &str = "\
@@ -86,7 +86,7 @@ fn control(release: &Release, entries: &[Entry]) -> String {
     )
 }
 
-/// The changelog of the package; the changelog of the program is installed next to it.
+/// The package's changelog; the program's changelog is installed next to it.
 fn changelog(release: &Release) -> String {
     format!(
         "{NAME} ({}) unstable; urgency=medium\n\n  * Release of version {}; see changelog.gz.\n\n -- {}  {}\n",

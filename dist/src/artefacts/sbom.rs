@@ -63,7 +63,7 @@ fn component(package: &Package, kind: &str) -> Value {
     component
 }
 
-/// Returns the package URL. The only character of a version that needs escaping is the plus sign of build
+/// Returns the package URL. The only character in a version that needs escaping is the plus sign before build
 /// metadata.
 fn purl(name: &str, version: &str) -> String {
     format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"))

@@ -59,7 +59,7 @@ fn of_stanzas(text: &str) -> Option<Source> {
     })
 }
 
-/// Accepts complete releases, which have the component `main` and no suffix for updates or backports.
+/// Accepts complete releases, which have the `main` component and no suffix for updates or backports.
 fn source<'a>(address: &str, suite: &str, mut components: impl Iterator<Item = &'a str>) -> Option<Source> {
     let is_whole = !suite.contains(['-', '/']) && components.any(|component| component == "main");
     // The only schemes that debootstrap supports.

@@ -54,6 +54,6 @@ fn check_removed(root: &Path) -> anyhow::Result<()> {
     // Only files under /usr are checked: runs belong to the user and are kept.
     let mut find = program("find");
     let left = output(bare(&mut find).arg(root.join("usr")).args(["-name", "*plateau*"]))?;
-    ensure!(left.is_empty(), "left after the package was purged:\n{left}");
+    ensure!(left.is_empty(), "files left after the package was purged:\n{left}");
     Ok(())
 }

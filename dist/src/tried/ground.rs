@@ -70,8 +70,8 @@ pub fn inside(root: &Path, name: &str) -> Command {
     command
 }
 
-/// Uses the program as a new user would. `start` returns a command that runs it; `scratch` is a file that it
-/// may create.
+/// Uses the program as a new user would. `start` returns a command that runs the program; `scratch` is a file
+/// that the program may create.
 pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) -> anyhow::Result<()> {
     let version = output(start().arg("--version"))?;
     check_version(&version, &ground.release)?;

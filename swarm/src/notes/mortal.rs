@@ -7,7 +7,7 @@ use record::storage::{Extent, Found, Stored};
 
 use super::world::Process;
 
-/// A file of a process that may be dead.
+/// A file that belongs to a process that may have been killed.
 #[derive(Debug)]
 pub(super) struct Mortal {
     pub(super) inner: Box<dyn Stored>,

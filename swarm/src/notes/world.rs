@@ -12,7 +12,7 @@ use record::storage::simulated::{Disk, Simulated};
 pub(super) struct World {
     pub(super) storage: Simulated,
     pub(super) settings: Mutex<BTreeMap<PathBuf, String>>,
-    /// Changes to settings, in order. Each change is also marked in the disk's log.
+    /// Changes to settings, in order. Each change is also recorded in the disk's log.
     pub(super) changes: Mutex<Vec<(PathBuf, String)>>,
     pub(super) boot: u64,
     /// Whether `sync_all` of a file takes effect; tests clear it to prove that this is detected.

@@ -24,7 +24,7 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Engine>("engine", true);
 /// Cost of the load engine, compared with fio
 #[derive(clap::Args)]
 struct Engine {
-    /// Path of fio's program t/io_uring, for comparison
+    /// Path of fio's t/io_uring program, for comparison
     #[arg(long, value_name = "PATH")]
     t_io_uring: Option<String>,
     /// Directory of the test file

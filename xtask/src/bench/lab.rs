@@ -1,8 +1,8 @@
-//! `cargo xtask bench lab`: the server of `plateau serve` with ten thousand runs, a hundred viewers and two dozen
+//! `cargo xtask bench lab`: the `plateau serve` server with ten thousand runs, a hundred viewers and two dozen
 //! runs in progress, and the effect of watching a run on its results.
 //!
 //! The runs in progress are recorded runs whose records are appended to new journals at a steady rate, together with
-//! the file `live`. Each viewer makes the requests of the page's script.
+//! the `live` file. Each viewer makes the requests of the page's script.
 
 mod pairs;
 mod running;
@@ -46,10 +46,10 @@ struct LabOptions {
     /// Release binary to measure [default: built from this tree]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Folder in which the library is created, which needs 0.3 MB per run [default: target/bench]
+    /// Folder in which to create the library, which needs 0.3 MB per run [default: target/bench]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Folder for the target of the watched runs, a file of 64 MiB; best in memory
+    /// Folder for the target of the watched runs, a 64 MiB file; preferably in memory
     #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
     targets: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench library`: cost of lists, queries, trends and exports of a library of ten thousand runs.
+//! `cargo xtask bench library`: cost of lists, queries, trends and exports in a library of ten thousand runs.
 //!
 //! The runs are copies of a few simulated runs. Each has its own id and start, so that its journal has its own hashes.
 
@@ -23,7 +23,7 @@ struct LibraryOptions {
     /// Release binary to measure [default: built from this tree]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Folder in which the library is created, which needs 0.3 MB per run [default: target/bench]
+    /// Folder in which to create the library, which needs 0.3 MB per run [default: target/bench]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ const TEMPLATES: [(&str, &str, u32); 10] = [
 ];
 /// The model of the first of every ten runs.
 pub const OTHER: &str = "sata-mlc-2011";
-/// Time between the starts of two runs.
+/// Time between the starts of consecutive runs.
 const APART: jiff::SignedDuration = jiff::SignedDuration::from_mins(30);
 
 impl Measured for LibraryOptions {

@@ -1,4 +1,4 @@
-//! Costs of commands of the release binary.
+//! Cost of commands in the release binary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike as _;
 
 use super::results::median;
 
-/// Number of runs of a command; its cost is the median over them.
+/// Number of times a command is run; its cost is the median over these runs.
 pub const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
@@ -74,7 +74,7 @@ fn peak_kib(status_file: &str) -> Option<f64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// CPU time in s of all threads of all children that have ended.
+/// CPU time in s of all child processes that have ended, including all of their threads.
 fn cpu_of_children() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok([usage.user_time(), usage.system_time()].iter().map(|time| time.num_microseconds() as f64 / 1e6).sum())

@@ -80,7 +80,7 @@ fn report(binary: &Path, folder: &Path, name: &str, run: &Path, rows: &mut Vec<R
     add("the PDF, with annexes", "MB", 4.0, megabytes(&pdf)?);
     let six = costs(binary, |command| _ = command.arg("report").arg(run).arg("--card").arg(&cards))?;
     add("one of six cards, elapsed", "s", 0.1, six.elapsed_seconds / 6.0);
-    // On a busy host, elapsed times mean little without the CPU times of all threads.
+    // On a busy host, elapsed times mean little unless the CPU times of all threads are also known.
     for (what, seconds) in [("HTML and PDF", pages.cpu_seconds), ("six cards", six.cpu_seconds)] {
         rows.push(Row::stated(format!("{name}: {what}, CPU"), format!("{seconds:.2} s"), seconds));
     }
@@ -112,8 +112,8 @@ fn megabytes(path: &Path) -> anyhow::Result<f64> {
     Ok(bytes as f64 / 1e6)
 }
 
-/// Creates a run of `tests` of a profile with real cells. The run never reaches steady state, so every test has all of its
-/// rounds.
+/// Creates a run of a profile's `tests` with real cells. The run never reaches steady state, so every test has all of
+/// its rounds.
 fn run(library: &Path, id: &str, profile: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
     // Everything else is absent.
@@ -217,7 +217,7 @@ impl Recorder {
         Direction { ios, bytes, latency: drawn }
     }
 
-    /// Distributes `ios` I/Os over the rows in each second. The count of each row is within 10 % of its mean;
+    /// Distributes `ios` I/Os over the rows in each second. Each row's count is within 10 % of its mean;
     /// fractional counts are rounded up or down at random.
     fn times(&mut self, ios: u64, seconds: usize) -> Columns {
         let mut below = |limit: u64| self.rng.below(limit) as f64 / limit as f64;

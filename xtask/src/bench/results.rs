@@ -51,7 +51,7 @@ pub struct Row {
     /// The result as a number, and its upper limit. Rates are inverted, so that smaller values are better.
     pub value: f64,
     pub limit: Option<f64>,
-    /// The value at the best quartile of the pairs. This is used for rates, which are sensitive to other load
+    /// The value at the better quartile of the pairs. This is used for rates, which are sensitive to other load
     /// on the host.
     pub best_quarter: Option<f64>,
 }

@@ -1,7 +1,7 @@
 //! Cost and fidelity of the simulator, compared with its targets.
 //!
-//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores reduces even this speed, by
-//! up to a factor of two, so the speed is measured in slices, and the fastest slice counts.
+//! Speed is the number of I/Os per second of one thread's CPU time. Other load on shared cores reduces even
+//! this figure by up to a factor of two, so it is measured in slices, and the fastest slice counts.
 
 mod campaigns;
 mod fidelity;

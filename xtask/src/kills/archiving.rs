@@ -53,8 +53,8 @@ struct Trials<'a> {
     as_archive: Content,
 }
 
-/// Kills each command `times` times, at points distributed evenly over its system calls; at every point if there are
-/// fewer. Returns the number of faults.
+/// Kills each command `times` times, at points distributed evenly over its system calls, or once at every point if
+/// there are fewer points. Returns the number of faults.
 pub fn run(binary: &Path, folder: &Path, times: u64) -> anyhow::Result<usize> {
     let begun = Instant::now();
     let trials = Trials::prepare(binary, folder)?;
@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
         self.folder.join(LIBRARY)
     }
 
-    /// Replaces the library with the undisturbed one of this form.
+    /// Replaces the library with the undisturbed library whose run has this form.
     fn put(&self, form: Form) -> anyhow::Result<()> {
         std::fs::remove_dir_all(self.library())?;
         for (name, bytes) in self.undisturbed(form) {
@@ -139,8 +139,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the files of runs in the library, without the remains of an interrupted command, which the next run
-    /// removes.
+    /// Returns the files of the runs in the library, without what an interrupted command has left behind, which
+    /// the next run removes.
     fn content(&self) -> anyhow::Result<Content> {
         let mut content = Content::new();
         let mut folders = vec![PathBuf::new()];

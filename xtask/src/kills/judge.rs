@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use record::{Entry, Event, Note, Run};
 use serde_json::Value;
 
-/// Kind of a fault.
+/// The kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// The journal does not contain everything that was displayed.
@@ -101,8 +101,8 @@ fn judged_lines(entries: &[Entry]) -> usize {
     entries.iter().map(lines).sum()
 }
 
-/// Checks that after an interruption of a test on a purged drive, the first segment states the gap. Returns
-/// whether the current test has a gap.
+/// Checks that, if a test on a purged drive was interrupted, the first segment after the interruption states
+/// the gap. Returns whether the current test has a gap.
 pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     let (mut purged, mut pending, mut any) = (false, false, false);
     for entry in entries {

@@ -1,4 +1,4 @@
-//! `cargo xtask kills power`: cuts the power of the library's disk, in the virtual machine of `vm-test`.
+//! `cargo xtask kills power`: cuts the power to the library's disk, in the virtual machine of `vm-test`.
 //!
 //! The library is on a file system over dm-flakey, which starts to drop every write at a random moment. The
 //! host side boots the machine; the same program runs the trials inside the machine (`inside.rs`).
@@ -50,7 +50,7 @@ pub fn run(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Result<
     Ok(faults)
 }
 
-/// Runs the trials of one combination and forwards their output; returns false if they found a fault.
+/// Runs the trials for one combination and forwards their output; returns false if they found a fault.
 fn trials(lab: &mut Lab, words: &str) -> anyhow::Result<bool> {
     let guest = lab.guest()?;
     guest.sh(&format!(

@@ -36,9 +36,9 @@ const BUSY: &[libc::c_long] = &[
 
 /// Library directory of a trial.
 pub const LIBRARY: &str = "library";
-/// File with the standard output of the last program.
+/// File with the standard output of the most recent program.
 pub const OUT: &str = "out";
-/// File with its standard error.
+/// File with the standard error of the most recent program.
 pub const ERR: &str = "err";
 
 /// Number of system calls that were entered.
@@ -56,7 +56,7 @@ pub struct Point {
     pub number: u64,
     /// Whether `number` counts only the relevant system calls.
     pub among_relevant: bool,
-    /// Whether to send the signal at the exit of the system call instead of its entry.
+    /// Whether to send the signal when the system call returns rather than when it is entered.
     pub at_end: bool,
 }
 
@@ -127,7 +127,7 @@ struct Tracer {
     is_counting: bool,
     counts: Counts,
     hit: Option<u64>,
-    /// The thread whose next stop triggers the signal, with the number of its system call.
+    /// The thread to signal at its next stop, with the number of its system call.
     armed: Option<(Pid, u64)>,
 }
 

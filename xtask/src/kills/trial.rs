@@ -219,7 +219,7 @@ impl<'a> Trials<'a> {
         Ok(end)
     }
 
-    /// Checks the conditions that must be true right after an interruption.
+    /// Checks the conditions that must hold right after an interruption.
     fn look(&self, end: End, seen: &mut TrialResult) -> anyhow::Result<()> {
         let err = self.text(ERR)?;
         let library = self.folder.join(LIBRARY);
@@ -234,7 +234,8 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // A signal may end the process directly only before the run exists, when there is nothing to restore.
+            // Only before the run exists, when there is nothing to restore, may a signal end the process
+            // directly.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
         };

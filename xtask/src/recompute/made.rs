@@ -70,7 +70,7 @@ fn presets(binary: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Fails if no run has one of the tests.
+/// Fails if any of the tests is in none of the runs.
 fn every_test_has_a_run(runs: &[PathBuf]) -> anyhow::Result<()> {
     let mut missing: BTreeSet<&str> = pts::TESTS.iter().map(|test| test.name).collect();
     for run in runs {
@@ -82,7 +82,7 @@ fn every_test_has_a_run(runs: &[PathBuf]) -> anyhow::Result<()> {
             }
         }
     }
-    if missing.is_empty() { Ok(()) } else { bail!("no run has the tests {missing:?}") }
+    if missing.is_empty() { Ok(()) } else { bail!("tests that no run contains: {missing:?}") }
 }
 
 /// Drives that are small enough to be simulated at their full size: name of the file, and the values that differ from

@@ -1,4 +1,4 @@
-//! Extracts the sentences of comments, documents and messages, with their positions.
+//! Extracts the sentences in comments, documents and messages, with their positions.
 
 use tidy::source::Source;
 use tidy::tree::Tree;

@@ -33,7 +33,7 @@ impl Accelerator {
         }
     }
 
-    /// Returns KVM if it can boot the kernel. The ability to open the KVM device proves nothing, so a guest
+    /// Returns KVM if it can boot the kernel. Being able to open the KVM device proves nothing, so a guest
     /// without disks must print its first line within a few seconds.
     pub fn best(qemu: &Path, kernel: &Path, folder: &Path) -> Self {
         let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();

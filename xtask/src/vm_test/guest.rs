@@ -121,7 +121,7 @@ impl Guest {
 
     /// Writes [`CONTENT`] to a disk.
     pub fn fill(&mut self, device: &str) -> anyhow::Result<()> {
-        // The file is created only once, because that takes seconds on an emulated CPU.
+        // The file is created only once, because creating it takes seconds on an emulated CPU.
         let pieces = DISK_BYTES / (1 << 20);
         self.sh(&format!(
             "[ -s {CONTENT} ] || yes somebody | dd of={CONTENT} bs=1M iflag=fullblock count={pieces} 2>/dev/null; \

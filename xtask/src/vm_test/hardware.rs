@@ -3,7 +3,7 @@
 
 /// Size of a disk under test: sufficient for a test (16 MiB), yet small enough for an emulated CPU.
 pub const DISK_BYTES: u64 = 32 << 20;
-/// Size of the disk with the library of runs.
+/// Size of the disk that contains the library of runs.
 pub const LIBRARY_BYTES: u64 = 256 << 20;
 
 /// An image file on the host, and how it is attached to the machine.

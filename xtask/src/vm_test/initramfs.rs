@@ -13,8 +13,8 @@ use super::hardware::{LATER, MODULES};
 use super::kit::Kit;
 use super::program::finished;
 
-/// Builds the file system from scratch; in addition to the usual programs, it contains these programs and
-/// their libraries. Returns the path of the archive.
+/// Builds the file system from scratch, with these programs and their libraries in addition to the usual
+/// programs. Returns the path of the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));
@@ -141,7 +141,7 @@ fn needed_by(module: &[u8]) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Packs the directory, uncompressed, because decompression is slow on an emulated CPU.
+/// Packs the directory without compression, because decompression is slow on an emulated CPU.
 fn pack(busybox: &Path, stage: &Path, archive: &Path) -> anyhow::Result<()> {
     let mut names = Vec::new();
     list(stage, stage, &mut names)?;

@@ -1,4 +1,4 @@
-//! Runs this program inside the guest, to test features of the crate `device` that the command line does not cover.
+//! Runs this program inside the guest, to test features of the `device` crate that the command line does not cover.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The parts of the machine: QEMU, a kernel with its modules, and busybox; all from Debian packages.
+//! The parts of the machine: QEMU, a kernel with its modules, and busybox, all from Debian packages.
 //!
 //! The installed QEMU is used; if it is missing, it is installed if possible. Kernel and busybox are only
 //! downloaded and unpacked under `target`.
@@ -50,7 +50,7 @@ impl Kit {
         }
         let missing = |package: &'static str| {
             move |error: anyhow::Error| {
-                Missing(format!("Debian's package {package} is needed but not available: {error:#}"))
+                Missing(format!("the Debian package {package} is needed but not available: {error:#}"))
             }
         };
         let (qemu, qemu_version) = qemu().map_err(missing(QEMU_PACKAGE))?;
@@ -77,7 +77,8 @@ impl Kit {
         };
         let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
-        let broken = |what: &str| Missing(format!("{what} is not at the expected path in its package"));
+        let broken =
+            |what: &str| Missing(format!("the package does not contain {what} at the expected path"));
         Ok(Self {
             accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,
@@ -212,9 +213,9 @@ pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf>
         }
         kernel_in(&unfinished).with_context(|| {
             format!(
-                "{names} cannot be booted; specify the file of a Debian package linux-image-VERSION-amd64, \
-                 as downloaded by apt-get download (linux-image-amd64 is empty and depends on it). If that \
-                 one is empty, too, specify linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each \
+                "{names} cannot be booted; specify the .deb file of the Debian package linux-image-VERSION-amd64, \
+                 as downloaded by apt-get download (linux-image-amd64 is an empty metapackage that depends on it). If that \
+                 one is also empty, specify linux-binary-VERSION-amd64 and linux-modules-VERSION-amd64, each \
                  with --kernel"
             )
         })?;

@@ -14,7 +14,7 @@ use super::kit::Kit;
 use super::machine::{self, Machine};
 use super::program::finished;
 
-/// Error of a check that needs a feature missing from the guest's kernel; the check is skipped.
+/// Error from a check that needs a feature that the guest's kernel lacks; the check is skipped.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Lacking(pub String);
@@ -53,7 +53,7 @@ impl Lab {
         self.machine.as_mut().context("the machine is off")
     }
 
-    /// Returns the guest, booted if necessary.
+    /// Returns the guest, booting it if necessary.
     pub fn guest(&mut self) -> anyhow::Result<&mut Guest> {
         Ok(&mut self.machine()?.guest)
     }

@@ -19,8 +19,8 @@ use super::qmp::Qmp;
 /// Timeout for QEMU to create its sockets.
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
 /// Kernel command line. QEMU before version 10 occasionally loses an NVMe command; with a short timeout, the
-/// kernel recovers soon. Since version 10, NVMe controllers report support for multiple paths, but the kernel
-/// does not count the I/O of multipath disks, so multipath is off.
+/// kernel recovers soon. Since QEMU 10, its NVMe controllers report multipath support, but the kernel does not
+/// count I/O on multipath disks, so multipath is off.
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
                       nvme.poll_queues=1 nvme_core.io_timeout=10 nvme_core.multipath=0";
 const CONSOLE: &str = "console.log";
@@ -86,7 +86,7 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// Kills QEMU without notice, like a power failure. If QEMU has already exited, prints why.
+    /// Kills QEMU without warning, as in a power failure. If QEMU has already exited, prints why.
     fn drop(&mut self) {
         if let Ok(Some(status)) = self.child.try_wait() {
             println!("# QEMU had already exited: {status}; {}", self.log().trim());

@@ -1,4 +1,4 @@
-//! QMP, the control channel of QEMU: JSON with one line per message.
+//! QMP, the control channel of QEMU: JSON messages, one per line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;

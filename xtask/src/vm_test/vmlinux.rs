@@ -31,7 +31,7 @@ fn take_out(image: &[u8], folder: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns the compressed part (Linux/x86 boot protocol 2.08, `payload_offset` and `payload_length`), without
-/// the size that the kernel's build appends to it.
+/// the size that the kernel build appends to it.
 fn payload(image: &[u8]) -> Option<&[u8]> {
     let number = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?) as usize);
     let setup_sectors = usize::from(*image.get(0x1f1)?);

@@ -1,4 +1,4 @@
-//! Combines the results of several hosts, or states why that is not possible.
+//! Combines the results of several hosts, or explains why they cannot be combined.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::problem::{Problem, Trouble};
 use super::read::{Given, HostJob, HostResult, read, seconds};
 use crate::result::per_second;
 
-/// Hosts that ran at the same time for less than this fraction of the time are mentioned in a note.
+/// If all hosts were measuring for less than this fraction of the time, a note says so.
 const OVERLAP_SHARE: f64 = 0.95;
 
 /// The combined result.
@@ -33,9 +33,9 @@ pub struct CombinedJob {
     pub began: Timestamp,
     /// End of the measurement on the last host.
     pub ended: Timestamp,
-    /// Difference between the first and the last start, by the hosts' clocks.
+    /// Difference between the first and the last start, according to the hosts' clocks.
     pub skew: SignedDuration,
-    /// The same, increased by the largest possible errors of the clocks.
+    /// The difference between the first and the last start, plus the largest possible clock errors.
     pub skew_at_most: SignedDuration,
     /// Fraction of the time during which all hosts were measuring.
     pub overlap_share: f64,
@@ -66,7 +66,7 @@ pub struct HostShare {
     pub ios: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// I/Os per second over the host's own time.
+    /// I/Os per second over the host's own measurement time.
     pub iops: f64,
     /// Fraction of all I/Os.
     pub share: f64,
@@ -85,7 +85,7 @@ impl CombinedJob {
 /// Combines the results of several hosts.
 ///
 /// # Errors
-/// Returns all problems, of which there is at least one, in the order of the files.
+/// Returns all problems (at least one) in the order of the files.
 pub fn combine(given: &[Given], skew_limit: Duration) -> Result<Combined, Vec<Problem>> {
     let (mut hosts, mut problems): (Vec<HostResult>, Vec<Problem>) = (Vec::new(), Vec::new());
     for (index, Given { file, content }) in given.iter().enumerate() {
@@ -114,7 +114,7 @@ pub fn combine(given: &[Given], skew_limit: Duration) -> Result<Combined, Vec<Pr
     Ok(Combined { hosts, jobs, skew_limit })
 }
 
-/// Returns problems with complete results that make them unsuitable for a combined result.
+/// Returns the problems that prevent complete results from being combined.
 fn incompatible(hosts: &[HostResult]) -> Vec<Problem> {
     let Some(first) = hosts.first() else { return Vec::new() };
     let one_clock = hosts.iter().all(|result| is_same_clock(first, result));
@@ -135,7 +135,7 @@ fn incompatible(hosts: &[HostResult]) -> Vec<Problem> {
     problems
 }
 
-/// Returns whether one clock timed both results.
+/// Returns whether both results were timed by the same clock.
 fn is_same_clock(one: &HostResult, other: &HostResult) -> bool {
     one.host.boot_id.is_some() && one.host.boot_id == other.host.boot_id
 }
@@ -187,7 +187,7 @@ fn too_far_apart(hosts: &[HostResult], job: usize, limit: Duration) -> Option<Pr
     })
 }
 
-/// Returns how results are named: by host, or by host and file if a host has several results.
+/// Returns a function that names results: by host, or by host and file if a host has several results.
 pub fn labels(hosts: &[HostResult]) -> impl Fn(&HostResult) -> String {
     let names: BTreeSet<&str> = hosts.iter().map(|result| result.host.name.as_str()).collect();
     let is_unique = names.len() == hosts.len();
@@ -222,8 +222,8 @@ fn combined(hosts: &[HostResult], job: usize) -> CombinedJob {
     let mut notes: Vec<String> = hosts.iter().zip(of_hosts.iter().copied()).flat_map(of_host).collect();
     if overlap_share < OVERLAP_SHARE {
         notes.push(format!(
-            "the hosts measured at the same time for only {:.1} % of the time; results for the rest of the time are those \
-             of fewer hosts",
+            "all hosts were measuring for only {:.1} % of the time; the rest of the time, results come from \
+             fewer hosts",
             overlap_share * 100.0
         ));
     }

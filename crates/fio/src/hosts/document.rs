@@ -1,4 +1,4 @@
-//! The combined result as JSON, with the keys of a load's result where they mean the same.
+//! The combined result as JSON, with the same keys as a load's result where the meaning is the same.
 
 use jiff::{SignedDuration, Timestamp};
 use record::Direction;

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::result::milliseconds;
 
-/// A problem with the result of one host.
+/// A problem with one host's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file with the result.
@@ -32,14 +32,14 @@ pub enum Trouble {
         /// The exit code, if it is known.
         exit_code: Option<u64>,
     },
-    /// A target was simulated, and its time is not that of a clock.
+    /// A target was simulated, so its times do not come from a clock.
     Simulated,
-    /// The result has already been given as another file.
+    /// Another file already contains the same result.
     Duplicate {
         /// The other file.
         first: String,
     },
-    /// The jobs differ from those of the first file.
+    /// The jobs differ from those in the first file.
     OtherJobs {
         /// The first file.
         first: String,
@@ -54,7 +54,7 @@ pub enum Trouble {
         /// Name of the host.
         host: String,
     },
-    /// A job began too late after that of another host.
+    /// A job began too long after the same job on another host.
     Skew {
         /// Name of the job.
         job: String,
@@ -62,9 +62,9 @@ pub enum Trouble {
         host: String,
         /// The other host.
         other: String,
-        /// The difference by the hosts' clocks.
+        /// The difference according to the hosts' clocks.
         measured: SignedDuration,
-        /// The difference, including the largest possible errors of the clocks.
+        /// The difference, including the largest possible clock errors.
         at_most: SignedDuration,
         /// The limit.
         limit: Duration,
@@ -89,7 +89,9 @@ impl fmt::Display for Trouble {
                 write!(f, "the load failed with exit code {code}: {error}")
             }
             Self::Failed { error, exit_code: None } => write!(f, "the load failed: {error}"),
-            Self::Simulated => write!(f, "a target is simulated, and its time is not that of other hosts"),
+            Self::Simulated => {
+                write!(f, "a target is simulated, so its times cannot be compared with those of other hosts")
+            }
             Self::Duplicate { first } => write!(f, "the same result as {first}"),
             Self::OtherJobs { first } => write!(f, "the jobs differ from those in {first}"),
             Self::Nothing { job } => write!(f, "{job} completed no I/O"),
@@ -101,7 +103,7 @@ impl fmt::Display for Trouble {
             Self::Skew { job, host, other, measured, at_most, limit } => {
                 write!(f, "{job} began {} later on {host} than on {other}", milliseconds(*measured))?;
                 if at_most > measured {
-                    write!(f, " ({} with the errors of both clocks)", milliseconds(*at_most))?;
+                    write!(f, " ({} including the errors of both clocks)", milliseconds(*at_most))?;
                 }
                 let limit = SignedDuration::try_from(*limit).unwrap_or(SignedDuration::MAX);
                 write!(f, "; --skew-limit is {}", milliseconds(limit))

@@ -1,4 +1,4 @@
-//! Reads the result of one host: the document that `plateau load --json` prints.
+//! Reads one host's result: the document that `plateau load --json` prints.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::result::{Host, Start};
 
 /// Limit on counts and bytes, so that no sum of results overflows.
 const MOST: u64 = 1 << 53;
-/// Rounding can make the mean of equal values larger than each of them.
+/// Rounding can make the mean of equal values larger than the values themselves.
 const ROUNDING: f64 = 1e-9;
 
 /// A file with a result, and its content or the reason why it cannot be read.
@@ -44,7 +44,7 @@ pub struct HostResult {
 pub struct HostJob {
     /// Name of the job.
     pub name: String,
-    /// Start of the measurement by the host's clock.
+    /// Start of the measurement according to the host's clock.
     pub began: Timestamp,
     /// End of the measurement.
     pub ended: Timestamp,
@@ -162,7 +162,7 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes })
 }
 
-/// Restores a histogram from its bins, which are named after values in their slots.
+/// Restores a histogram from its bins, whose names are values in their slots.
 fn histogram(times: &WireTimes) -> Result<Histogram, &'static str> {
     let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
     for (ns, count) in &times.bins {
@@ -181,7 +181,8 @@ fn histogram(times: &WireTimes) -> Result<Histogram, &'static str> {
     if !mean.is_finite() || mean < 0.0 || mean > max as f64 * (1.0 + ROUNDING) {
         return Err("the mean is not between zero and the maximum");
     }
-    // Exact below 2^50 ns, that is, 13 days of response times in total; above that, as precise as the mean itself.
+    // The sum is exact below 2^50 ns (13 days of response times in total); above that, it is as precise as the
+    // mean itself.
     let sum = (mean * times.count as f64).round() as u128;
     let histogram = Histogram::from_parts(&filled, sum, min, max)?;
     if histogram.count() != times.count {

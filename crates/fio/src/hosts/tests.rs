@@ -15,7 +15,7 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(1_800_000_000_000 + ms).expect("in range")
 }
 
-/// One second of reads with these response times, which began `ms` after the first host.
+/// One second of reads with these response times, begun `ms` milliseconds after the first host's.
 fn reads(ms: i64, values_ns: &[u64]) -> Part {
     let mut part = part(1, None, false);
     let read = &mut part.segments[0].read;
@@ -27,7 +27,7 @@ fn reads(ms: i64, values_ns: &[u64]) -> Part {
     part
 }
 
-/// A host with a clock of its own, whose largest error is given.
+/// A host with its own clock, which is off by at most `max_error_ms`.
 fn host(name: &str, max_error_ms: u64, synchronized: bool) -> Origin {
     let max_error_ns = max_error_ms * 1_000_000;
     let clock = Some(ClockState { synchronized, max_error_ns, estimated_error_ns: 0 });
@@ -53,7 +53,7 @@ proptest! {
         let results: Vec<Given> = hosts.iter().enumerate()
             .map(|(index, values)| given(&format!("{index}.json"), reads(index as i64, values), &origin()))
             .collect();
-        // The same response times twice would be the same result.
+        // If the response times were the same, the two would count as the same result.
         prop_assume!(!results.windows(2).any(|pair| pair[0].content == pair[1].content));
         let combined = combine(&results, LIMIT).expect("valid");
         let mut all = hosts.concat();
@@ -94,10 +94,10 @@ fn skew_shares_and_the_slowest_host_are_stated() {
     let text = combined.text();
     for expected in [
         "job: 2 results, 1.030 s\nread   3,883 IOPS",
-        "start  within 30.000 ms (37.000 ms with the errors of the clocks; limit 100.000 ms)",
+        "start  within 30.000 ms (37.000 ms including the errors of the clocks; limit 100.000 ms)",
         "host   rack1   75.0 %  3,000 IOPS",
         "host   rack2   25.0 %  1,000 IOPS  4.1 MB/s  slowest\n",
-        "note   the hosts measured at the same time for only 94.2 % of the time",
+        "note   all hosts were measuring for only 94.2 % of the time",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
@@ -123,7 +123,7 @@ fn hosts_that_began_outside_the_limit_make_the_result_invalid() {
         );
     }
     let text = apart(90, 9).expect_err("too far apart")[0].to_string();
-    let expected = "b.json: job began 90.000 ms later on rack2 than on rack1 (101.000 ms with the errors of both clocks); \
+    let expected = "b.json: job began 90.000 ms later on rack2 than on rack1 (101.000 ms including the errors of both clocks); \
                     --skew-limit is 100.000 ms";
     assert_eq!(text, expected);
 }

@@ -1,4 +1,4 @@
-//! The combined result for people.
+//! The combined result as text for people.
 
 use jiff::SignedDuration;
 use stdx::units::{count_of, grouped};
@@ -41,7 +41,7 @@ impl Combined {
         let limit = SignedDuration::try_from(self.skew_limit).unwrap_or(SignedDuration::MAX);
         let clocks = match job.skew_at_most == job.skew {
             true => "one clock".to_owned(),
-            false => format!("{} with the errors of the clocks", milliseconds(job.skew_at_most)),
+            false => format!("{} including the errors of the clocks", milliseconds(job.skew_at_most)),
         };
         format!(
             "start  within {} ({clocks}; limit {})  all hosts measured at the same time for {:.1} %\n",

@@ -1,4 +1,5 @@
-//! The options with an effect on where a job goes and when it ends: strides, zones, steady state, new files.
+//! The options that determine where a job performs its I/O and when it ends: strides, zones, steady state, new
+//! files.
 
 use super::entry::{Form, Key, key};
 use crate::setters::only_on_or_off;
@@ -60,7 +61,7 @@ pub(super) const COURSE: &[Key] = &[
         "steadystate_ramp_time",
         &["ss_ramp"],
         Form::Time,
-        "time from the start of the job before `steadystate` collects data; never less than `ramp_time` [0]",
+        "time from the start of the job until `steadystate` collects data; never less than `ramp_time` [0]",
         |job, text| time_ns(text).map(|ns| job.steady.ramp_ns = ns),
     )
     .differs(),
@@ -79,7 +80,7 @@ pub(super) const COURSE: &[Key] = &[
         "fill_device",
         &["fill_fs"],
         BIT,
-        "write the whole target; as without this option, a file keeps its size, so that the file system is not filled [0]",
+        "write the whole target; a file still keeps its size, so that the file system is not filled [0]",
         only_on_or_off,
     )
     .differs(),

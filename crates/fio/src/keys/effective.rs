@@ -84,7 +84,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "bssplit",
         &[],
         Form::Word("SHARES"),
-        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` if they \
+        "sizes with shares in percent, `4k/70:64k/30`; the rest is divided among blank shares; `READ,WRITE` if they \
          differ",
         block_split,
     ),
@@ -451,7 +451,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "write_lat_log",
         &[],
         Form::OptionalWord("PREFIX"),
-        "the same for mean response times in ns, in `PREFIX_lat.N.log` and, identical, `PREFIX_clat.N.log`; not for mixes",
+        "the same for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes",
         |job, text| log(&mut job.logs.latency, text),
     )
     .differs(),

@@ -10,7 +10,7 @@ pub struct Key {
     pub aliases: &'static [&'static str],
     /// Syntax of its value.
     pub form: Form,
-    /// Meaning of the option, as a line of the documentation.
+    /// Meaning of the option, as a line in the documentation.
     pub about: &'static str,
     /// How the meaning compares with fio's.
     pub standing: Standing,

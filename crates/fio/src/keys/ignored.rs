@@ -1,5 +1,5 @@
-//! The options that are accepted but have no effect, each with the reason. A note in the results lists the
-//! options that a job sets.
+//! The options that are accepted but have no effect, each with the reason. A note in the results lists those
+//! that a job sets.
 
 use super::entry::{Form, Key, Standing};
 

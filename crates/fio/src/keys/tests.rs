@@ -10,7 +10,7 @@ fn job(words: &[(&str, &str)]) -> Result<Job, String> {
     Ok(job)
 }
 
-/// Compares the part of a page between two marker comments with a table. Set `PLATEAU_BLESS` to update the page.
+/// Compares a table with the part of a page between two marker comments. Set `PLATEAU_BLESS` to update the page.
 fn compare(page: &str, table: &str) {
     const MARKS: [&str; 2] = ["<!-- keys -->\n", "<!-- end of keys -->"];
     let path = format!("{}/../../docs/reference/{page}", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! The JSON of a load, with fio's names where fio has an equivalent.
+//! The JSON result of a load, with fio's names where fio has an equivalent.
 
 use engine::VerifyReport;
 use jiff::Timestamp;
@@ -49,7 +49,7 @@ struct Job<'a> {
     /// drives.
     placement: Vec<&'a str>,
     seconds: f64,
-    /// Start and end of the measurement by the host's wall clock; null for simulated drives.
+    /// Start and end of the measurement according to the host's wall clock; null for simulated drives.
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
     read: Way,
@@ -63,7 +63,7 @@ struct Job<'a> {
     usr_cpu: Option<f64>,
     sys_cpu: Option<f64>,
     ctx: Option<u64>,
-    /// Percentage of the I/Os with up to this response time, and more than the time before.
+    /// Percentage of I/Os with response times up to this key, but above the previous key.
     latency_us: InOrder<f64>,
     latency_ms: InOrder<f64>,
     host_share: Option<f64>,
@@ -104,7 +104,7 @@ struct Way {
 pub struct Syncs {
     total_ios: u64,
     lat_ns: Times,
-    /// Time that the fsync at the end took, as the maximum over all threads; null if there was none.
+    /// Duration of the final fsync, as the maximum over all threads; null if there was none.
     end_fsync_ns: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ pub struct Times {
     #[serde(rename = "N")]
     count: u64,
     percentile: InOrder<Option<u64>>,
-    /// Count of each histogram slot, by the middle of the slot.
+    /// Count of each histogram slot; the key is the middle of the slot.
     bins: InOrder<u64>,
     /// The slowest I/Os of a scaled simulated drive.
     not_in_bins: u64,

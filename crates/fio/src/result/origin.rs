@@ -1,4 +1,4 @@
-//! Which host generated a load, and when, by its wall clock.
+//! Which host generated a load, and when, according to its wall clock.
 
 use engine::WallClock;
 use jiff::{SignedDuration, Timestamp};
@@ -80,7 +80,7 @@ impl Start {
     }
 }
 
-/// When a job ran, by the host's wall clock.
+/// When a job ran, according to the host's wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Start of the load, including its ramp.
@@ -92,8 +92,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns when a segment ran, if the target's clock showed `target_ns` at `wall`; `None` if the result is out of
-    /// range.
+    /// Returns when a segment ran, given that the target's clock showed `target_ns` at `wall`; `None` if the result
+    /// is out of range.
     #[must_use]
     pub fn of(segment: &Segment, (wall, target_ns): (Timestamp, u64)) -> Option<Self> {
         let at = |ns: u64| {

@@ -28,7 +28,7 @@ impl Way {
         }
     }
 
-    /// Returns the I/Os of this kind. The writes of a workload are trims if it trims.
+    /// Returns the I/Os of this kind. If a workload trims, its writes count as trims.
     pub fn of(self, segment: &Segment) -> Option<&Direction> {
         match (self, segment.workload.regime.trims) {
             (Self::Read, _) => Some(&segment.read),
@@ -120,7 +120,7 @@ impl Part {
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
 
-    /// Returns whether maximum response times are meaningful: they are not on a scaled simulated drive, whose
+    /// Returns whether maximum response times are meaningful. They are not for a scaled simulated drive, whose
     /// bursts are smaller.
     pub(super) fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)

@@ -54,7 +54,7 @@ pub struct Rates {
 }
 
 impl Part {
-    /// Returns the rates of one kind of I/O per interval. Streams that run at the same time are added up.
+    /// Returns the rates of one kind of I/O per interval. The rates of concurrent streams are added.
     pub(super) fn rates(&self, way: Way) -> Rates {
         let mut per_interval: Vec<f64> = Vec::new();
         let (mut ios, mut bytes) = (0, 0);

@@ -77,7 +77,7 @@ impl Part {
         fields.push(format!("{:.6}", rates.stddev));
     }
 
-    /// Returns the queue depth fields. All I/Os belong to the requested depth.
+    /// Returns the queue depth fields. All I/Os are counted at the requested depth.
     fn depth_fields(&self) -> impl Iterator<Item = String> {
         let depth = self.segments.iter().map(|segment| segment.workload.queue_depth).max().unwrap_or(0);
         let place = DEPTHS.iter().position(|bound| depth <= *bound).unwrap_or(DEPTHS.len());

@@ -14,7 +14,7 @@ pub const BEYOND_PPM: &[u32] = &[
     50_000, 10_000, 5_000, 1_000, 500, 100, 10,
 ];
 
-/// The percentiles to print, each as the number of I/Os per million beyond it: the most common ones of fio's
+/// The percentiles to print, each as the number of I/Os per million beyond it: the most common of fio's
 /// defaults.
 const SHOWN: &[Percentile] = &[
     Percentile { name: "50", beyond_ppm: 500_000 },
@@ -31,7 +31,7 @@ const LEAST_PERCENT: f64 = 0.0005;
 
 /// The slots of a histogram that may be reported.
 pub struct Counted {
-    /// Middle of each slot in ns, limited to minimum and maximum, with its count; ascending.
+    /// Middle of each slot in ns, clamped to the minimum and maximum, with its count; in ascending order.
     pub bins: Vec<(u64, u64)>,
     /// Number of the slowest I/Os of a scaled simulated drive, which are not in any bin.
     pub left_out: u64,
@@ -182,7 +182,7 @@ mod tests {
         // The middle of the slot that contains 999,859.5 us is above one second.
         let rows = rows_of(&[100_000, 999_859_500]);
         assert_eq!(rows.last().map(|row| row.1), Some(1_000_000_000));
-        // The slot of 200.1 us begins below 200.
+        // The slot that contains 200.1 us begins below 200 us.
         assert_eq!(rows_of(&[200_100])[0].0, 200_000);
     }
 

@@ -57,7 +57,7 @@ fn of_zones(zones: &[Zone]) -> String {
     zones.iter().enumerate().map(zone).collect::<Vec<_>>().join(" and ")
 }
 
-/// Independent offsets are the default of the PTS and are not mentioned.
+/// Independent offsets are the default in the PTS and are not mentioned.
 fn of_offsets(offsets: Offsets) -> Option<String> {
     match offsets {
         Offsets::Independent => None,

@@ -14,7 +14,7 @@ fn names(text: &str) -> Result<Vec<String>, String> {
 }
 
 pub fn filename(job: &mut Job, text: &str) -> Result<(), String> {
-    // `sim:` and `array:` are parts of one name.
+    // The colon in `sim:` and `array:` does not separate names.
     let single = text.starts_with("sim:") || text.starts_with("array:");
     job.files.names = if single { vec![text.to_owned()] } else { names(text)? };
     job.filename = job.files.names.first().cloned();

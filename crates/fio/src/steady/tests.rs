@@ -58,7 +58,7 @@ fn the_ramp_and_the_interval_delay_the_first_value() {
     assert_eq!(steady_at(state("iops:5%", 3, 0, 1), &level), Some(3));
     assert_eq!(steady_at(state("iops:5%", 3, 5, 1), &level), Some(8));
     assert_eq!(steady_at(state("iops:5%", 6, 5, 2), &level), Some(11));
-    // A ramp of the job is at least as long.
+    // The job's own ramp of 4 s applies if `steadystate_ramp_time` is shorter.
     let steady =
         Steady { criterion: criterion("iops:5%").ok(), duration_ns: 2 * SECOND_NS, ..Steady::default() };
     assert_eq!(steady_at(steady.state(4 * SECOND_NS).unwrap().unwrap(), &level), Some(6));

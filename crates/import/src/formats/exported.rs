@@ -1,5 +1,5 @@
 //! The JSON document of a Plateau report. Everything in it is kept; data that only the run itself contains, such as the
-//! histograms of the journal, is lost.
+//! histograms in the journal, is lost.
 
 mod layout;
 mod tests;

@@ -349,7 +349,7 @@ fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), Stri
     Ok(())
 }
 
-/// Notes the effect of several jobs on sequential writes.
+/// Adds a note about the effect of several jobs on sequential writes.
 fn overlapping(element: &Element<'_>, writer: Writer, remarks: &mut Vec<String>) {
     let jobs = element.jobs.unwrap_or(1);
     let remark = "TKperf's sequential jobs all start at LBA 0 and overlap; its preconditioning writes the \

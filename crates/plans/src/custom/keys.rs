@@ -30,7 +30,7 @@ pub enum Loop {
     Demand,
 }
 
-/// Values read from the table of a test.
+/// Values read from a test's table.
 #[derive(Default)]
 pub struct Draft {
     pub title: Option<String>,
@@ -199,7 +199,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
 ];
 
-/// Values read from the table of a preconditioning write.
+/// Values read from the table for a preconditioning write.
 #[derive(Default)]
 pub struct DraftWrite {
     rw: Option<(Access, Option<u8>)>,
@@ -289,7 +289,7 @@ fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
     Ok(read)
 }
 
-/// Values read from the table of a stream.
+/// Values read from a stream's table.
 #[derive(Default)]
 pub struct DraftStream {
     rw: Option<(Access, Option<u8>)>,

@@ -1,5 +1,5 @@
 //! Values as written in a plan or on the command line, and their conversions. If a value cannot be converted, the error
-//! states the reason and the valid values; the text follows the name of the key or option.
+//! states the reason and the valid values; the text is printed after the name of the key or option.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::limits::Limit;
 /// A value as written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// An argument on the command line, where numbers are text, too.
+    /// An argument on the command line, where even numbers are text.
     Typed(String),
     /// `true` or `false`.
     Flag(bool),
@@ -161,7 +161,7 @@ impl Literal {
         parse_size(&self.text()?)
     }
 
-    /// Returns one or several strings.
+    /// Returns one or more strings.
     ///
     /// # Errors
     /// Returns an error if any of the words is empty.

@@ -11,7 +11,7 @@ use super::literal::Literal;
 use crate::limits::Limit;
 use pts::PROFILES;
 
-/// A setting of a run. Options, keys of plans, help and documentation are derived from it.
+/// A setting of a run. Options, plan keys, help and documentation are derived from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Name of the option and of the key in plans.
@@ -32,7 +32,7 @@ pub struct Setting {
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
-    /// An error states the valid values, as text that follows the name.
+    /// An error states the valid values; its text is printed after the name.
     pub set: fn(&mut RunSettings, &Literal) -> Result<(), String>,
 }
 
@@ -58,14 +58,15 @@ pub enum Scope {
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plan keys, and options of `resume`, which override the values that the run was started with.
+    /// Options of `run`, plan keys, and options of `resume`, which override the values with which the run was
+    /// started.
     Resume,
     /// Options of `run` and `resume` only, because the author of a plan must not set them.
     Operator,
 }
 
 impl Setting {
-    /// Default fields for entries of the table: a flag in plans and on the command line.
+    /// Default fields for entries in the table: a flag in plans and on the command line.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],
@@ -198,7 +199,7 @@ impl RunSettings {
         }
     }
 
-    /// Applies settings, which override those applied before.
+    /// Applies settings, which override earlier ones.
     ///
     /// # Errors
     /// Returns an error that names the setting and its valid values.
@@ -211,7 +212,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores the value of a setting without a field of its own, for the test that reads it.
+    /// Stores the value of a setting that has no field of its own, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }

@@ -19,7 +19,7 @@ fn an_imported_trace_names_bad_lines_and_other_volumes() {
     assert!(output.status.success(), "{err}");
     assert!(out.contains("3 I/Os in 5 ms") && out.contains("volume 419 (alibaba)"), "{out}");
     assert!(err.contains("line 3: unknown operation: 419,X,0,512,4000"), "{err}");
-    assert!(err.contains("skipped 1 I/O of other volumes, 1 of them of volume"), "{err}");
+    assert!(err.contains("skipped 1 I/O on other volumes, 1 of them on volume"), "{err}");
     let document = bench.json(&["trace", "show", trace]);
     assert_eq!((&document["ios"], &document["written_bytes"]), (&3.into(), &8192.into()));
     // Order of streams with the same number of I/Os: reads first, and random before sequential writes.

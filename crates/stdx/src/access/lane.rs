@@ -1,4 +1,4 @@
-//! The accesses of one thread with one kind of I/O.
+//! The accesses by one thread with one kind of I/O.
 
 use super::pattern::{Kind, Pattern};
 use super::scatter::Scatter;
@@ -12,11 +12,11 @@ pub struct Access {
     pub read: bool,
     /// Length in bytes.
     pub block_bytes: u32,
-    /// Byte offset on the device. Relative to the start of its segment, the offset is a multiple of the block size.
+    /// Byte offset on the device. It is a multiple of the block size, relative to the start of its segment.
     pub offset_bytes: u64,
 }
 
-/// One kind of I/O of one thread: random over the whole span, or sequential in the thread's part of it.
+/// One kind of I/O by one thread: random over the whole span, or sequential in the thread's part of it.
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) span: Span,

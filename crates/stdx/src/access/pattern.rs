@@ -7,7 +7,7 @@ use crate::Rng;
 /// One kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// Share of the I/Os in percent. The shares of all kinds of a pattern add up to 100.
+    /// Share of the I/Os in percent. The shares of all kinds in a pattern add up to 100.
     pub share_percent: u8,
     /// Order of the addresses.
     pub order: Order,
@@ -43,8 +43,8 @@ pub struct Pattern {
     pub from_block: u64,
     /// Whether sequential I/O descends: each thread begins at the end of its part.
     pub descending: bool,
-    /// Alignment of the offsets of all random I/Os, even of I/Os that are smaller; 0 selects the greatest common
-    /// divisor of the block sizes.
+    /// Alignment of the offsets of all random I/Os, even of smaller ones; 0 selects the greatest common divisor
+    /// of the block sizes.
     pub align_bytes: u32,
     /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
     /// and no zones.

@@ -118,7 +118,7 @@ fn normal(blocks: u64, deviation: f64, rng: &mut Rng) -> u64 {
     }
 }
 
-/// A pseudo-random order of all blocks: a Feistel network over the smallest even number of bits, which is applied again to
+/// A pseudo-random order of all blocks: a Feistel network over the smallest even number of bits, applied again to
 /// results beyond the last block.
 #[derive(Debug, Clone, Copy)]
 struct Permutation {

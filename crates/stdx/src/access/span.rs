@@ -11,7 +11,7 @@ pub struct Span {
     pub segments: u32,
     /// Length of each segment in bytes.
     pub segment_bytes: u64,
-    /// Distance from the start of one segment to the start of the next in bytes.
+    /// Distance in bytes from the start of one segment to the start of the next.
     pub stride_bytes: u64,
 }
 

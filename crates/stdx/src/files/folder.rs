@@ -28,7 +28,7 @@ pub enum WriteError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Something at this path must not be replaced.
+    /// What exists at this path must not be replaced.
     #[error("{} is {kind}", path.display())]
     InTheWay {
         /// The path.
@@ -36,7 +36,7 @@ pub enum WriteError {
         /// What is at the path.
         kind: FileKind,
     },
-    /// Another folder has replaced the expected folder.
+    /// The expected folder has been replaced by another folder.
     #[error("{} has been replaced by another directory", path.display())]
     Replaced {
         /// The path.
@@ -213,7 +213,7 @@ impl Folder {
         }
     }
 
-    /// Returns whether the folder contains a regular file of this name.
+    /// Returns whether the folder contains a regular file with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))

@@ -19,7 +19,7 @@ static HELD: Mutex<Held> = Mutex::new(Held(BTreeMap::new()));
 /// Takes an exclusive lock (flock) on `file`; returns false if another process holds a lock.
 ///
 /// If a process is killed while starting another program, the child keeps the process's locks until the exec.
-/// A lock therefore counts as held only after 250 ms.
+/// Therefore, a lock counts as held only if it cannot be taken for 250 ms.
 ///
 /// # Errors
 /// Returns an error if the file system does not support locks, or the system call fails.
@@ -27,7 +27,7 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     try_lock_each(&[file]).swap_remove(0)
 }
 
-/// Same as [`try_lock`] for several files, with a single waiting time for all of them.
+/// Same as [`try_lock`] for several files, but waits only once for all of them.
 #[must_use]
 pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     let deadline = Instant::now() + WITHIN;
@@ -91,8 +91,8 @@ pub fn is_locked_now(file: &File) -> io::Result<bool> {
 struct Held(BTreeMap<(u64, u64), Instant>);
 
 impl Held {
-    /// Returns whether a lock that cannot be taken `now` counts as held: it does once the deadline of the query has
-    /// passed, or if a recent query found it held.
+    /// Returns whether a lock that cannot be taken `now` counts as held: it does if the deadline of the query has
+    /// passed or if a recent query found the lock held.
     fn is_confirmed(&mut self, file: (u64, u64), now: Instant, deadline: Instant) -> bool {
         self.0.retain(|_, found| now.saturating_duration_since(*found) < REMEMBERED);
         let is_confirmed = now >= deadline || self.0.contains_key(&file);

@@ -1,8 +1,8 @@
 //! A folder whose content only its owner could have written.
 //!
-//! Data that a program acts on without being asked must not come from another user. Therefore, each component of
-//! the path is opened separately and links are resolved explicitly. Each component must belong to the effective
-//! user or to root, and must not be writable by anyone else.
+//! Data on which a program acts without being asked must not come from another user. Therefore, each component
+//! of the path is opened separately and links are resolved explicitly. Each component must belong to the
+//! effective user or to root, and must not be writable by anyone else.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -200,7 +200,7 @@ impl OwnedFolder {
         Ok(File::from(fd))
     }
 
-    /// Renames a file, replacing a file of the new name, if any.
+    /// Renames a file, replacing any file with the new name.
     ///
     /// # Errors
     /// Returns an error if the system call fails.

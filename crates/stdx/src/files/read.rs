@@ -25,7 +25,7 @@ pub enum ReadError {
     /// A system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// Not a regular file: reading it could block or have side effects.
+    /// It is not a regular file: reading it could block or have side effects.
     #[error("it is {0}; only regular files are read")]
     NotRegular(FileKind),
     /// The file exceeds the size limit.

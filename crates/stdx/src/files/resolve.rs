@@ -13,7 +13,8 @@ use rustix::fs::{Mode, OFlags, Stat};
 /// therefore returned only if it refers to the same file or folder.
 ///
 /// # Errors
-/// Returns an error if nothing exists at `path`, nothing but a link refers to it, or a system call fails.
+/// Returns an error if nothing exists at `path`, if only a link refers to the file or folder, or if a system
+/// call fails.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);

@@ -53,7 +53,8 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
 }
 
-/// Creates the file `name` in `folder`, replacing a file or symbolic link of this name, for writing at any offset.
+/// Creates the file `name` in `folder`, replacing any file or symbolic link with this name, for writing at any
+/// offset.
 ///
 /// # Errors
 /// Returns an error if the name belongs to a folder, the folder was removed, or a system call fails.

@@ -10,13 +10,13 @@ use super::{Histogram, SLOTS, slot_bounds};
 pub const SLOTS_IN_ROW: usize = 32;
 /// Number of rows.
 pub const ROWS: usize = SLOTS / SLOTS_IN_ROW;
-/// Maximum number of columns: slightly more than an hour of seconds.
+/// Maximum number of columns: slightly more than the seconds in an hour.
 pub const MAX_COLUMNS: usize = 4096;
-/// Maximum number of non-empty rows over all columns: 1 MiB.
+/// Maximum number of non-empty rows in all columns, which take 1 MiB.
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;
-/// Maximum value of a count that is read back, and of the sum of all these counts.
+/// Maximum of a count that is read back, and of the sum of all such counts.
 pub(super) const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
 
 /// The counts of all rows.
@@ -185,7 +185,7 @@ impl Columns {
         self.length /= count.max(1);
     }
 
-    /// Adds an interval whose number, `interval`, falls in the last column or the one after it.
+    /// Adds the interval with the number `interval`, which falls in the last column or the one after it.
     fn append(&mut self, interval: u64, rows: &Rows) {
         let filled = rows.iter().filter(|count| **count > 0).count();
         while self.len() > 1

@@ -8,7 +8,7 @@ use crate::Packed;
 const ROW_BITS: u32 = 8;
 const _: () = assert!(ROWS <= 1 << ROW_BITS);
 
-/// [`Columns`] that are complete. A copy shares their memory, because a replay copies each result of a run.
+/// [`Columns`] that are complete. Copies share memory, because a replay copies every result of a run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredColumns(Arc<Content>);
 
@@ -58,7 +58,7 @@ impl Building {
     /// Adds a non-empty row to the current column.
     ///
     /// # Errors
-    /// Returns an error if the row does not exist, is empty, or does not follow the previous one of the column.
+    /// Returns an error if the row does not exist, is empty, or does not follow the previous row of the column.
     #[inline]
     pub fn add(&mut self, row: usize, count: u64) -> Result<(), &'static str> {
         if row < self.next_row {
@@ -116,7 +116,7 @@ impl StoredColumns {
         self.0.ends.is_empty()
     }
 
-    /// Returns the memory that the columns take.
+    /// Returns the number of bytes that the columns occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.cells.bytes() + self.0.ends.bytes()

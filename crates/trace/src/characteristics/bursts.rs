@@ -49,8 +49,8 @@ impl Bursts {
         }
     }
 
-    /// Returns the window lengths that fit into the trace at least twice. The last window is incomplete and does not
-    /// count.
+    /// Returns the window lengths that fit into the trace at least twice. The last window is incomplete and is not
+    /// counted.
     pub fn finish(self, last_ns: u64) -> Vec<Burst> {
         let of = |(counted, window_ns): (Counted, u64)| {
             let windows = (last_ns / window_ns) as f64;

@@ -6,7 +6,7 @@ use crate::{Io, Op};
 const FIRST_REGION_BYTES: u64 = 1 << 20;
 const MOST_REGIONS: usize = 512;
 
-/// Accesses to one region; an I/O counts where it begins.
+/// Accesses to one region; an I/O is counted in the region where it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Region {
     /// Number of reads.

@@ -22,7 +22,7 @@ const HASHES: u64 = 1 << 32;
 pub struct Reuse {
     /// Estimated number of 4 KiB accesses to data that was not accessed before.
     pub first: f64,
-    /// Estimated number of other accesses with a distance of at most 2^n blocks of 4 KiB, but more than half of that; by n.
+    /// Estimated number of other accesses, by n: those with a distance above 2^(n-1) and up to 2^n blocks of 4 KiB.
     pub again: Vec<f64>,
 }
 
@@ -179,18 +179,18 @@ mod tests {
 
     #[test]
     fn distances_count_other_blocks() {
-        // A loop over 100 blocks: each is accessed again after 99 others, which is at most 128.
+        // A loop over 100 blocks: each is accessed again after 99 others, a distance of at most 128.
         let reuse = of((0..100).cycle().take(50_000));
         assert_eq!(reuse.first, 100.0);
         assert_eq!(reuse.again.iter().sum::<f64>(), 49_900.0);
         assert_eq!(reuse.again[7], 49_900.0);
-        // Repeated accesses to one block have no others in between.
+        // Between repeated accesses to one block, there are no other accesses.
         assert_eq!(of([5, 5, 5].into_iter()).again, [2.0]);
     }
 
     #[test]
     fn large_working_sets_are_estimated_from_a_sample() {
-        // A loop over 100,000 blocks, when at most 8192 are tracked.
+        // A loop over 100,000 blocks, of which at most 8192 are tracked.
         let reuse = of((0..100_000).cycle().take(400_000));
         assert!((reuse.first / 100_000.0 - 1.0).abs() < 0.1, "{}", reuse.first);
         let far = reuse.again[17] / reuse.again.iter().sum::<f64>();

@@ -95,7 +95,7 @@ impl Steps {
         }
     }
 
-    /// Returns the length of a step and the steps up to `end_ns`, with streams in their final order.
+    /// Returns the length of a step, and the steps up to `end_ns` with the streams in their final order.
     pub fn finish(mut self, places: &[usize], end_ns: u64) -> (u64, Vec<Step>) {
         self.fit(end_ns);
         self.steps.resize((end_ns / self.step_ns) as usize + 1, Step::default());

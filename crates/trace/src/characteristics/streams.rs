@@ -35,7 +35,7 @@ pub struct Stream {
     pub response_max_ns: u64,
 }
 
-/// Ends of the last I/Os of one operation.
+/// End offsets of the last I/Os of one operation.
 struct Runs {
     ends: [u64; RUNS],
     next: usize,

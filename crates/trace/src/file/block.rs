@@ -15,7 +15,8 @@ const SAME_LENGTH: u8 = 1 << 3;
 const HAS_RESPONSE: u8 = 1 << 4;
 const KNOWN: u8 = OP | CONTINUES | SAME_LENGTH | HAS_RESPONSE;
 
-/// Each block can be decoded on its own: its first I/O is relative to an I/O at time and offset zero.
+/// Each block can be decoded on its own: its first I/O is encoded relative to an I/O at time zero and offset
+/// zero.
 const START: Io = Io { issue_ns: 0, response_ns: None, offset_bytes: 0, length_bytes: 0, op: Op::Read };
 
 pub fn encode(ios: &[Io], out: &mut Vec<u8>) {

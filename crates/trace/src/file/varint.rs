@@ -1,4 +1,4 @@
-//! Numbers of variable length: seven bits per byte, the lowest first.
+//! Variable-length numbers: seven bits per byte, the lowest first.
 
 #[inline]
 pub fn put(mut value: u64, out: &mut Vec<u8>) {

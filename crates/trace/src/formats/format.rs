@@ -32,7 +32,7 @@ pub enum Bad {
     Address,
     /// The line is longer than 4096 bytes.
     TooLong,
-    /// This version of the log does not have the action.
+    /// The action does not exist in this version of the log.
     Sequence,
 }
 

@@ -2,7 +2,8 @@
 
 use crate::Op;
 
-/// Returns the operation; None for those that are not replayed, such as zone management and commands without data.
+/// Returns the operation; None for operations that are not replayed, such as zone management and commands without
+/// data.
 pub fn op(letters: &[u8]) -> Option<Op> {
     // A leading F means a flush before the write; a lone F is only a flush.
     let letters = match letters {

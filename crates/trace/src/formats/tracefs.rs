@@ -23,7 +23,7 @@ pub const FORMAT: Format = Format {
 
 struct TraceFs;
 
-/// Returns the parts of a line before and after the name of its event, and whether the event is an issue.
+/// Returns the parts of a line before and after the event name, and whether the event is an issue.
 fn event(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     for (name, is_issue) in [(ISSUE, true), (COMPLETE, false)] {
         if let Some(at) = memchr::memmem::find(line, name) {
@@ -33,7 +33,7 @@ fn event(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     None
 }
 
-/// Parses seconds with decimals, or the nanoseconds of clocks such as `mono` with the option `raw`.
+/// Parses seconds with decimals, or the nanoseconds that clocks such as `mono` show with the `raw` option.
 fn time(field: &[u8]) -> Option<u64> {
     let field = field.strip_suffix(b":")?;
     if field.contains(&b'.') { seconds(field) } else { whole(field) }

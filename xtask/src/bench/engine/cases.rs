@@ -165,7 +165,7 @@ fn device(
     Ok(())
 }
 
-/// Compares the engine that is chosen automatically at depth 1 with io_uring, which must not be faster.
+/// At depth 1, compares the automatically chosen engine with io_uring, which must not be faster.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
     let mut samples = Vec::with_capacity(RATE_PAIRS);
     for pair in 0..RATE_PAIRS {

@@ -153,7 +153,8 @@ fn submitter_of(line: &str) -> Option<u32> {
     line.strip_prefix("submitter=0, tid=")?.split(',').next()?.parse().ok()
 }
 
-/// Returns user plus system time of all threads of a process in ns, including the kernel's helper threads.
+/// Returns the user plus system time, in ns, of all threads of a process, including the kernel's helper
+/// threads.
 pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")

@@ -1,4 +1,5 @@
-//! Targets of the benchmark: a RAM disk and a file, both created and filled here, and removed afterwards.
+//! Targets of the benchmark: a RAM disk and a file, both created and filled for the benchmark, and removed
+//! afterwards.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,7 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Size of targets. They are small, so that memory access costs little: that cost affects only tools whose
+/// Size of targets. They are small, so that memory access costs little; this cost affects only tools whose
 /// reads are not performed by kernel helper threads.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
@@ -51,7 +52,7 @@ impl Target {
         let mut armed = drive.arm(Some(&identity))?;
         let fill = filling(128 << 10, Regime::default());
         armed.run(&fill, &mut |_| Flow::Continue)?;
-        // Everything is read once, in case a hypervisor caches data that was read.
+        // Everything is read once beforehand, in case a hypervisor caches data that has been read.
         armed.run(&Workload { read_percent: 100, ..fill }, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
@@ -110,8 +111,8 @@ impl Drop for Target {
     }
 }
 
-/// Resets the zram device, with retries: the ring of a process that has just ended may still hold the device
-/// in the kernel.
+/// Resets the zram device, with retries: in the kernel, the ring of a process that has just ended may still
+/// hold the device.
 fn reset(device: &str) -> anyhow::Result<()> {
     let mut answer = command("zramctl", &["--reset", device]);
     for _ in 0..RESET_ATTEMPTS {

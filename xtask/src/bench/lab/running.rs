@@ -1,5 +1,5 @@
 //! Runs in progress: records of recorded runs are appended to locked journals at a steady rate, and each run rewrites
-//! its file `live` once a second.
+//! its `live` file once a second.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ use super::viewers::Received;
 use crate::bench::library::Made;
 
 /// Interval between two records of a run, as in a test with short cells; with cells of one minute, a run appends about
-/// one record a minute. The file `live` is rewritten twice as often.
+/// one record a minute. The `live` file is rewritten twice as often.
 const RECORD_EVERY: Duration = Duration::from_secs(2);
 /// Records that the journals contain at the start.
 const FIRST_RECORDS: usize = 12;
@@ -59,8 +59,8 @@ impl Running {
         &self.ids
     }
 
-    /// Stops the runs. Returns the time in s between the end of each write after `since` and each reception of the
-    /// record.
+    /// Stops the runs. For each write after `since`, returns the times in s from its end until viewers received
+    /// the record.
     pub fn end(self, received: &[Received], since: Instant) -> anyhow::Result<Vec<f64>> {
         self.stop.store(true, Ordering::Relaxed);
         let written = self.writer.join().map_err(|_| anyhow!("the writer panicked"))??;
@@ -151,7 +151,8 @@ fn append(mut writers: Vec<Writer>, stop: &AtomicBool) -> anyhow::Result<Written
             writer.next += 1;
         }
         let second = begun.elapsed().as_secs();
-        // Two turns of the same run are two seconds apart, so another run's turn is used for the second between them.
+        // The turns of a run are two seconds apart, so `live` is also rewritten during another run's turn, one second
+        // later.
         let other = (run + writers.len() / 2) % writers.len();
         for index in [run, other] {
             writers[index].write_live(second)?;

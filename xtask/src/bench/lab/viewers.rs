@@ -24,7 +24,7 @@ pub struct Received {
     pub at: Instant,
 }
 
-/// Viewers that watch while the scope lasts.
+/// Viewers that watch until the scope ends.
 pub struct Viewers<'scope> {
     streams: Vec<TcpStream>,
     threads: Vec<ScopedJoinHandle<'scope, anyhow::Result<()>>>,

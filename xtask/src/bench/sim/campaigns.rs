@@ -13,7 +13,7 @@ use crate::bench::results::Row;
 const ROUNDS: u32 = 25;
 /// Scale of the IOPS test, and the test's time limit in seconds.
 const IOPS_LIMITS: [(u32, f64); 2] = [(16, 20.0), (1, 360.0)];
-/// Models with 256 GB.
+/// Models with a capacity of 256 GB.
 const IOPS_MODELS: [&str; 2] = ["sata-mlc-2011", "nvme-tlc-2018"];
 /// A profile with all eight tests; the next version replaces ECW with CBW.
 const EDITION: &str = "pts-e-1.1";

@@ -46,7 +46,7 @@ struct Counts {
     in_the_middle: u64,
     /// Cuts before a run was created.
     before_a_run: u64,
-    /// Number of cuts that lost bytes of the journal that had been written but not displayed.
+    /// Number of cuts that lost bytes at the end of the journal that had been written but not displayed.
     lost_tails: u64,
     /// Lines displayed before a cut.
     lines: u64,
@@ -177,7 +177,7 @@ impl Trials {
         };
         ensure!(
             matches!(found, Err((Fault::Lost, _))),
-            "all writes of a run were dropped, yet none of its displayed output was found to be lost: \
+            "all writes of a run were dropped, but the check found none of its displayed output to be lost: \
               {found:?}; {err}"
         );
         self.clear()

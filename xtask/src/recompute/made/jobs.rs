@@ -1,10 +1,10 @@
-//! The runs that are recomputed: small, most of them simulated, and one of each kind.
+//! The runs that are recomputed: one of each kind, all of them small and most of them simulated.
 
 use pts::Profile;
 
 use super::job::Job;
 
-/// The simulated drive of most runs.
+/// The simulated drive that most runs use.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
 /// The drive at this scale.
@@ -35,7 +35,7 @@ fn of_profile(profile: &Profile) -> Job {
 
 fn of_preset(name: &str) -> Job {
     match name {
-        // Its 25 rounds at 256 outstanding I/Os take minutes on a drive with small units.
+        // The 25 rounds of this run, with 256 outstanding I/Os, take minutes on a drive with small units.
         "tssdr" => Job::run(name, &[name, "sim:../coarse.toml", "--cell-seconds", "0.01"]),
         _ => Job::run(name, &[&[name], &SCALED[..]].concat()),
     }
@@ -73,7 +73,8 @@ fn beyond_the_standard() -> Vec<Job> {
 /// Runs whose settings differ from those of their profile.
 fn with_options() -> Vec<Job> {
     let small = ["tp,lat", SMALL, "--cell-seconds", "0.1"];
-    // This run has segments of partial sectors at its scale, a different demand, and no steady state in five rounds.
+    // At its scale, this run has segments that are not whole sectors; it also has a different demand, and no steady
+    // state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     // This run reaches steady state, because its few writes at this scale take longer than five samples.
@@ -118,7 +119,7 @@ fn with_options() -> Vec<Job> {
     jobs
 }
 
-/// A run that becomes steady only after 25 rounds, because until then its drive is throttled half of the time. Its
+/// A run that becomes steady only after 25 rounds, because its drive is throttled half of the time until then. Its
 /// purge takes a minute, a round about one second.
 fn kept_going() -> Job {
     let throttled = |i: u32| format!("throttle:after={}s,for=1500ms,rate=1MB/s", 63 + 3 * i);

@@ -27,7 +27,7 @@ pub const GROUP: Group = Group {
         },
         Check { name: "resuming a killed run dismantles the array that it left", ci: false, run: killed },
         Check {
-            name: "a member that is not named or is in use is refused, and every byte is unchanged",
+            name: "a member that is not confirmed or is in use is refused, and every byte is unchanged",
             ci: true,
             run: refused,
         },
@@ -121,7 +121,7 @@ fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Valu
         );
         // One purge per test.
         let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
-        ensure!(purges == "2", "{member:?} was purged {purges} times");
+        ensure!(purges == "2", "purges of {member:?}: {purges}");
     }
     let created = guest.sh(&format!("grep -c array_created {path}/journal"))?;
     ensure!(created == "2", "created {created} times");

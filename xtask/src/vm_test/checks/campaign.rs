@@ -29,7 +29,7 @@ fn complete(lab: &mut Lab, tests: &str, target: Target) -> anyhow::Result<Value>
     let guest = lab.guest()?;
     let device = guest.device(target)?;
     let identity = guest.identity(&device)?;
-    // Large blocks are slow on an emulated disk, and at least some must complete in every cell.
+    // Large blocks are slow on an emulated disk, but at least some I/Os must complete in every cell.
     let cell_seconds = if tests == "iops" { "0.05" } else { "0.02" };
     let document = guest
         .json(&format!("run {tests} {device} --erase '{identity}' {SHORT} --cell-seconds {cell_seconds}"))?;

@@ -20,7 +20,7 @@ pub const GROUP: Group = Group {
             run: namespaces,
         },
         Check { name: "an NVMe drive reports its temperature and the amount written", ci: true, run: nvme },
-        Check { name: "a critical warning of the drive is reported", ci: false, run: warning },
+        Check { name: "a critical warning from the drive is reported", ci: false, run: warning },
     ],
 };
 

@@ -1,7 +1,7 @@
-//! Drives of known performance, which the measured figures must match.
+//! Drives with known performance, which the measured figures must match.
 //!
-//! These checks are not part of `ci`, because a busy host would affect the result; tests of `device` check
-//! the same without the virtual machine.
+//! These checks are not part of `ci`, because a busy host would affect the result; tests in `device` check the
+//! same without the virtual machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub const GROUP: Group = Group {
     name: "known",
     needs: None,
     checks: &[
-        Check { name: "a drive of known IOPS is measured within 3 %", ci: false, run: iops },
+        Check { name: "the measured IOPS of a drive with known IOPS are within 3 %", ci: false, run: iops },
         Check {
             name: "a drive with a constant response time: mean and 99th percentile within 5 %",
             ci: false,
@@ -25,8 +25,7 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Response time of the drive. It is long enough that stalls of several milliseconds on a busy host are
-/// negligible.
+/// Response time of the drive. It is so long that stalls of several milliseconds on a busy host are negligible.
 const TIME_NS: f64 = 400e6;
 /// Number of attempts. Only the best attempt counts, because host stalls make any drive slower.
 const ATTEMPTS: u32 = 4;

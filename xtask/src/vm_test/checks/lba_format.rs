@@ -63,7 +63,7 @@ fn during(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(ended.code == 0, "ended with {}: {}", ended.code, ended.err);
     assert_sectors(lab, "512", "after the run")?;
     let events = lab.guest()?.sh("grep -c lba_format /runs/library/*/journal")?;
-    ensure!(events.trim() == "2", "the journal has {events} records of the format");
+    ensure!(events.trim() == "2", "the journal has {events} records about the format");
     Ok(())
 }
 

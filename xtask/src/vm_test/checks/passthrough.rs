@@ -1,5 +1,5 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer: they access the right blocks, and the
-//! same safety rules apply.
+//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer. They must access the right blocks,
+//! and the same safety rules must apply.
 
 use anyhow::{Context as _, ensure};
 
@@ -105,7 +105,7 @@ fn read(lab: &mut Lab) -> anyhow::Result<()> {
         let before = lab.content(target)?;
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
         load(lab, target, "--rw read --bs 64k --iodepth 1 --size 8m")?;
-        ensure!(lab.content(target)? == before, "{target:?}: a read changed something");
+        ensure!(lab.content(target)? == before, "{target:?}: reading changed the content");
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ pub const GROUP: Group = Group {
             ci: false,
             run: offers,
         },
-        Check { name: "NVMe: every supported method removes the whole content", ci: true, run: empties_nvme },
+        Check { name: "NVMe: every supported method removes all content", ci: true, run: empties_nvme },
         Check {
             name: "SCSI: the same, and a FORMAT UNIT that does nothing is an error",
             ci: true,

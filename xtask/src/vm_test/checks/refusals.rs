@@ -1,4 +1,4 @@
-//! Checks that every way to name the wrong disk is refused, with every byte unchanged.
+//! Checks that the wrong disk is refused however it is specified, and that every byte is unchanged.
 
 use anyhow::{Context as _, bail, ensure};
 

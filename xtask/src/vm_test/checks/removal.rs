@@ -88,7 +88,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     let ended = lab.guest()?.wait_for_end()?;
     ensure!(ended.code == 5 && ended.err.contains(&device), "ended with {}: {}", ended.code, ended.err);
     let seconds = cut_seconds(lab)?;
-    ensure!((2..6).contains(&seconds.len()) && !seconds.contains(&0), "I/Os of each second: {seconds:?}");
+    ensure!((2..6).contains(&seconds.len()) && !seconds.contains(&0), "I/Os in each second: {seconds:?}");
 
     lab.put_in("PLATOTHER")?;
     let other = Target { serial: "PLATOTHER", ..NVME_SLOT };
@@ -102,7 +102,10 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
         "the message does not name both drives: {output}"
     );
     let output = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
-    ensure!(output.contains("is not the device"), "giving its name is not refused: {output}");
+    ensure!(
+        output.contains("is not the device"),
+        "specifying the name of the other drive was not refused: {output}"
+    );
     ensure!(lab.content(other)? == before, "the other drive was written to");
     lab.pull()?;
     lab.put_back()?;

@@ -12,12 +12,12 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q write-cache"),
     checks: &[
         Check {
-            name: "the cache is off during a run that requests this, and on again afterwards",
+            name: "the cache is off during a run that requests it, and on again afterwards",
             ci: false,
             run: during,
         },
         Check {
-            name: "resuming a killed run restores the cache that it had changed",
+            name: "resuming a killed run restores the cache setting that the run had changed",
             ci: false,
             run: killed,
         },

@@ -1,4 +1,5 @@
-//! The parts of the JSON document that are read. Other keys are ignored, because the schema allows new keys.
+//! The parts of the JSON document that an import reads. Other keys are ignored, because the schema allows new
+//! keys.
 
 use record::{
     Access, CellPower, Driven, ExportedCell, ExportedReason, ExportedRow, ExportedSeries, ExportedTable,
@@ -262,7 +263,7 @@ impl Chart {
     }
 }
 
-/// A workload that Plateau measured, or that the file of an imported run reports.
+/// A workload that Plateau measured, or that the file of an imported run contains.
 #[derive(Deserialize)]
 pub(super) struct Cell {
     pub job: Option<String>,

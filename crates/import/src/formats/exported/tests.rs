@@ -12,7 +12,7 @@ use crate::number::{bounded, possible};
 /// Limit on the numbers in the tables and charts of a test.
 const MOST_NUMBERS: usize = 2_000_000;
 
-/// Returns a test as stated in the document of run `run`.
+/// Returns a test as described in the document of run `run`.
 pub(super) fn test(test: Test, run: &str) -> Result<ImportedTest, String> {
     let name = test.test.clone();
     imported(test, run).map_err(|problem| format!("test '{name}': {problem}"))
@@ -116,7 +116,7 @@ fn share(percent: u8) -> Result<u8, String> {
     if percent <= 100 { Ok(percent) } else { Err(format!("{percent} % is not a share of reads")) }
 }
 
-/// A workload as stated in the document.
+/// A workload as described in the document.
 fn cell(cell: &Cell) -> Result<Reading, String> {
     let number = |value: Option<f64>, what: &str| value.map(|value| possible(value, what)).transpose();
     let &Latency { mean_ns, p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, max_ns } = &cell.latency;

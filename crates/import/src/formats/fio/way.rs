@@ -73,7 +73,8 @@ impl Way {
         !is_new && (self.bw.is_some() || self.lat.is_some() || self.clat.is_some())
     }
 
-    /// Returns the amount. Old versions round it down to a KiB; I/Os of one known size determine it exactly.
+    /// Returns the amount. Old versions round it down to a whole KiB; if all I/Os have one known size, their
+    /// number determines it exactly.
     fn bytes(&self, block_bytes: u32) -> Option<u64> {
         let stated = self.io_bytes?;
         if !self.is_old() {
@@ -99,7 +100,7 @@ pub(super) fn direction(way: Option<&Way>, block_bytes: u32) -> Result<Option<Di
         return Err("more I/Os or bytes than any drive can transfer".into());
     }
     if way.total_ios == 0 {
-        // fio prints zeros as response times of a direction without I/Os.
+        // For a direction without I/Os, fio prints response times of zero.
         return Ok(Some(DirectionReading { bytes, ..DirectionReading::default() }));
     }
     let time = |of: fn(&Spread) -> Option<f64>| {
@@ -136,7 +137,7 @@ pub(super) fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
 /// Returns the maximum response time in ns.
 pub(super) fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     let of = |way: &&Way| way.times().and_then(|(spread, unit)| Some(spread.max? * unit));
-    // If the maximum of one direction is missing, the maximum of both is not known.
+    // If the maximum of one direction is missing, the overall maximum is unknown.
     let all: Option<Vec<f64>> = ways.iter().map(of).collect();
     measured(all.and_then(|all| all.into_iter().reduce(f64::max)), "a maximum response time")
 }

@@ -51,7 +51,7 @@ pub(super) fn of_workload(
     Ok(())
 }
 
-/// The run's meter; the sample names only what it measured. `None` if the sample is not about power.
+/// The run's power meter; the sample states only what it measured. `None` if the sample is not about power.
 fn meter<'a>(sample: &Sample, run: &'a mut Provenance) -> Result<Option<&'a mut ExportedMeter>, String> {
     let Some(subject) = sample.label("subject") else { return Ok(None) };
     let subject = match subject {
@@ -126,7 +126,7 @@ pub(super) fn complete(test: &ImportedTest) -> Result<(), String> {
     Ok(())
 }
 
-/// A metric about the power of a workload: the quantity, and whether it is the uncertainty.
+/// A metric about a workload's power: the quantity, and whether the metric is the quantity's uncertainty.
 struct Quantity {
     of: fn(&mut Efficiency) -> &mut Uncertain,
     is_uncertainty: bool,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use record::Access;
 
-/// A row with the names of its columns.
+/// A row and the names of its columns.
 pub(super) struct Row<'a> {
     pub columns: &'a [&'a str],
     pub record: &'a csv::StringRecord,

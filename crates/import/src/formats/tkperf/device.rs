@@ -37,7 +37,8 @@ const LOGICAL: &[&str] =
 const PHYSICAL: &[&str] =
     &["physical sector size", "logical/physical sector size", "sector size", "sector sizes"];
 
-/// Returns a sector size: the number before the unit, or before the word in `512 bytes logical, 4096 bytes physical`.
+/// Returns a sector size: the number before the unit, or before the word (`logical` or `physical`) in `512 bytes
+/// logical, 4096 bytes physical`.
 fn sector(pairs: &[(String, &str)], names: &[&str]) -> Option<u32> {
     let is_named = |key: &str| names.iter().any(|name| key.split_whitespace().eq(name.split_whitespace()));
     let (_, text) = pairs.iter().find(|(key, _)| is_named(key))?;

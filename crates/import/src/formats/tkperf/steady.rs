@@ -78,7 +78,7 @@ fn compare(
     if let Some(reported) = leaf::<f64>(node, "stdyavg")?
         && !close(reported, found.mean)
     {
-        // Python 2 truncates the average of integers, which does not invalidate the figures.
+        // Python 2 truncates the average of integers; this does not invalidate the figures.
         let is_truncated = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
         let why =
             if is_truncated && reported == found.mean.floor() { " (truncated to an integer)" } else { "" };
