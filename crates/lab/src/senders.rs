@@ -37,7 +37,7 @@ impl Senders {
     /// Adds a sender, or replaces the token of an existing sender. Returns the token, which cannot be shown again.
     ///
     /// # Errors
-    /// If the name is not valid, or the file cannot be written.
+    /// Returns an error if the name is not valid, or if the file cannot be written.
     pub fn add(&self, name: &str) -> Result<String, ServeError> {
         let token = secret()?;
         self.put(name, Some(digest(&token)))?;
@@ -70,7 +70,7 @@ impl Senders {
     /// Removes a sender. Returns whether the sender existed.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Returns an error if the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
         if !self.list()?.iter().any(|known| known == name) {
             return Ok(false);
@@ -86,7 +86,7 @@ impl Senders {
     /// The name of each sender.
     ///
     /// # Errors
-    /// If the file cannot be read, or if others may have written to it.
+    /// Returns an error if the file cannot be read, or if others may have written to it.
     pub fn list(&self) -> Result<Vec<String>, ServeError> {
         Ok(self.list.read::<Sender>()?.into_iter().map(|sender| sender.name).collect())
     }

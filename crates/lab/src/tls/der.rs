@@ -24,12 +24,12 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 /// Number of a DNS name among the alternative names.
 const DNS_NAME: u8 = 2;
 
-/// The tag of a field `[number]` that contains elements.
+/// The tag of field `[number]`, which contains elements.
 pub const fn field(number: u8) -> u8 {
     0xa0 | number
 }
 
-/// The tag of a field `[number]` that replaces the tag of a string.
+/// The tag of field `[number]`, which replaces the tag of a string.
 pub const fn string_field(number: u8) -> u8 {
     0x80 | number
 }
