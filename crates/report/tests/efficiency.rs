@@ -108,7 +108,7 @@ fn data_has_the_power_of_each_cell() {
     assert!(cells.iter().all(|cell| close(&cell["power"]["mean_watts"], 5.0)), "preconditioning as well");
 }
 
-/// Returns the value of the first metric with this beginning.
+/// Returns the value of the first metric that begins with this text.
 fn metric(text: &str, begin: &str) -> f64 {
     let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
     line.rsplit(' ').next().expect("a value").parse().expect("a number")

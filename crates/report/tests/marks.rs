@@ -176,7 +176,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     assert!(flagged_columns.into_iter().any(|(_, flags)| flags == 7), "one in each round");
 }
 
-/// Counts the true values of each column of a sheet.
+/// Counts the true values in each column of a sheet.
 fn flags(sheet: &str) -> BTreeMap<String, usize> {
     let mut columns = BTreeMap::new();
     for cell in sheet

@@ -51,7 +51,7 @@ pub struct Clause {
     pub done: String,
     /// Null if the journal has no record of it.
     pub verdict: Option<Verdict>,
-    /// First and last journal record that show it.
+    /// The first and the last journal record that show it.
     pub records: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ pub struct Conformance {
     pub title: String,
     /// The worst verdict of its clauses.
     pub verdict: Verdict,
-    /// Clauses in the order of a test.
+    /// Clauses in the order in which a test meets them.
     pub clauses: Vec<Clause>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("STEADY STATE", &["WORKLOAD", "ROUNDS OR TIME", "CONVERGENCE"]),
 ];
 
-/// Row of a test in the table of tests.
+/// A test's row in the table of tests.
 pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     let h = &outcome.header;
     [
@@ -75,8 +75,8 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     ]
 }
 
-/// Whether the results of a test are valid: it is complete, steady if it has to be, and the drive was not rejected.
-/// All formats show results that are not valid in a different style.
+/// Whether the results of a test are valid: it is complete, reached steady state if it has to, and the drive was
+/// not rejected. All formats show invalid results in a different style.
 pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
     let is_rejected = outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass());
     !is_rejected && outcome.stop.is_none() && outcome.converged != Some(false)

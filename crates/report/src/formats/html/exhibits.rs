@@ -45,8 +45,8 @@ fn is_of_tables(page: &Page) -> bool {
         && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
 }
 
-/// Space for a chart in pixels of the sheet, which makes its lettering match the surrounding text. An
-/// estimate suffices, because charts that are too large are scaled down.
+/// Space for a chart in sheet pixels, so that its lettering matches the surrounding text. An estimate suffices,
+/// because charts that are too large are scaled down.
 fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
