@@ -47,7 +47,7 @@ impl Senders {
     /// Adds a sender that has a certificate, or withdraws the token of an existing sender.
     ///
     /// # Errors
-    /// If the name is not valid, or the file cannot be written.
+    /// Returns an error if the name is not valid, or the file cannot be written.
     pub fn add_certified(&self, name: &str) -> Result<(), ServeError> {
         self.put(name, None)
     }
