@@ -1,4 +1,4 @@
-//! How well a model agrees with the run that it was fitted to, as text.
+//! Describes how well a model agrees with the run to which it was fitted.
 
 use nandsim::fit::Score;
 

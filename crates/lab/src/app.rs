@@ -28,7 +28,8 @@ pub struct Options {
     pub behind_proxy: bool,
     /// How the server itself encrypts connections.
     pub tls: Tls,
-    /// The authority whose certificates hosts need to send their runs, as PEM; None if they need a token.
+    /// The authority, as PEM, that must have issued the certificates of hosts that send their runs; None if
+    /// they need a token.
     pub client_ca: Option<PathBuf>,
     /// Whether the server is read-only.
     pub read_only: bool,

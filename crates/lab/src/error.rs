@@ -131,7 +131,7 @@ pub enum Unusable {
         /// Its mode.
         mode: u32,
     },
-    /// Other users can change the certificate of an authority.
+    /// Other users can change an authority's certificate.
     #[error("other users can change this file: it belongs to uid {owner} and has mode {mode:04o}")]
     Changeable {
         /// Owner of the file.

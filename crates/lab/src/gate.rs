@@ -54,7 +54,7 @@ pub enum Access {
     Viewer,
     /// Browsers of users who may start and stop runs.
     Operator,
-    /// Hosts with a token or a certificate that lets them send their runs. Browsers have no access.
+    /// Hosts with a token or certificate that permits them to send their runs. Browsers have no access.
     Sender,
 }
 
@@ -68,7 +68,7 @@ pub struct Facts<'a> {
     pub csrf: Option<&'a str>,
     /// The token of a host that sends its runs.
     pub bearer: Option<&'a str>,
-    /// The names in the verified certificate of the client; empty if it has none.
+    /// The names in the client's verified certificate; empty if it has none.
     pub certified: &'a [String],
     /// Whether the request is for a change.
     pub is_change: bool,

@@ -115,7 +115,7 @@ impl Certificates {
         Ok(Some(Arc::new(Self { source, current, looks: Mutex::new(Looks { read: stamps, last: stamps }) })))
     }
 
-    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and certificates of clients that `clients` verifies.
+    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and client certificates, which `clients` verifies.
     pub fn config(
         self: &Arc<Self>,
         clients: Option<Arc<dyn ClientCertVerifier>>,

@@ -194,7 +194,7 @@ impl Index {
     /// Writes one of an export's files; returns its number of rows.
     ///
     /// # Errors
-    /// Returns an error if the database fails, or the file cannot be written.
+    /// Returns an error if the database fails or the file cannot be written.
     pub fn write_part(&mut self, part: &Part, out: impl Write) -> Result<u64, ExportError> {
         let mut writer = Writer::new(out, part.fields())?;
         for runs in part.runs.chunks(BATCH) {

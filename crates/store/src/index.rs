@@ -114,7 +114,7 @@ impl Index {
     /// Uses a database whose schema is up to date; `library` is the name of the library in it.
     ///
     /// # Errors
-    /// Returns an error if the database has another schema, or fails.
+    /// Returns an error if the database has another schema or fails.
     pub fn on(
         mut engine: Box<dyn Engine>,
         root: &Path,
@@ -130,7 +130,7 @@ impl Index {
     /// Returns every folder of the library that may be a run.
     ///
     /// # Errors
-    /// Returns an error if the library cannot be read, or the database fails.
+    /// Returns an error if the library cannot be read or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
         let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
@@ -172,7 +172,7 @@ impl Index {
     /// Brings the store up to date with the library.
     ///
     /// # Errors
-    /// Returns an error if the library cannot be read, or the database fails. Transactions committed before the
+    /// Returns an error if the library cannot be read or the database fails. Transactions committed before the
     /// error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
         let folders = sources::folders(&self.runs)?;
@@ -199,7 +199,7 @@ impl Index {
     /// Removes all of the library's rows and folds all journals again.
     ///
     /// # Errors
-    /// Same as [`update`](Self::update).
+    /// Returns the errors of [`update`](Self::update).
     pub fn rebuild(&mut self) -> Result<Updated, StoreError> {
         let known: BTreeSet<String> = self.all_folders()?;
         self.transaction(|index| known.iter().try_for_each(|folder| index.erase(folder)))?;

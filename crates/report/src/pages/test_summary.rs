@@ -87,9 +87,9 @@ pub(crate) fn is_valid(outcome: &Outcome, figure: &KeyFigure) -> bool {
     figure.value.is_some_and(f64::is_finite) && has_valid_results(outcome)
 }
 
-/// Whether a figure of a comparison is a valid result. It depends only on the test that the figure belongs to, and on
-/// statements in an imported file, which concern all of its results. If a test evaluates two loops, its figures come from
-/// the second one, which begins with the drive as the first one left it: both must be steady.
+/// Whether a figure in a comparison is a valid result. This depends only on the test to which the figure belongs and
+/// on what an imported file says about all of its results. If a test evaluates two loops, its figures come from the
+/// second one, which begins with the drive as the first one left it: both must be steady.
 #[must_use]
 pub fn is_valid_figure(document: &Document, figure: &Figure) -> bool {
     let is_invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);

@@ -95,7 +95,7 @@ pub(super) fn narrow(svg: Option<String>) -> String {
     svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
-/// A chart with a caption that states the finding and how to read the chart.
+/// A chart with a caption that contains the finding and explains how to read the chart.
 pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
     let finding = charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape(&text)));
     let caption = exhibit.reading().map(|reading| {

@@ -36,7 +36,7 @@ pub struct Report {
     pub settings: Option<ReportSettings>,
     /// The power meter; null if power was not measured, or if an imported file does not contain it.
     pub power: Option<ReportPower>,
-    /// The file system of a target that is a file; null for other targets, and if it is not known.
+    /// The file system of a target that is a file; null for other targets, or if it is not known.
     pub file_system: Option<ReportFileSystem>,
     /// All deviations from the profile, or those listed in an imported file.
     pub modified: Vec<String>,

@@ -31,7 +31,7 @@ pub(super) struct TableCell {
     pub bold: bool,
     /// Whether the cell is styled as a heading, on a pale background.
     pub heading: bool,
-    /// Whether the text is grey, as values that are not valid results are.
+    /// Whether the text is grey, like values that are not valid results.
     pub pale: bool,
     /// Number of columns that the cell spans.
     pub columns: usize,
