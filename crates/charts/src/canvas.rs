@@ -81,7 +81,7 @@ impl Canvas {
         Self::scaled(size, size, label, description, Some("#ffffff"))
     }
 
-    /// A picture of `size` whose coordinates extend to `layout`; it is transparent if `ground`, the background
+    /// A picture of `size` whose coordinates extend to `layout`; transparent if `ground`, the background
     /// colour, is None.
     pub fn scaled(size: Size, layout: Size, label: &str, description: &str, ground: Option<&str>) -> Self {
         let (width, height) = (number(layout.width), number(layout.height));

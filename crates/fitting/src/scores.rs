@@ -2,7 +2,7 @@
 
 use nandsim::fit::Score;
 
-/// Largest acceptable ratio of the error of the held-out mixes to that of the fitted mixes.
+/// Largest acceptable ratio of the held-out mixes' error to the fitted mixes' error.
 pub const HELD_OUT_LIMIT: f64 = 1.5;
 
 /// Formats the error of the held-out mixes.

@@ -37,7 +37,7 @@ pub struct Campaign {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Selection {
-    /// These drives.
+    /// Drives with these identities.
     #[serde(default)]
     pub identities: Vec<String>,
     /// Drives whose model contains this text.

@@ -28,7 +28,7 @@ pub enum Place {
     Waiting(String),
     /// The job is held until someone releases it.
     Held,
-    /// It is completing.
+    /// The job is completing.
     Ending,
 }
 

@@ -9,7 +9,7 @@ const MOST_BYTES: usize = 1_000;
 /// Why an address is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It is not the address of a server.
+    /// The text is not the address of a server.
     #[error("'{0}' is not the address of a server; write it as https://HOST:PORT")]
     Malformed(String),
     /// Everyone along the way could read the token.

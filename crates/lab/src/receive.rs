@@ -8,7 +8,7 @@ use transfer::{Destination as _, Received, Receiver, SourceState, TransferError}
 use crate::app::{Answer, App, Call, JSON, Reception};
 use crate::receiving::NotRead;
 
-/// Size limit of the state of a source.
+/// Size limit of a source's state.
 const MOST_STATE_BYTES: usize = 4 << 10;
 /// Number of characters kept of a directory's path.
 const MOST_DIRECTORY_CHARS: usize = 500;

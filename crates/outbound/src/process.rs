@@ -216,8 +216,8 @@ fn is_later(error: &io::Error) -> bool {
 
 fn kill(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The process has not been waited for, so its number still belongs to it.
-        // It may already have ended.
+        // The process may already have ended, but this process has not waited for it yet, so its number is
+        // still its own.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let deadline = Instant::now() + PATIENCE_AFTER_KILL;

@@ -51,7 +51,7 @@ fn csv(run: &(Run, Loaded)) -> BTreeMap<String, Table> {
     export(run, "csv").into_iter().map(|(name, content)| (name, rows(content))).collect()
 }
 
-/// Returns the text of each part of a spreadsheet, by the name of the part.
+/// Returns the text of each part of a spreadsheet, by part name.
 fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
     let mut parts = BTreeMap::new();

@@ -17,7 +17,7 @@ const FILE: &str = "part-0.parquet";
 /// Takes the place of the test's name for figures of the whole run. Hive's name for a missing value cannot be used:
 /// pandas does not read a folder in which only some files have one.
 const WHOLE_RUN: &str = "whole_run";
-/// Prefix of the name of a folder that contains the rows of one test.
+/// Prefix of a folder's name if the folder contains the rows of one test.
 const BY_TEST: &str = "test=";
 /// Name of the column whose values are in folder names instead of the files.
 const TEST: &str = "test";

@@ -58,7 +58,7 @@ pub enum Seen {
 /// Whether an update includes runs in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InProgress {
-    /// They are included.
+    /// Runs in progress are included.
     Included,
     /// Runs that a process is working on are left out, because their rows would immediately be out of date.
     LeftOut,

@@ -31,7 +31,7 @@ pub(crate) fn have_one_demand(readings: &[&Reading]) -> bool {
         || readings.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]))
 }
 
-/// Key of the figures of a reading.
+/// Key of a reading's figures.
 pub(crate) fn reading_key(family: &str, reading: &Reading, one_depth: bool) -> String {
     let depth = reading_depth(reading, one_depth, ".").to_lowercase();
     format!("{family}.{}{}", reading_code(reading), depth.replace(' ', ""))

@@ -64,7 +64,7 @@ const ROOM_OF_RUN: f64 = 215.0;
 /// Height of an array member in the device block.
 const MEMBER_PIXELS: f64 = 40.0;
 
-/// Height of a component of the test platform.
+/// Height of a test platform component.
 const COMPONENT_PIXELS: f64 = 32.0;
 
 /// The special notes of the run: notes on the first page, and notes that continue in an annex.

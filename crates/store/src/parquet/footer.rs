@@ -21,7 +21,7 @@ pub(super) struct Group {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// Returns the number of rows of a file.
+/// Returns the number of rows in a file.
 pub(super) fn rows(groups: &[Group]) -> u64 {
     groups.iter().map(|group| u64::from(group.rows)).sum()
 }

@@ -6,7 +6,7 @@ use super::timing::{TimedWorkload, Timing};
 use crate::facts::answers::Phase;
 use charts::{Curves, Strand};
 
-/// Maximum number of points of a curve; more are indistinguishable on a page.
+/// Maximum number of points in a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;
 /// If the ratio of the fastest to the slowest value exceeds this, a linear axis would hide the slow values.
 const WIDE: f64 = 20.0;
