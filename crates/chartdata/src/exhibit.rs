@@ -57,7 +57,7 @@ pub enum Exhibit {
     Columns3d(Columns3d),
     /// The data of a 3D column chart as a map of cells with values.
     HeatMap(Columns3d),
-    /// Bars, one for each of a few categories.
+    /// Bars, one per category, for a few categories.
     Bars(Bars),
     /// Response-time histogram with confidence levels.
     ResponseTimes(ResponseTimes),
@@ -80,7 +80,7 @@ impl Exhibit {
 /// A line chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
-    /// How to read it.
+    /// How to read the chart.
     pub reading: ReadingHint,
     /// Horizontal axis.
     pub x: Axis,
@@ -96,7 +96,7 @@ pub struct Lines {
     pub bands: Vec<Band>,
 }
 
-/// An interval of the horizontal axis with a name.
+/// A named interval of the horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
     /// Start.
@@ -141,7 +141,7 @@ pub enum Scale {
     Log10,
     /// Base 2, with a tick at each value that occurs (block sizes).
     Log2,
-    /// Linear, from the smallest to the largest value without margins (times of a part of a test).
+    /// Linear, from the smallest to the largest value without margins (times within a part of a test).
     Fitted,
     /// Fractions of I/Os with equal space for each additional nine: a value of 1,000 means that one in 1,000 I/Os lies
     /// beyond, so its tick is labelled 99.9.
@@ -203,7 +203,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Unit of the number at a row and column, both counted from 0; empty for a ratio.
+    /// Unit of the number in a row and a column, both counted from 0; empty for a ratio.
     #[must_use]
     pub fn unit(&self, row: usize, column: usize) -> &str {
         match &self.units {
@@ -219,9 +219,9 @@ impl Table {
 pub enum Units {
     /// All numbers have the same unit.
     All(String),
-    /// One unit for each row.
+    /// One unit per row.
     OfRows(Vec<String>),
-    /// One unit for each column.
+    /// One unit per column.
     OfColumns(Vec<String>),
 }
 
@@ -280,7 +280,7 @@ pub struct Facts {
 /// A 3D column chart over two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns3d {
-    /// How to read it.
+    /// How to read the chart.
     pub reading: ReadingHint,
     /// Label of the horizontal category, left to right.
     pub x_label: String,
@@ -299,7 +299,7 @@ pub struct Columns3d {
 /// Bars, for values that a line must not connect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
-    /// How to read them.
+    /// How to read the bars.
     pub reading: ReadingHint,
     /// Label of the categories.
     pub name_label: String,

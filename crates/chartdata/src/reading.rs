@@ -1,4 +1,5 @@
-//! The content of each chart type. The crate `charts` contains a sentence for each that explains how to read it.
+//! The content of each chart type. For each type, the `charts` crate contains a sentence that explains how to
+//! read it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +17,11 @@ pub enum ReadingHint {
     ByBlockSize,
     /// Values by percentage of reads.
     ByMix,
-    /// Bars, one for each mix.
+    /// Bars, one per mix.
     Mixes,
     /// A map of cells, by threads and queue depth.
     DemandMap,
-    /// One line for each of several rounds.
+    /// One line per round, for several rounds.
     Rounds,
     /// Returns to the baseline after different idle times.
     Returns,
@@ -60,7 +61,7 @@ pub enum ReadingHint {
     Processor,
     /// The rate of a load that lasts for hours.
     Endurance,
-    /// One figure of several runs, by time.
+    /// One figure from several runs, over time.
     Trend,
     /// The rate of sustained writes by amount written.
     SustainedWrites,

@@ -1,4 +1,4 @@
-//! Units of figures: how they are printed, and which values are better.
+//! Units of figures: how they are printed, and whether higher or lower values are better.
 
 /// Unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// Decimal places of a tracking variable.
+    /// Number of decimal places of a tracking variable.
     #[must_use]
     pub const fn decimals(self) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Horizontal bars with their values, for values that a line must not connect.
+//! Horizontal bars with their values, for values that must not be connected by a line.
 
 use chartdata::exhibit::{Bars, Scale};
 
@@ -15,7 +15,7 @@ const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 24;
 /// Height of a bar in a tall picture.
 const TALLEST: f64 = 56.0;
-/// Space for the value after the longest bar.
+/// Space for a value after the longest bar.
 const VALUE_ROOM: f64 = 110.0;
 
 /// Renders `bars` as SVG with `title` as the accessible name.

@@ -81,7 +81,8 @@ impl Canvas {
         Self::scaled(size, size, label, description, Some("#ffffff"))
     }
 
-    /// A picture of `size` whose coordinates extend to `layout`; without the colour `ground`, it is transparent.
+    /// A picture of `size` whose coordinates extend to `layout`; transparent if `ground`, the background
+    /// colour, is None.
     pub fn scaled(size: Size, layout: Size, label: &str, description: &str, ground: Option<&str>) -> Self {
         let (width, height) = (number(layout.width), number(layout.height));
         let mut out = format!(
@@ -139,8 +140,8 @@ impl Canvas {
         }
     }
 
-    /// Draws several thin lines as one element, with coordinates in whole units, for context whose exact values do not
-    /// matter. Of the points with the same x, only the first, the extremes and the last are kept.
+    /// Draws several thin lines as one element, with coordinates in whole units, for background lines whose exact
+    /// values do not matter. Among points with the same x, only the first, the last and the extremes are kept.
     pub fn coarse_polylines(&mut self, lines: &[Vec<Point>], stroke: Stroke) {
         let mut path = String::new();
         for line in lines.iter().filter(|line| line.len() > 1) {
@@ -224,7 +225,7 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
-    /// Draws the content that moves when a script changes the range of the axes in `attributes`.
+    /// Draws the content that moves when a script changes the range of the axes that `attributes` describe.
     pub fn plot(&mut self, attributes: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g class=\"plot\" {attributes}>");
         draw(self);
@@ -278,7 +279,7 @@ fn joined(points: &[Point]) -> String {
     out
 }
 
-/// Rounds a coordinate to a tenth of a unit: further digits would be invisible, and would enlarge the golden files.
+/// Rounds a coordinate to a tenth of a unit: further digits would be invisible and would enlarge the golden files.
 const fn number(value: f64) -> Tenths {
     Tenths(value)
 }
@@ -316,7 +317,7 @@ impl std::fmt::Display for Tenths {
     }
 }
 
-/// Estimated width of `text` in user units: sufficient to reserve space, and identical on every machine.
+/// Estimated width of `text` in user units: accurate enough to reserve space, and identical on every machine.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }

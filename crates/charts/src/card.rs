@@ -15,7 +15,7 @@ pub enum Theme {
     Transparent,
 }
 
-/// Colour of a statement, from the best to the worst; the text of the statement says the same.
+/// Colour of a statement, from best to worst; the statement's text says the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// The result is good.
@@ -37,7 +37,7 @@ pub struct CardFigure {
     pub value: String,
     /// Unit of the value; empty if there is no value.
     pub unit: String,
-    /// Spread of the value, or the reason why the value is not valid.
+    /// Spread of the value, or why the value is not valid.
     pub note: String,
     /// Whether the value is a valid result; other values are drawn differently.
     pub is_valid: bool,
@@ -124,7 +124,7 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
     let text = |size: f64| Lettering::new(size, Anchor::Start).colour(colours.ink);
     let room = layout.width - 2.0 * MARGIN;
     let device = shortened(&card.device, 44);
-    // A long name is set in a smaller font rather than truncated.
+    // A long name is not truncated but set in a smaller font.
     let letters = 44.0_f64.min(room / text_width(&device, 1.0));
     canvas.text((MARGIN, top + 52.0), &device, text(letters).bold());
     canvas.text((MARGIN, top + 84.0), &fitted(&card.about, 20.0, room), text(20.0).colour(colours.soft));
@@ -145,14 +145,14 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
     canvas.finish()
 }
 
-/// Shortens `text` to `width`.
+/// Shortens `text` to fit into `width`.
 fn fitted(text: &str, size: f64, width: f64) -> String {
     shortened(text, (width / text_width("x", size)).max(1.0) as usize)
 }
 
 /// Breaks `text` into at most two lines of `width`.
 fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
-    // The width estimate is generous for running text.
+    // The estimate of the width is too large for running text.
     let most = (width / text_width("x", size * 0.88)).max(1.0) as usize;
     if text.chars().count() <= most {
         return vec![text.to_owned()];

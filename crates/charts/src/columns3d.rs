@@ -1,8 +1,8 @@
 //! Columns over two categories, seen from above and slightly from the right.
 //!
 //! The projection is parallel, so equal heights look equal everywhere, and the scale at the left edge is exact for the
-//! first row. The nearest corner is at the front right. The columns of small blocks and reads, usually the tallest, are
-//! therefore farthest away and hide nothing.
+//! first row. The nearest corner is at the front right. The columns for small blocks and for reads, which are usually
+//! the tallest, are therefore farthest away and hide nothing.
 
 use chartdata::exhibit::{Columns3d, Scale};
 
@@ -14,8 +14,8 @@ use crate::ruler::Ruler;
 use crate::style::{FRAME, GRID, INK, SOFT_INK, Size, hinted, ordered};
 
 /// Projection of one step across and of one step away from the viewer, as (right, down) in the picture. The plane
-/// is rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of
-/// sines differs between machines.
+/// is rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digits of
+/// sines differ between machines.
 const ACROSS: Point = (0.9063, 0.1919);
 const AWAY: Point = (0.4226, -0.4115);
 /// Cells are wider than they are deep, like the page.
@@ -26,9 +26,9 @@ const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// Least distance between the baselines of two names along the depth axis.
+/// Minimum distance between the baselines of two names along the depth axis.
 const NAME_PITCH: f64 = 13.5;
-/// Minimum width of a picture with a map next to the columns, and the share of the width that the columns get.
+/// Minimum width of a picture with a map next to the columns, and the columns' share of that width.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
 
@@ -74,10 +74,10 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
 }
 
 /// The columns and, if the picture is wide enough, the same values as a map of cells next to them, because columns at
-/// the front hide others.
+/// the front hide those behind them.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    // If there are no values, a matrix adds nothing to the columns.
+    // Without values, a map would add nothing to the columns.
     let is_empty = columns.heights.iter().flatten().flatten().next().is_none();
     if size.width < WIDE_ENOUGH || is_empty {
         return columns3d(columns, title, size);
@@ -186,7 +186,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     }
     let mut widest = 0.0f64;
     let beside = view.at(x_far, y_far / 2.0, 0.0);
-    // Rows can be closer than names can be; their colours connect the two.
+    // Rows can be closer together than names can; colours show which name belongs to which row.
     let pitch = (view.at(x_far, 0.0, 0.0).1 - view.at(x_far, 1.0, 0.0).1).max(NAME_PITCH);
     for (i, name) in columns.depth.iter().enumerate() {
         let row = i as f64 + 0.5;

@@ -1,5 +1,5 @@
-//! Describes what a chart shows in one sentence, derived only from its values. Whether a drive is steady or a result is
-//! valid is decided elsewhere.
+//! Describes what a chart shows in one sentence, derived only from its values. Other crates decide whether a drive is
+//! steady or a result is valid.
 
 mod amounts;
 mod columns;

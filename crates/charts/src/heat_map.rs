@@ -9,7 +9,7 @@ use crate::style::{INK, SOFT_INK};
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
 const SEAM: f64 = 0.3;
-/// Light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of the I/Os in a column, and 10 % or more.
+/// From light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of a column's I/Os, then 10 % or more.
 const SHADES: [&str; 5] = ["#dbe9f6", "#abcfe8", "#6aaed6", "#3282be", "#08488e"];
 const NAMES: [&str; 5] = ["< 0.01 %", "< 0.1 %", "< 1 %", "< 10 %", "more"];
 const LIMITS: [f64; 4] = [0.0001, 0.001, 0.01, 0.1];
@@ -34,14 +34,14 @@ fn shade(share: f64) -> &'static str {
     SHADES[LIMITS.iter().filter(|limit| share >= **limit).count()]
 }
 
-/// Draws the cells of all columns, and the legend of the shades.
+/// Draws the cells of all columns, and a legend for the shades.
 pub(crate) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>, y: &Ruler) {
     for column in columns {
         let (Some(a), Some(b)) = (area.at_x(column.from_minutes), area.at_x(column.to_minutes)) else {
             continue;
         };
-        // Merge vertically adjacent rows of equal shade into one rectangle; a page would have too many
-        // rectangles otherwise.
+        // Merge vertically adjacent rows of equal shade into one rectangle; otherwise, a page would have too
+        // many rectangles.
         for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
             let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
             let (Some(base), Some(roof)) = (area.at_y(y, low), area.at_y(y, high)) else { continue };

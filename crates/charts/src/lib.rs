@@ -53,8 +53,8 @@ pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
     picture(exhibit, title, Size { width, ..Size::NARROW })
 }
 
-/// Renders an exhibit of a page as SVG, with the same horizontal axis and the same edges as the other charts
-/// on the `page` whose horizontal axis shows the same quantity; None if it is not a chart.
+/// Renders an exhibit of a page as SVG, with the same horizontal axis and edges as the other charts on `page`
+/// whose horizontal axis shows the same quantity; None if it is not a chart.
 #[must_use]
 pub fn picture_of_page(exhibit: &Exhibit, page: &[Exhibit], title: &str, size: Size) -> Option<String> {
     let Exhibit::Lines(data) = exhibit else { return picture(exhibit, title, size) };

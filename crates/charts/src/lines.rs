@@ -20,10 +20,11 @@ const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
 /// Height of a legend entry below a narrow plot, large enough for a finger.
 const NARROW_ROW: f64 = 24.0;
-/// Size of the line below a name that states why a line is not a valid result, and the height of such an entry in rows.
+/// Size of the text below a name that says why the line is not a valid result, and the height of such an entry in rows.
 const CAVEAT_SIZE: f64 = 9.5;
 const CAVEAT_ROWS: f64 = 1.55;
-/// Beyond this number of points, only some have a marker, because more would obscure the line.
+/// Maximum number of points that all have a marker; of more points, only some have one, because more markers
+/// would obscure the line.
 const MARKERS: usize = 60;
 
 /// The plot area: pixels of its edges, and the two axes.
@@ -48,8 +49,8 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
     draw(lines, &Surroundings { others, ..Surroundings::default() }, title, size)
 }
 
-/// Like [`lines()`], for lines that may not be valid results: `caveats` has the reason for each line, such as
-/// `NOT STEADY`. These lines are dashed, and the legend states the reason.
+/// Like [`lines()`], for lines that may not be valid results: `caveats` contains the reason for each line, such
+/// as `NOT STEADY`. These lines are dashed, and the legend gives the reason.
 #[must_use]
 pub fn lines_with_caveats(lines: &Lines, caveats: &[Option<&str>], title: &str, size: Size) -> String {
     draw(lines, &Surroundings { caveats, ..Surroundings::default() }, title, size)
@@ -141,7 +142,7 @@ fn names(lines: &Lines) -> Vec<&str> {
     names
 }
 
-/// Colour of line `index` out of `count`: mixes, block sizes, thread counts and rounds have an order.
+/// Colour of line `index` out of `count`; mixes, block sizes, thread counts and rounds have an order.
 fn colour_of(lines: &Lines, index: usize, count: usize) -> &'static str {
     match lines.reading {
         ReadingHint::ByBlockSize
@@ -335,7 +336,7 @@ fn legend_width(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     let names = lines.series.iter().map(|s| &s.name).chain(lines.guides.iter().map(|g| &g.name));
     let width = |name: &String| {
         let name = shortened(name, LEGEND_CHARACTERS);
-        // Names with many capitals use the margin, or widen the legend.
+        // Names with many capitals use up the margin, or widen the legend.
         text_width(&name, LEGEND_SIZE).max(widest_text(&name, LEGEND_SIZE) - 6.0)
     };
     let caveats = around.caveats.iter().flatten().map(|caveat| widest_text(caveat, CAVEAT_SIZE));
@@ -355,8 +356,8 @@ fn legend_height(lines: &Lines, around: &Surroundings<'_>, size: Size) -> f64 {
     if size.is_narrow() && rows > 0.0 { rows * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
-/// The size of the whole picture. A legend below a narrow plot adds to the height of the picture instead of
-/// reducing the height of the plot.
+/// The size of the whole picture. A legend below a narrow plot makes the picture higher instead of the plot
+/// lower.
 fn with_legend(lines: &Lines, around: &Surroundings<'_>, size: Size) -> Size {
     Size { height: size.height + legend_height(lines, around, size), ..size }
 }
@@ -405,7 +406,7 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, pl
     }
 }
 
-/// States whether the plot is empty or lacks some points.
+/// Says whether the plot is empty or lacks some points.
 fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: usize) {
     if is_empty {
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);

@@ -6,8 +6,8 @@ use crate::canvas::{Canvas, Point, Stroke};
 
 const WHITE: &str = "#ffffff";
 
-/// Draws the marker of series `index` in the colour of its line. Each series has the next shape. Once all colours are
-/// used, the shapes shift, so that a repeated colour has a different shape.
+/// Draws the marker of series `index` in the colour of its line. Each series gets the next shape. Once all colours
+/// are used, the shapes shift, so that a repeated colour has a different shape.
 pub(crate) fn draw(canvas: &mut Canvas, index: usize, fill: &'static str, at: Point, radius: f64) {
     let edge = Stroke::solid(WHITE, 0.8);
     let thick = Stroke::solid(fill, 2.0);

@@ -11,7 +11,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Escapes `text` for element content and quoted attributes. Model names and command lines are untrusted, so control
-/// characters and bidirectional formatting characters are replaced, too.
+/// characters and bidirectional formatting characters are also replaced.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {

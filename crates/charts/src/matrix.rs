@@ -11,13 +11,13 @@ use crate::style::{FRAME, INK, SOFT_INK, Size, hinted};
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
-/// Shades from small to large values. Text is dark on the first half, and light on the second half.
+/// Shades from small to large values. Text is dark on the first half and light on the second half.
 const SHADES: [&str; 8] =
     ["#f1f6fb", "#d8e7f4", "#bcd6eb", "#97c0e0", "#4f8fc4", "#3577b1", "#1f5d97", "#0f3f70"];
 const LIGHT_LETTERS: &str = "#ffffff";
 /// If the ratio of the largest to the smallest value exceeds this, values are shaded by their logarithms.
 const WIDE: f64 = 20.0;
-/// Largest font size of a value.
+/// Maximum font size of a value.
 const LETTERS: f64 = 13.0;
 const SMALLEST_LETTERS: f64 = 8.0;
 
@@ -77,7 +77,7 @@ pub fn matrix(grid: &Columns3d, title: &str, size: Size) -> String {
     canvas.finish()
 }
 
-/// Draws a cell at (corner, extent); `looks` returns shade, font size and tooltip of a value.
+/// Draws a cell at (corner, extent); `looks` returns a value's shade, font size and tooltip.
 fn draw_cell(
     canvas: &mut Canvas,
     value: Option<f64>,

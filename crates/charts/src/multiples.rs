@@ -1,5 +1,5 @@
-//! Small multiples: one small chart per run, each drawn in front of the lines of all other runs. Also arranges pictures
-//! in grids.
+//! Small multiples: one small chart per run, in which the run is drawn in front of the lines of all other runs. Also
+//! arranges pictures in grids.
 
 use chartdata::exhibit::Lines;
 
@@ -18,15 +18,15 @@ const TOP: f64 = 24.0;
 const RIGHT: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
-/// Renders series `own` of `lines` over all others, with axes that include all series. A series with a `caveat`, such as
-/// `NOT STEADY`, is dashed, and its title states it.
+/// Renders series `own` of `lines` over all others, with axes that include all series. A series with a `caveat`, such
+/// as `NOT STEADY`, is dashed, and its title contains the label.
 #[must_use]
 pub fn multiple(lines: &Lines, own: usize, caveat: Option<&str>, size: Size) -> String {
     let Some(series) = lines.series.get(own) else { return String::new() };
     let mut canvas = Canvas::new(size, &series.name, "One run in front of the lines of all others.");
     let room = ((size.width - 4.0) / (TITLE.size * 0.58)) as usize;
     let title = match caveat {
-        // The name is shortened rather than the caveat.
+        // If necessary, the name is shortened, not the caveat.
         Some(caveat) => {
             let room = room.saturating_sub(caveat.chars().count() + 2);
             format!("{}: {caveat}", shortened(&series.name, room))

@@ -1,5 +1,5 @@
 //! A plate: a chart with all the context that it needs outside its report. Above the chart are its subject,
-//! device and date, followed by the caveats in boxes. Below it are a sentence on what the chart shows, and
+//! device and date, followed by the caveats in boxes. Below it are a sentence about what the chart shows, and
 //! its origin.
 
 use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
@@ -15,7 +15,7 @@ const MARK_GROUND: &str = "#ffd98a";
 const FINDING: Lettering = Lettering::new(13.0, Anchor::Start).bold();
 const READING: Lettering = Lettering::new(12.0, Anchor::Start).colour(SOFT_INK);
 const CREDIT: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
-/// Height of a row of caveat labels, and of the box around each.
+/// Height of a row of caveat labels, and of the box around each label.
 const MARK_ROW: f64 = 26.0;
 const MARK_BOX: f64 = 21.0;
 /// Space between two boxes, and between a box and its text.

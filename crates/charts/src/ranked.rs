@@ -1,4 +1,4 @@
-//! Ranked horizontal bars with confidence intervals: one quantity of several runs.
+//! Ranked horizontal bars with confidence intervals: one quantity from several runs.
 
 use chartdata::exhibit::Scale;
 
@@ -35,13 +35,13 @@ pub struct RankedBar {
     pub interval: Option<(f64, f64)>,
     /// The value as printed.
     pub text: String,
-    /// Whether the other runs are compared with this run.
+    /// Whether this run is the one with which the others are compared.
     pub is_baseline: bool,
-    /// False for a value that is not a valid result, which is drawn as an outline.
+    /// False if the value is not a valid result; its bar is drawn as an outline.
     pub is_valid: bool,
 }
 
-/// One quantity of several runs, the best first.
+/// One quantity from several runs, best run first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     /// Title with unit, drawn above the bars.
@@ -68,7 +68,7 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     // Bold text is wider.
     let room = (width / (TITLE.size * 0.64)) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
-    // Names with many capitals use some of the gap between names and bars, or widen it.
+    // Names with many capitals use up part of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {
         let name = shortened(&bar.name, NAME_CHARACTERS);
         let width = (text_width(&name, NAME.size) + 10.0).max(widest_text(&name, NAME.size) + 6.0);

@@ -1,4 +1,5 @@
-//! How to read a chart: one sentence for each kind of chart, printed under it in every format that contains charts.
+//! How to read a chart: one sentence per kind of chart, printed below the chart in every format that contains
+//! charts.
 
 use chartdata::ReadingHint;
 

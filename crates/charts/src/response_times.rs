@@ -20,7 +20,7 @@ const NAME: Lettering = Lettering::new(12.0, Anchor::Start).colour(INK);
 const LETTER: f64 = NAME.size * 0.62;
 /// Space after a name.
 const NAME_GAP: f64 = 14.0;
-/// Lower end of the I/O axis, so that a bin of one I/O is visible.
+/// Lower end of the I/O axis, chosen so that a bin of one I/O is visible.
 const BELOW_ONE: f64 = 0.5;
 
 /// The plot area: pixels of its edges, and the three axes.
@@ -107,7 +107,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &HistogramPlot) {
         }
     }
     for tick in &plot.ios.ticks {
-        // Ticks below one I/O have no meaning except as the base of the bins.
+        // Ticks below one I/O are not drawn: the axis extends below one only to give the bins a base.
         let Some(y) = plot.height(&plot.ios, tick.value).filter(|_| tick.value > 0.9) else { continue };
         canvas.line((plot.left, y), (plot.right, y), Stroke::solid(GRID, 1.0));
         canvas.text((plot.left - 8.0, y + 4.2), &tick.label, Lettering { anchor: Anchor::End, ..TICK });
@@ -187,12 +187,13 @@ fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
     Some(left + place * (right - left))
 }
 
-/// Places each marker label in the first row where it overlaps neither a label nor the line of a label above.
+/// Places each marker label in the first row where it overlaps neither another label nor the line that leads
+/// down from a label above.
 fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name> {
     let mut waiting: Vec<(Name, (f64, f64))> =
         times.markers.iter().map(|marker| name(marker, time, left, right)).collect();
     // Works from the outside inwards on both sides, so that the lines, which lead downwards, avoid the labels
-    // below.
+    // below them.
     let order = |(name, _): &(Name, (f64, f64))| match (name.line, &name.anchor) {
         (Some(x), Anchor::Start) => (0, x),
         (Some(x), _) => (1, -x),

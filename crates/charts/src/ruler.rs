@@ -3,7 +3,8 @@
 use chartdata::exhibit::Scale;
 use stdx::units::grouped;
 
-/// For each tick: N, where one in N I/Os takes longer, and the percentage of I/Os that do not.
+/// For each tick: the N for which one in N I/Os takes longer, and the percentage of I/Os that do not take
+/// longer.
 const NINES: [(f64, &str); 7] = [
     (2.0, "50"),
     (10.0, "90"),
@@ -14,11 +15,11 @@ const NINES: [(f64, &str); 7] = [
     (1e6, "99.9999"),
 ];
 
-/// One tick of an axis.
+/// One tick on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// Empty for a minor tick.
+    /// Empty for minor ticks.
     pub label: String,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
-    /// Kind and ends of the axis, for the script that redraws it.
+    /// The axis's kind and ends, for the script that redraws it.
     pub fn described(&self, scale: Scale) -> String {
         let kind = match scale {
             Scale::Nines => "nines",
@@ -109,7 +110,7 @@ impl Ruler {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / tick_count.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        // A nice step yields about twenty ticks at most, so this limit affects only extreme values.
+        // A round step yields at most about twenty ticks, so this limit affects only extreme values.
         let ticks: Vec<f64> =
             (0..=((last - first) as usize).min(40)).map(|i| (first + i as f64) * step).collect();
         let largest = ticks.iter().fold(0.0f64, |max, v| max.max(v.abs()));
@@ -179,7 +180,7 @@ fn nice_step(rough: f64) -> f64 {
     factor * power
 }
 
-/// A nice step for integers.
+/// A round step for integers.
 fn whole_step(rough: f64) -> f64 {
     if rough <= 1.0 {
         return 1.0;

@@ -1,4 +1,4 @@
-//! Size, colours and number format that all charts share.
+//! Sizes, colours and number formats that all charts share.
 
 /// Size of a picture in user units; pages scale it to the available space.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,8 +21,8 @@ impl Size {
     }
 }
 
-/// Series colours. Lightness order and markers make them distinguishable with colour blindness and in greyscale print.
-/// Red is reserved for the fitted line.
+/// Series colours. Their order of lightness and their markers make them distinguishable for colour-blind readers and
+/// in greyscale print. Red is reserved for the fitted line.
 pub(crate) const PALETTE: [&str; 8] =
     ["#1f6fb5", "#d3730a", "#2a9461", "#7b52ab", "#1397ac", "#c2478b", "#2b3f63", "#9c8412"];
 
@@ -36,7 +36,7 @@ pub(crate) const GRID: &str = "#e3e7ec";
 pub(crate) const FAINT_GRID: &str = "#f0f2f5";
 pub(crate) const FRAME: &str = "#8b95a1";
 pub(crate) const BAND: &str = "#dceaf7";
-/// Background of every second state of a drive or load.
+/// Background of every other state of a drive or load.
 pub(crate) const SHADE: &str = "#f0f3f7";
 pub(crate) const FIT: &str = "#d3202f";
 

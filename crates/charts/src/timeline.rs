@@ -1,4 +1,4 @@
-//! Stacked panels over a common time axis: simultaneous events are on one vertical line.
+//! Stacked panels over a common time axis: simultaneous events are on the same vertical line.
 
 use chartdata::exhibit::Scale;
 
@@ -21,7 +21,7 @@ const KEY_ROW: f64 = 15.0;
 const TITLE_ROW: f64 = 18.0;
 const GAP: f64 = 7.0;
 const FOOT: f64 = 40.0;
-/// Height of strips, and maximum height of the other panels.
+/// Height of low panels, and maximum height of tall panels.
 const LOW: f64 = 44.0;
 const HIGH: f64 = 190.0;
 /// Maximum total height, which fits on a landscape sheet with some banners at the top.
@@ -76,8 +76,7 @@ pub struct Curves {
 pub struct Strand {
     /// Name, shown in the legend if there are several curves.
     pub name: String,
-    /// Pieces of the curve, each a list of points (minutes, value) to join; between two pieces, there is no
-    /// data.
+    /// Pieces of the curve, each a list of points (minutes, value) to join; there is no data between pieces.
     pub pieces: Vec<Vec<(f64, f64)>>,
 }
 

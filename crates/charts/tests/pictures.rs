@@ -106,7 +106,7 @@ fn bars() -> Bars {
     }
 }
 
-/// Two states of a drive; the second begins again with the line of the first.
+/// Two states of a drive; the second begins with the first state's line.
 fn states() -> Lines {
     let band = |name: &str, from, to| Band { from, to, name: name.into() };
     Lines {
@@ -244,7 +244,7 @@ fn each_block_size_has_a_tick_and_rounds_have_integer_ticks() {
     assert!([">1<", ">2<", ">3<", ">30k<"].iter().all(|tick| svg.contains(tick)) && !svg.contains(">1.5<"));
 }
 
-/// In a small picture, eight block sizes are closer to each other than their names are high.
+/// In a small picture, the rows of eight block sizes are closer together than the height of their names.
 #[test]
 fn names_of_the_depth_axis_do_not_overlap() {
     let depth: Vec<String> =

@@ -1,4 +1,4 @@
-//! Addresses of files relative to the page that refers to them.
+//! Addresses of files, relative to the page that refers to them.
 
 use std::path::{Component, Path};
 

@@ -5,7 +5,7 @@ use record::{Loaded, RunFile};
 use report::parts::{Figure, MarkKind, is_valid_figure};
 use report::{Document, fold};
 
-/// One run of a comparison.
+/// One run in a comparison.
 #[derive(Debug)]
 pub struct Candidate {
     pub(crate) name: String,
@@ -17,13 +17,13 @@ impl Candidate {
     /// Evaluates a run with this version of Plateau and extracts its figures.
     ///
     /// # Errors
-    /// As for [`report::fold()`].
+    /// Returns the errors of [`report::fold()`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = fold(run, loaded)?;
         let figures = document.comparable_figures(&loaded.entries);
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
-        // Names given by the operator distinguish runs of the same model.
+        // Names given by the operator distinguish runs on drives of the same model.
         let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
         Ok(Self { name: name.to_owned(), document, figures })
     }

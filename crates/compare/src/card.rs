@@ -1,4 +1,4 @@
-//! The comparison as cards to share: the baseline's figures, the differences of the other runs from them, and the
+//! The comparison as cards to share: the baseline's figures, how much the other runs differ from them, and the
 //! runs as ranked bars.
 
 use charts::card::{Card, CardFigure, Tone};
@@ -17,12 +17,12 @@ use crate::wording::{decimals, letter, mean, percent, signed};
 
 /// Maximum number of figures.
 const MOST_FIGURES: usize = 6;
-/// Characters of a note that fit below a figure on a card of either size.
+/// Number of characters of a note that fit below a figure on cards of both sizes.
 const NOTE: usize = 27;
 /// Maximum number of bars that are legible on a card.
 const MOST_BARS: usize = 16;
 const BARS_WIDTH: f64 = 520.0;
-/// Height of the bar area of a card. If there are few runs, there is room for several figures.
+/// Height of a card's bar area. If there are few runs, there is room for several figures.
 const BARS_HEIGHT: f64 = 340.0;
 
 /// Draws the card in all sizes and themes, as SVG and PNG.
@@ -82,7 +82,7 @@ fn has_value(line: &Line, run: usize) -> bool {
     line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
 }
 
-/// The baseline's value, and the differences of the other runs from it.
+/// The baseline's value, and how much the other runs differ from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
     let is_valid = |run: usize| line.figures[run].as_ref().is_some_and(|f| comparison.runs[run].is_valid(f));

@@ -26,7 +26,7 @@ pub struct Line {
     pub selected: bool,
     /// One entry per run; None if the run lacks the figure.
     pub figures: Vec<Option<Figure>>,
-    /// Differences from the first run; None for the first run and if either run lacks the figure.
+    /// Differences from the first run; None for the first run itself, and where either run lacks the figure.
     pub differences: Vec<Option<Difference>>,
 }
 
@@ -46,7 +46,7 @@ impl Comparison {
     /// Compares runs, with the first run as the baseline.
     ///
     /// # Errors
-    /// Returns an error if there are too few runs, or no figure is common to two of them.
+    /// Returns an error if there are too few runs, or if no two of them have a figure in common.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if runs.len() < MINIMUM_RUNS {
             return Err(format!("{} runs specified; a comparison needs at least {MINIMUM_RUNS}", runs.len()));
@@ -88,7 +88,7 @@ impl Comparison {
         self.runs.iter().map(|run| run.name.as_str())
     }
 
-    /// Warnings as sentences with the names of the runs.
+    /// Warnings as sentences that name the runs.
     pub fn warning_texts(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|warning| warning.sentence(&self.runs))
     }
@@ -108,7 +108,7 @@ fn test_of(runs: &[Candidate], key: &str) -> String {
     found.map_or_else(|| "Power".to_owned(), |outcome| outcome.title.clone())
 }
 
-/// Appends numbers to the names of runs that share a name.
+/// Appends a number to each name that several runs share.
 fn number_equal_names(runs: &mut [Candidate]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (i, run) in runs.iter_mut().enumerate() {

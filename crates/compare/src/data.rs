@@ -78,14 +78,14 @@ pub fn json(comparison: &Comparison) -> Value {
     document
 }
 
-/// A group of runs with their ids.
+/// A group, with the ids of its runs.
 fn group_json(comparison: &Comparison, group: &Group) -> Value {
     let ids: Vec<&str> =
         group.runs.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();
     json!({ "name": group.name, "runs": ids })
 }
 
-/// A summary of a group; outliers are ids of runs.
+/// A group's summary; outliers are given as run ids.
 fn summary_json(comparison: &Comparison, summary: &Summary) -> Value {
     let outliers: Vec<&str> =
         summary.outliers.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use crate::candidate::Candidate;
 
-/// The property that the runs of a group share.
+/// The property that all runs in a group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
     /// The model of the drive.

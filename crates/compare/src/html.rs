@@ -47,7 +47,8 @@ pub fn html(comparison: &Comparison, authored: &Authored) -> String {
     Shell { title: &title, style: STYLE, class: "", content: &content, script: Some(SCRIPT) }.html()
 }
 
-/// The marks of all runs at the top of every printed page; empty if no run has any. Screens show them next to each run.
+/// The marks of all runs, for the top of every printed page; empty if no run has any. On a screen, each run's marks are
+/// next to it.
 fn printed_marks(comparison: &Comparison) -> String {
     match sections::marks(&comparison.runs) {
         marks if marks.is_empty() => marks,

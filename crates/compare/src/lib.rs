@@ -1,8 +1,8 @@
-//! Compares runs: their figures, the differences between them, and whether these exceed the noise; with pages and
-//! formats for comparisons. The first run is the baseline; no run is called better without considering the
-//! spread of both runs.
+//! Compares runs: their figures, the differences between these, and whether the differences exceed the noise.
+//! Also contains the pages and formats of comparisons. The first run is the baseline; no run is called better
+//! without considering the spread of both runs.
 //!
-//! The crate `report` defines what a run is, and how it is evaluated, drawn and described.
+//! The `report` crate defines what a run is, and how it is evaluated, drawn and described.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -4,7 +4,7 @@ use report::parts::Better;
 
 /// Bounds closer to zero than this, in percent, are treated as zero: printed with [`MOST_DECIMALS`], they are zero.
 const INDISTINGUISHABLE: f64 = 0.0005;
-/// Decimal places of a percentage that is too small for one.
+/// Number of decimal places of percentages that are too small for one decimal place.
 pub(crate) const MOST_DECIMALS: usize = 3;
 
 /// Assessment of a difference.
@@ -33,7 +33,7 @@ impl Finding {
     }
 }
 
-/// Difference between a figure and the same figure of the first run.
+/// Difference between a figure and the same figure in the first run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     /// Difference between the means, in percent of the first mean.
@@ -75,7 +75,7 @@ fn ratio_interval(a: &Sample, b: &Sample) -> Option<(f64, f64)> {
     let relative = |sample: &Sample| Some(sample.variance_of_mean()? / sample.mean.powi(2));
     let va = relative(a)?;
     if b.mean <= 0.0 {
-        // Nothing is left of a quantity that was certainly there: the ratio is 0, whatever its denominator.
+        // Nothing remains of a quantity that was certainly present: the ratio is 0, whatever its denominator.
         let has_vanished = b.mean == 0.0 && b.variance == Some(0.0);
         return (has_vanished && student_t(a.count - 1.0) * va.sqrt() < 1.0).then_some((0.0, 0.0));
     }
@@ -165,7 +165,7 @@ mod tests {
         assert!(low > -100.0 && high > 0.0 && finding == Finding::WithinNoise, "{low} {high}");
         let (bounds, finding) = interval(&[1.0, 90.0, 3.0], &[2.0, 1.0, 50.0]);
         assert!(bounds.is_some_and(|(low, _)| low > -100.0) && finding == Finding::WithinNoise, "{bounds:?}");
-        // A quantity that vanished is worse, but only if it was certainly there.
+        // A quantity that vanished counts as worse, but only if it was certainly present.
         assert_eq!(interval(&[9.0, 10.0, 11.0], &[0.0; 3]), (Some((-100.0, -100.0)), Finding::Worse));
         assert_eq!(interval(&[0.0, 0.0, 9.0], &[0.0; 3]), (None, Finding::SpreadUnknown));
         assert_eq!(interval(&[9.0, 10.0, 11.0], &[-3.0, -4.0]), (None, Finding::SpreadUnknown));

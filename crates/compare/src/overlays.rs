@@ -1,5 +1,5 @@
-//! Charts that contain all runs: one line per run, or, for many runs, one small chart per run over the lines of all
-//! others.
+//! Charts that contain all runs: one line per run or, for many runs, one small chart per run, with the lines of all
+//! others in the background.
 
 use charts::Size;
 use pts::ReadingHint;
@@ -8,12 +8,12 @@ use pts::exhibit::{Lines, Scale, Series};
 use crate::candidate::Candidate;
 use crate::wording::letter;
 
-/// Beyond this number of runs, the lines in one chart are indistinguishable.
+/// Maximum number of runs whose lines can be distinguished in one chart.
 const IN_ONE_CHART: usize = 8;
 
 const DASHED: &str = "Dashed lines: the test is not steady, not complete, or was interrupted.";
 
-/// One quantity of several runs, with one series per run.
+/// One quantity from several runs, with one series per run.
 pub(crate) struct Overlay {
     /// Distinguishes the overlay from others in the same section; may be empty.
     pub title: String,
@@ -41,7 +41,7 @@ impl Overlay {
         each.map(move |(at, (run, caveat))| (*run, charts::multiple(&self.lines, at, *caveat, size)))
     }
 
-    /// How to read it.
+    /// How to read the overlay.
     pub fn reading(&self) -> String {
         let reading = if self.is_split() {
             "Each small chart shows one run in front of the lines of all others, on the same axes."
@@ -87,7 +87,7 @@ pub(crate) fn overlays(runs: &[Candidate], test: &str, each: &[(usize, &Lines)])
         let (_, first) = each.first()?;
         let title = if is_single { String::new() } else { (*name).to_owned() };
         let lines = Lines { reading: ReadingHint::OverlaidRuns, series, marked: None, ..(*first).clone() };
-        // Single points are already compared by the bars.
+        // The bars already compare single points.
         let is_curve = lines.series.iter().any(|series| series.points.len() > 1);
         let caveats = shown.iter().map(|run| runs[*run].caveat(test)).collect();
         (shown.len() > 1 && is_curve).then_some(Overlay { title, lines, runs: shown, caveats })

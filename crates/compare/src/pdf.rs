@@ -1,4 +1,4 @@
-//! The comparison as a PDF: the sections of the HTML page on as many pages as they need.
+//! The comparison as a PDF: the sections of the HTML page, on as many pages as they need.
 
 use charts::Size;
 use pts::exhibit::{Exhibit, Facts, Table};
@@ -25,11 +25,12 @@ const WIDE_CHART: Size = Size { width: 1047.0, height: 288.0 };
 const SMALL: Size = Size { width: 198.0, height: 126.0 };
 const SMALL_IN_ROW: usize = 5;
 const SMALL_ON_PAGE: usize = 20;
-/// Width of the ranked bars, which are drawn two abreast.
+/// Width of the ranked bars, which are drawn side by side in pairs.
 const BARS: f64 = 516.0;
 /// Maximum number of figures in a table.
 const FIGURES_IN_TABLE: usize = 4;
-/// If the labels are longer than this, the footer shows the marks of the runs instead.
+/// Maximum length of the labels in the footer; if they are longer, the footer shows the marks of the runs
+/// instead.
 const FOOTER: usize = 120;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to A, with the 95 % confidence interval in parentheses: Welch's \
@@ -41,7 +42,7 @@ const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confiden
 /// The whole comparison.
 ///
 /// # Errors
-/// Returns an error if the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message says which.
 pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, String> {
     let title = title(comparison);
     let mut blocks = vec![Block::Title(title.clone())];
@@ -76,7 +77,7 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
 }
 
 /// Labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs if there are
-/// many. The labels precede the rest of the text, which is truncated at its end if it is too long.
+/// many. The labels come before the rest of the text, because text that is too long is truncated at its end.
 fn footer(comparison: &Comparison) -> String {
     let labels = sections::labels(&comparison.runs).join(" · ");
     let marks = if labels.len() <= FOOTER { labels } else { sections::marks(&comparison.runs) };
@@ -275,7 +276,7 @@ fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
     blocks
 }
 
-/// The same exhibit of a few runs.
+/// The same exhibit from a few runs.
 fn side_by_side(row: &sections::Row<'_>) -> Vec<Block> {
     let picture = |(_, name, exhibit): &(usize, String, &Exhibit)| {
         Some((name.clone(), sections::picture(exhibit, row, name, CHART)?))
@@ -291,7 +292,7 @@ fn side_by_side(row: &sections::Row<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Every figure that is not selected.
+/// All figures that are not selected.
 fn every(comparison: &Comparison) -> Vec<Block> {
     let lines = || comparison.lines.iter().filter(|line| !line.selected);
     if lines().next().is_none() {

@@ -10,7 +10,8 @@ use crate::candidate::Candidate;
 use crate::overlays::{Overlay, is_result, named, overlays};
 use crate::wording::{letter, letters};
 
-/// Beyond this number of runs, pictures side by side become too small to read; only charts of all runs remain.
+/// Maximum number of runs for pictures side by side, which would otherwise be too small to read; with more
+/// runs, only charts of all runs remain.
 const SIDE_BY_SIDE: usize = 4;
 
 /// A page that several runs have in common.
@@ -174,7 +175,7 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
     }
 }
 
-/// States which axes were extended to match another run.
+/// Says which axes were extended to match another run.
 fn rescaled(each: &[(usize, String, &Exhibit)]) -> Option<String> {
     let mut notes = Vec::new();
     for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {

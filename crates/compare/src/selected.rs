@@ -1,4 +1,4 @@
-//! The figures of a comparison by test, as tables with one row per run and as ranked bars.
+//! A comparison's figures by test, as tables with one row per run and as ranked bars.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
     groups
 }
 
-/// Indices of the runs, the best in `line` first; runs without the figure come last.
+/// Indices of the runs, the best run in `line` first; runs without the figure come last.
 pub(crate) fn ranking(line: &Line) -> Vec<usize> {
     let better = line.figures.iter().flatten().map(|figure| figure.better).next();
     let value = |index: &usize| line.figures[*index].as_ref().and_then(Figure::mean);
@@ -53,7 +53,7 @@ pub(crate) fn interval(figure: &Figure) -> Option<(f64, f64)> {
     }
 }
 
-/// The runs as bars, the best first.
+/// The runs as bars, best first.
 pub(crate) fn ranked(comparison: &Comparison, line: &Line) -> Ranked {
     let decimals = decimals(line);
     let bar = |index: usize| {

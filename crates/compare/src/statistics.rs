@@ -9,15 +9,15 @@ use crate::group::Group;
 use crate::noise::{Difference, Sample, mean_interval};
 use crate::wording::{decimals, difference, letter};
 
-/// One figure of a group.
+/// One figure in a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Number of drives and of runs that have the figure.
+    /// Number of drives and number of runs that have the figure.
     pub counts: (usize, usize),
     /// Mean over the drives, with equal weight; None if no run has the figure.
     pub mean: Option<f64>,
-    /// Standard deviation between the means of the drives, in percent of the mean; None if there are fewer
-    /// than two drives.
+    /// Standard deviation of the drives' means, in percent of the mean; None if there are fewer than two
+    /// drives.
     pub between_drives_percent: Option<f64>,
     /// Standard deviation between runs of the same drive, in percent of the mean; None if no drive has two runs.
     pub between_runs_percent: Option<f64>,
@@ -69,7 +69,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     Sample::of(values).map(|sample| sample.mean)
 }
 
-/// The values from which the interval of a group is calculated: one per drive, or one per run of a single drive.
+/// The values from which a group's interval is calculated: one per drive or, for a single drive, one per run.
 fn sample(comparison: &Comparison, line: &Line, group: &Group) -> Vec<f64> {
     match &by_drive(comparison, line, group)[..] {
         [only] => only.clone(),
@@ -103,7 +103,7 @@ fn summary(comparison: &Comparison, line: &Line, group: &Group) -> Summary {
 /// at least five runs. Distances below 1 % of the median are never outliers.
 fn outliers(line: &Line, group: &Group) -> Vec<usize> {
     const LIMIT: f64 = 3.5;
-    /// Ratio of the standard deviation of a normal distribution to its median distance from the median.
+    /// Ratio of a normal distribution's standard deviation to its median distance from the median.
     const SCALE: f64 = 1.4826;
     const RUNS: usize = 5;
     const NEGLIGIBLE: f64 = 0.01;
@@ -135,7 +135,7 @@ pub(crate) const READING: &str = "The mean counts each drive once. Its 95 % conf
 pub(crate) const HEAD: [&str; 7] =
     ["Drives", "Runs", "Mean", "95 % interval", "Between drives", "Between runs", "Outliers"];
 
-/// The cells of a group below [`HEAD`].
+/// A group's cells below [`HEAD`].
 pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> [String; 7] {
     let decimals = decimals(line);
     let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());

@@ -1,5 +1,5 @@
-//! Rates over the number of outstanding I/Os: for each workload, one chart with one line per run, and the
-//! values in the chart.
+//! Rates over the number of outstanding I/Os: for each workload, one chart with one line per run, and a table
+//! of its values.
 
 use pts::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
 use pts::host_limit::legend;
@@ -19,7 +19,7 @@ pub(crate) struct SweepSection {
     pub notes: Vec<String>,
 }
 
-/// The index of a run, its name with its letter, and its sweep.
+/// A run's index, its letter and name, and its sweep.
 type Swept<'a> = (usize, String, &'a DemandSweep);
 
 /// The sweeps that at least two runs have in common.
@@ -46,7 +46,7 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
     sections
 }
 
-/// The sweep of the same workload, in the same unit, by the same test.
+/// The sweep of the same workload in the same test, in the same unit.
 fn find<'a>(run: &'a Candidate, of: &Outcome, sweep: &DemandSweep) -> Option<&'a DemandSweep> {
     let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == of.test)?;
     outcome.sweeps.iter().find(|other| (&other.workload, other.unit) == (&sweep.workload, sweep.unit))

@@ -6,7 +6,7 @@ use crate::statistics;
 use crate::wording::{decimals, difference, letter, letters, marks, mean};
 
 const WIDTH: usize = 80;
-/// Beyond this number of runs, each figure has one line per run.
+/// If there are more runs, each figure has one line per run.
 const IN_COLUMNS: usize = 2;
 
 /// The comparison as text: the selected figures, or all of them, then the warnings.
@@ -62,7 +62,7 @@ fn wrapped(text: &str, indent: usize) -> String {
     out
 }
 
-/// One line per run, the best first.
+/// One line per run, best first.
 fn block(comparison: &Comparison, line: &Line) -> String {
     let mut out = format!("{} ({})\n", line.name, line.unit);
     let decimals = decimals(line);

@@ -4,7 +4,7 @@ use crate::comparison::Comparison;
 use crate::noise::Finding;
 use report::parts::Figure;
 
-/// Prefix of the keys whose values may be negative: temperatures of a drive.
+/// Prefix of the keys whose values may be negative: drive temperatures.
 const MAY_BE_NEGATIVE: &str = "health.";
 
 /// How a value is compared with a limit.
@@ -46,7 +46,7 @@ pub enum Limit {
     Value(f64, Option<String>),
 }
 
-/// A condition: a figure, or one of several figures matched by `*`, is above or below a limit.
+/// A condition: a figure, or any of the figures matched by `*`, is above or below a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     /// Key of the figure, in which `*` matches any text.
@@ -131,12 +131,12 @@ impl Threshold {
         }
     }
 
-    /// The figures that meet the condition in any run but the baseline. A difference within noise never meets a
-    /// condition, because it may not be real.
+    /// The figures that meet the condition in any run but the baseline. A difference within the noise never
+    /// meets a condition, because it may not be real.
     ///
     /// # Errors
     /// Returns an error if no comparable figure matches the key, if a run lacks such a figure (which must not
-    /// look like a pass), or if a figure has a different unit than the condition.
+    /// look like a pass), or if a figure's unit differs from the condition's.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         match &self.limit {
             Limit::Percent(percent) => self.relative(comparison, *percent),

@@ -1,4 +1,5 @@
-//! One figure over time, for the runs of a drive or of a model: its drift, and the effects of firmware changes.
+//! One figure over time, for the runs on one drive or on drives of one model: its drift, and the effects of
+//! firmware changes.
 
 use jiff::Timestamp;
 use report::parts::Better;
@@ -11,10 +12,10 @@ use crate::noise::{Difference, Sample, mean_interval, student_t};
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Minimum number of values for control limits.
 const LEAST_CONTROLLED: usize = 8;
-/// Ratio of the mean moving range of two normally distributed values to their standard deviation.
+/// Ratio of the mean moving range (of two values) to the standard deviation, for a normal distribution.
 const MOVING_RANGE: f64 = 1.128;
 
-/// One figure of several runs.
+/// One figure from several runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trend {
     /// The requested drive or model.
@@ -31,7 +32,7 @@ pub struct Trend {
     pub points: Vec<Point>,
 }
 
-/// The figure of one run.
+/// The figure from one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     /// Id of the run.
@@ -44,7 +45,7 @@ pub struct Point {
     pub firmware: Option<String>,
     /// State of the run.
     pub state: String,
-    /// Settings that change results: profile, TC, QD and scale of a simulated drive.
+    /// Settings that affect results: profile, TC, QD, and the scale of a simulated drive.
     pub settings: String,
     /// Label of simulated results.
     pub simulated: Option<String>,
@@ -67,7 +68,7 @@ impl Point {
 /// A straight line fitted to the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Value of the line at the first and at the last run.
+    /// Values of the line at the first and the last run.
     pub ends: (f64, f64),
     /// Change from the first to the last run, in percent of the mean.
     pub percent: f64,
@@ -95,7 +96,7 @@ pub struct Control {
     pub is_newest_outside: bool,
 }
 
-/// A firmware change of a drive.
+/// A change of a drive's firmware.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirmwareChange {
     /// Identifies the drive.
@@ -123,7 +124,7 @@ impl Trend {
         self.points.iter().map(|point| point.value).collect()
     }
 
-    /// Days from the first run to each run.
+    /// Number of days from the first run to each run.
     pub(crate) fn days(&self) -> Vec<f64> {
         let first = self.points.first().map(|point| point.created);
         let days = |point: &Point| {
@@ -320,7 +321,7 @@ impl Trend {
         let mut rows = vec![head];
         for point in &self.points {
             let mut cells = row(point);
-            // Marks a firmware change, so that readers need not compare revisions.
+            // Marks a firmware change, so that readers do not have to compare revisions.
             if let Some(firmware) = point.firmware.as_deref() {
                 let earlier = known.iter_mut().find(|(drive, _)| *drive == point.drive);
                 let has_changed = earlier.as_ref().is_some_and(|(_, earlier)| *earlier != firmware);
@@ -355,7 +356,8 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// The table with the values next to the runs. A drive or firmware that is the same for all runs is stated once, above.
+/// The table with the values next to the runs. A drive or firmware that is the same for all runs is only mentioned
+/// once, above the table.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;

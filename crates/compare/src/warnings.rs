@@ -51,7 +51,8 @@ const PROPERTIES: &[Property] = &[
 /// A warning to read before comparing numbers, with the value of each affected run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What differs between the runs, or the mark that some of them have: `write cache differs`, `SIMULATED`.
+    /// What differs between the runs (`write cache differs`), or a mark that only some of them have
+    /// (`SIMULATED`).
     pub subject: String,
     /// Each value with the indices of the runs that have it.
     pub values: Vec<(Vec<usize>, String)>,
@@ -70,7 +71,7 @@ impl Warning {
         Self { subject: subject.into(), values }
     }
 
-    /// As one sentence, with the names of the runs.
+    /// The warning as one sentence, with the names of the runs.
     pub(crate) fn sentence(&self, runs: &[Candidate]) -> String {
         let value = |(of, text): &(Vec<usize>, String)| {
             let names: Vec<&str> = of.iter().map(|run| runs[*run].name.as_str()).collect();
@@ -94,7 +95,7 @@ pub(crate) fn warnings(runs: &[Candidate]) -> Vec<Warning> {
     warnings
 }
 
-/// One warning per kind of mark that any run has.
+/// One warning for each kind of mark that any run has.
 fn states(runs: &[Candidate]) -> Vec<Warning> {
     let mut titles: Vec<(&str, Vec<(usize, String)>)> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
@@ -113,7 +114,7 @@ fn states(runs: &[Candidate]) -> Vec<Warning> {
     titles.into_iter().map(|(title, each)| Warning::of(title, each)).collect()
 }
 
-/// Beyond this number, figures are counted instead of listed.
+/// If there are more figures, they are counted instead of listed.
 const LISTED: usize = 4;
 
 /// Lists host-limited figures: differences between them may be due to the hosts, and equal values may reflect the same
@@ -152,7 +153,7 @@ fn unknown(candidate: &Candidate) -> String {
     }
 }
 
-/// The kernel's command line, without the words that differ between any two installations.
+/// The kernel command line, without the words that differ between any two installations.
 fn kernel_line(run: &Candidate) -> String {
     let line = known(run, |run| run.host.kernel_command_line.as_ref());
     let of_installation = |word: &&str| {
@@ -176,7 +177,7 @@ fn power(run: &Candidate) -> String {
     source.unwrap_or_else(|| none_known(run))
 }
 
-/// Values missing from the file of an imported run are unknown.
+/// Values that an imported run's file lacks are unknown.
 fn none_known(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }

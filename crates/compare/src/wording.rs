@@ -27,7 +27,7 @@ pub(crate) fn letters(runs: &[usize]) -> String {
     parts.join(", ")
 }
 
-/// Decimal places of all values of a figure: milliseconds are small, IOPS are large.
+/// Number of decimal places of all values of a figure: milliseconds are small, IOPS are large.
 pub(crate) fn decimals(line: &Line) -> usize {
     decimals_of(line.figures.iter().flatten().filter_map(Figure::mean))
 }
@@ -61,7 +61,7 @@ pub(crate) fn mean_and_spread(figure: Option<&Figure>, decimals: usize) -> Strin
     }
 }
 
-/// Explains the mark of host-limited figures if any of `lines` has it.
+/// Explains the mark for host-limited figures if any of `lines` has it.
 pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
     let has_mark = |figure: &Figure| figure.host_limited && !figure.values.is_empty();
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
@@ -83,8 +83,8 @@ pub(crate) fn percent(difference: &Difference) -> String {
     format!("{} %", signed(difference.percent, decimals_of_percent(difference)))
 }
 
-/// Decimal places at which the printed bounds support the finding: one, or more if a bound other than zero would be
-/// printed as zero.
+/// Number of decimal places with which the printed bounds support the finding: one, or more if a bound other than
+/// zero would be printed as zero.
 fn decimals_of_percent(difference: &Difference) -> usize {
     let nearest = match (difference.finding, difference.interval_percent) {
         (Finding::Better | Finding::Worse, Some((low, high))) => low.abs().min(high.abs()),
@@ -93,7 +93,7 @@ fn decimals_of_percent(difference: &Difference) -> usize {
     (1..MOST_DECIMALS).find(|decimals| !is_zero(&grouped(nearest, *decimals))).unwrap_or(MOST_DECIMALS)
 }
 
-/// Formats as `-12.3 % (-15.0 to -9.6): worse`.
+/// Formats a difference as `-12.3 % (-15.0 to -9.6): worse`.
 #[must_use]
 pub fn difference(difference: &Difference) -> String {
     parts(difference).join(" ")
@@ -104,7 +104,7 @@ pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// With a sign unless the printed value is zero.
+/// Has a sign unless the printed value is zero.
 pub(crate) fn signed(percent: f64, decimals: usize) -> String {
     let text = grouped(percent, decimals);
     let is_positive = !text.starts_with('-') && !is_zero(&text);

@@ -86,7 +86,7 @@ fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
     let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), &Scenario::default());
     let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
-    // Compare only the rules before the first rule that applies to just one kind of page.
+    // Only the rules before the first one that applies to just one kind of page are compared.
     let colours = |page: &str| {
         let style = page.split("<style>").nth(1).expect("a style");
         style.split("@media print").next().expect("its start").to_owned()
@@ -228,7 +228,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     assert!(compare::pdf(&runs, &Authored::default()).unwrap().starts_with(b"%PDF"));
 }
 
-/// Preconditioning and unevaluated minutes are not part of the results.
+/// Preconditioning, and minutes that are not evaluated, are not part of the results.
 #[test]
 fn figures_average_only_what_the_results_average() {
     let both = |scenario: &Scenario| {

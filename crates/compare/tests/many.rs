@@ -102,8 +102,7 @@ fn marks_of_runs_are_never_cut() {
     let Some(lines) = lines_of(&pdf(&comparison, &Authored::default()).expect("a PDF")) else { return };
     let count = |mark: &str| lines.iter().map(|line| line.matches(mark).count()).sum::<usize>();
     for mark in ["SIMULATED", "MODIFIED", "NOT STEADY"] {
-        // Once each in the list of runs, in the table of the test, in the headings of all figures, and in the
-        // header.
+        // Once each in the run list, in the test's table, in the headings of all figures, and in the header.
         assert!(count(mark) >= 4 * 4, "{mark}: {}", count(mark));
         assert!(page.contains(&format!(">{mark}</b>")), "{mark}");
     }
@@ -179,7 +178,8 @@ fn authors_add_texts_links_and_a_watermark() {
     }
 }
 
-/// For another baseline, the script computes the same values as the program does with that run first.
+/// If another run becomes the baseline, the script computes the same values as the program does if that run
+/// comes first.
 #[test]
 fn choosing_a_baseline_in_the_browser_matches_the_program() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -78,7 +78,7 @@ fn a_change_of_firmware_is_marked_for_its_own_drive() {
     assert_eq!(both.drives(), ["A", "B"]);
 }
 
-/// The example of section 6.3.2.2 of the NIST/SEMATECH handbook of statistical methods: flow rates of ten batches.
+/// The example in section 6.3.2.2 of the NIST/SEMATECH handbook of statistical methods: flow rates of ten batches.
 #[test]
 fn control_limits_are_those_of_the_published_example() {
     let rates = [49.6, 47.6, 49.9, 51.3, 47.8, 51.2, 52.6, 52.4, 53.6, 52.1];

@@ -10,7 +10,7 @@ const LAST_ROUNDS: u32 = 5;
 /// Returns the results of the IOPS test: means over the measurement window, or over the last rounds.
 ///
 /// # Errors
-/// Returns an error if the run cannot be fitted to.
+/// Returns an error if no model can be fitted to the run.
 pub fn measured(file: &RunFile, entries: &[Entry], outcomes: &[Outcome]) -> Result<Measured, String> {
     let settings = pts::Context::of(file)?.settings;
     if settings.test_range_percent != 100 {

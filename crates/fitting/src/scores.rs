@@ -1,8 +1,8 @@
-//! How well a model agrees with the run that it was fitted to, as text.
+//! Describes how well a model agrees with the run to which it was fitted.
 
 use nandsim::fit::Score;
 
-/// Largest acceptable ratio of the error of the held-out mixes to that of the fitted mixes.
+/// Largest acceptable ratio of the held-out mixes' error to the fitted mixes' error.
 pub const HELD_OUT_LIMIT: f64 = 1.5;
 
 /// Formats the error of the held-out mixes.

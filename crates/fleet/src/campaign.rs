@@ -7,7 +7,7 @@ use crate::inventory::{Drive, Inventory};
 use crate::sharing::Contention;
 use crate::words::name;
 
-/// Limit on the number of jobs of a campaign.
+/// Limit on the number of jobs in a campaign.
 const MOST_JOBS: usize = 10_000;
 
 /// A campaign, as written in a TOML file.
@@ -33,20 +33,20 @@ pub struct Campaign {
     pub plans: Vec<Work>,
 }
 
-/// A selection of drives. A drive is selected if it meets every condition.
+/// A selection of drives. A drive is selected if it meets all conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Selection {
-    /// These drives.
+    /// Drives with these identities.
     #[serde(default)]
     pub identities: Vec<String>,
     /// Drives whose model contains this text.
     pub model: Option<String>,
     /// Drives with this firmware.
     pub firmware: Option<String>,
-    /// Drives of this host.
+    /// Drives in this host.
     pub host: Option<String>,
-    /// The first drives, by host and path.
+    /// Only this many drives: the first ones, by host and path.
     pub count: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns the arguments of `plateau job` and `plateau plan` for `target`.
+    /// Returns the arguments for `plateau job` and `plateau plan` on `target`.
     #[must_use]
     pub fn arguments(&self, target: &str) -> Vec<String> {
         let mut words: Vec<String> = self.tests.iter().chain(&self.preset).cloned().collect();
@@ -87,7 +87,7 @@ impl Campaign {
     /// Parses a campaign.
     ///
     /// # Errors
-    /// Returns an error that states the problem and its location.
+    /// Returns an error that says what the problem is and where.
     pub fn parse(text: &str) -> Result<Self, FleetError> {
         let campaign: Self =
             toml::from_str(text).map_err(|error| invalid("the campaign", error.to_string().trim()))?;
@@ -136,7 +136,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Returns the selected drives, each once, in the order of the inventory.
+    /// Returns the selected drives, each once, in inventory order.
     ///
     /// # Errors
     /// Returns an error if a selection contains fewer drives than it requests, or none.

@@ -19,9 +19,9 @@ pub fn gres_conf(inventory: &Inventory) -> String {
     HEAD.to_owned() + &inventory.drives.iter().map(line).collect::<String>()
 }
 
-/// Returns the lines for `slurm.conf`: the GRES and features of each node, and a license for each link and each
-/// enclosure that several drives share. Slurm reads one line for each node, so its other parameters (processors, memory, address) are given
-/// in `more`, by host.
+/// Returns the lines for `slurm.conf`: each node's GRES and features, and a license for each link and each enclosure
+/// that several drives share. Slurm reads one line for each node, so its other parameters (processors, memory, address)
+/// are given in `more`, by host.
 #[must_use]
 pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> String {
     let names: BTreeSet<&str> = inventory.drives.iter().map(Drive::gres_name).collect();

@@ -1,4 +1,4 @@
-//! Decides which targets can be tested at the same time, and which shared resources must be noted in their results.
+//! Decides which targets can be tested at the same time, and which shared resources must be noted in the results.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use stdx::units::grouped;
 
 /// Utilization of a link or of the processors above which it may limit results.
 const SATURATED: f64 = 0.7;
-/// Purge methods that affect only a single namespace of the controller.
+/// Purge methods that affect only one of the controller's namespaces.
 const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 
 /// Facts about a target that is tested at the same time as others.
@@ -59,7 +59,7 @@ fn same_serial(a: &Target, b: &Target) -> bool {
             == (&b.facts.serial, &b.facts.model, &b.facts.identity)
 }
 
-/// Returns for each target the shared resources that the targets may saturate.
+/// Returns, for each target, the shared resources that the targets may saturate.
 #[must_use]
 pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new(); targets.len()];
@@ -93,7 +93,7 @@ pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<
     all
 }
 
-/// Returns each link once, in the order of the targets.
+/// Returns each link once, in target order.
 fn links(targets: &[Target]) -> Vec<&Link> {
     let mut all: Vec<&Link> = Vec::new();
     for link in targets.iter().flat_map(|target| &target.attached.links) {

@@ -1,4 +1,4 @@
-//! Errors of a fleet.
+//! Fleet errors.
 
 /// Errors of a fleet.
 #[derive(Debug, thiserror::Error)]
@@ -8,7 +8,7 @@ pub enum FleetError {
     Invalid {
         /// The input.
         what: String,
-        /// The problem with it.
+        /// The problem with the input.
         problem: String,
     },
     /// Two drives cannot be distinguished.

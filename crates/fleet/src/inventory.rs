@@ -30,7 +30,7 @@ pub struct Listed {
     /// Links between the drive and the processor, which other drives may share.
     #[serde(default)]
     pub links: Vec<String>,
-    /// The enclosure of the drive, if known.
+    /// The enclosure that contains the drive, if known.
     #[serde(default)]
     pub enclosure: Option<Enclosure>,
     /// Reasons why the device cannot be tested.
@@ -42,7 +42,7 @@ pub struct Listed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
-    /// Host of the drive.
+    /// Host that contains the drive.
     pub host: String,
     /// Device node on that host, or a simulated drive.
     pub path: String,
@@ -58,13 +58,14 @@ pub struct Drive {
     pub capacity_bytes: Option<u64>,
     /// Links between the drive and the processor, which other drives may share.
     pub links: Vec<String>,
-    /// The enclosure of the drive, if known.
+    /// The enclosure that contains the drive, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enclosure: Option<Enclosure>,
 }
 
 impl Drive {
-    /// Returns the name of its GRES. Slurm requires that either all devices of a name have a device node, or none.
+    /// Returns the name of its GRES. Slurm requires that either all or none of the devices with the same name have
+    /// a device node.
     #[must_use]
     pub fn gres_name(&self) -> &'static str {
         if self.is_simulated() { "simulated" } else { "drive" }
@@ -82,7 +83,8 @@ impl Drive {
         self.path.starts_with("sim:")
     }
 
-    /// Returns the licenses for what it shares with other drives in `all`, as far as a campaign avoids that.
+    /// Returns the licenses for what the drive shares with others in `all`, as far as a campaign avoids sharing
+    /// it.
     #[must_use]
     pub fn licenses(&self, all: &[Self], contention: Contention) -> Vec<String> {
         match contention {
@@ -94,8 +96,8 @@ impl Drive {
         }
     }
 
-    /// Hosts that are connected to the same enclosure have one license for it, because Slurm's licenses are valid in the
-    /// whole cluster.
+    /// Hosts that are connected to the same enclosure use the same license for it, because Slurm's licenses are valid
+    /// in the whole cluster.
     fn of_enclosure(&self, all: &[Self]) -> Option<String> {
         let license = |drive: &Self| {
             Some(match drive.enclosure.as_ref()? {
@@ -122,7 +124,7 @@ impl Drive {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unusable {
-    /// Host of the device.
+    /// Host that contains the device.
     pub host: String,
     /// Device node on that host.
     pub path: String,
@@ -177,7 +179,7 @@ impl std::fmt::Display for Change {
 }
 
 /// Whether a path can be written to a configuration file. A host reports its own paths; a line break or space in one
-/// would add parameters for other hosts, and a bracket or comma would denote several devices.
+/// would add parameters for other hosts, and a bracket or comma in one would denote several devices.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
 }
@@ -201,10 +203,11 @@ fn check_host(host: &str) -> Result<(), FleetError> {
 }
 
 impl Inventory {
-    /// Returns the inventory of hosts, from the devices of each.
+    /// Returns the inventory of all hosts, given the devices of each.
     ///
     /// # Errors
-    /// Returns an error if two drives have the same identity, or Slurm does not accept the name of a host.
+    /// Returns an error if two drives have the same identity, or if Slurm does not accept a host's
+    /// name.
     pub fn of(hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
         let mut inventory = Self { version: VERSION, ..Self::default() };
         let mut by_gres: BTreeMap<String, String> = BTreeMap::new();

@@ -35,7 +35,7 @@ pub struct Program {
     pub path: String,
     /// Library on the hosts.
     pub library: String,
-    /// Folder for the output of the jobs.
+    /// Folder for the jobs' output.
     pub logs: String,
 }
 
@@ -80,7 +80,8 @@ pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
     batches
 }
 
-/// Returns the name of jobs that are submitted together: the id of the only run, or what the ids of all have in common.
+/// Returns the name of jobs that are submitted together: the id of the only run, or the part that all ids have in
+/// common.
 #[must_use]
 pub fn batch_name<'a>(batch: &[&'a Job]) -> &'a str {
     match batch {
@@ -90,7 +91,7 @@ pub fn batch_name<'a>(batch: &[&'a Job]) -> &'a str {
     }
 }
 
-/// Returns the script for `sbatch` of jobs that are submitted together: one job, or the tasks of an array.
+/// Returns the `sbatch` script for jobs that are submitted together: one job, or the tasks of an array.
 ///
 /// # Errors
 /// Returns an error if the log folder or another option contains a line break.

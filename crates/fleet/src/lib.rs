@@ -1,5 +1,6 @@
-//! Drives in many hosts, and the jobs that test them. Everything here is a pure function of text: the drive lists
-//! printed by hosts, campaigns, and the scheduler's job list. No process is started, and no file is read or written.
+//! The drives in many hosts, and the jobs that test them. Everything in this crate is a pure function of text: the
+//! drive lists that hosts print, campaigns, and the scheduler's job list. No process is started, and no file is read
+//! or written.
 //!
 //! Scheduling is left to Slurm. Each drive is a generic resource (GRES) whose type is the drive's identity,
 //! so that a job requests one specific drive, and Slurm never runs two jobs on it.

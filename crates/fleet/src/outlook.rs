@@ -1,4 +1,4 @@
-//! The expected time and writes of a campaign, by drive.
+//! A campaign's expected time and writes, by drive.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Expected {
 pub struct OfDrive<'a> {
     /// The drive.
     pub drive: &'a Drive,
-    /// Number of its jobs.
+    /// Number of jobs on the drive.
     pub runs: u32,
     /// The total over all jobs.
     pub expected: Expected,
@@ -68,7 +68,7 @@ pub fn lost(jobs: &[Job]) -> BTreeMap<&str, &Drive> {
     drives.map(|drive| (drive.identity.as_str(), drive)).collect()
 }
 
-/// Returns a table with a heading: one line for each drive.
+/// Returns a table with a heading and one line per drive.
 #[must_use]
 pub fn rows(drives: &[OfDrive<'_>]) -> Vec<[String; 6]> {
     let heading = ["drive", "at", "runs", "time", "writes up to", "drive fills"].map(str::to_owned);

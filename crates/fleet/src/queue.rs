@@ -2,7 +2,7 @@
 
 use crate::error::{FleetError, invalid};
 
-/// Format of `squeue` that [`queue`] reads, with one line for each task of an array: number, index of the task, name, state,
+/// Format of `squeue` that [`queue`] reads, with one line for each task of an array: number, task index, name, state,
 /// reason or nodes.
 pub const SQUEUE_FORMAT: &str = "%A|%K|%j|%T|%R";
 
@@ -15,7 +15,7 @@ pub struct Queued {
     pub name: String,
     /// State in Slurm's words, such as `PENDING`.
     pub state: String,
-    /// The nodes that the job runs on, or the reason why it is pending.
+    /// The nodes on which the job runs, or why it is pending.
     pub place: String,
 }
 
@@ -28,14 +28,14 @@ pub enum Place {
     Waiting(String),
     /// The job is held until someone releases it.
     Held,
-    /// It is completing.
+    /// The job is completing.
     Ending,
 }
 
 /// Parses the output of `squeue -h -o FORMAT`.
 ///
 /// # Errors
-/// Returns an error if the format is different.
+/// Returns an error if the output has a different format.
 pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
     let parse = |line: &str| {
         let mut fields = line.splitn(5, '|');
@@ -61,7 +61,7 @@ pub fn at(queued: &Queued) -> Place {
     match queued.state.as_str() {
         "RUNNING" => Place::Running(place.into()),
         "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "CONFIGURING" | "SUSPENDED" => {
-            // A job that failed with an exit code of `RequeueExitHold` is held as well.
+            // A job that failed with an exit code listed in `RequeueExitHold` is also held.
             let is_held = place.starts_with("JobHeld")
                 || place.contains("held state")
                 || queued.state == "SPECIAL_EXIT";

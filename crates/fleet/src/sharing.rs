@@ -1,4 +1,4 @@
-//! What drives share, and whether a campaign avoids using it for several jobs at the same time.
+//! What drives share, and whether a campaign avoids using a shared resource for several jobs at the same time.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
-    /// Drives that share a link one after another, enforced by licenses.
+    /// Drives that share a link are tested one after another, which licenses enforce.
     #[default]
     Avoid,
-    /// Same as [`Avoid`](Self::Avoid), and the drives of an enclosure as well.
+    /// Like [`Avoid`](Self::Avoid), but also for the drives in an enclosure.
     AvoidInEnclosures,
-    /// At the same time.
+    /// All drives are tested at the same time.
     Allow,
 }
 
@@ -19,7 +19,7 @@ pub enum Contention {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enclosure {
-    /// By its logical id, which is the same for every host that is connected to it.
+    /// By its logical id, which is the same on every host that is connected to it.
     Id(String),
     /// By its name on one host.
     Local(String),

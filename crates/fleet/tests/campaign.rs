@@ -19,7 +19,7 @@ fn inventory(names: &[&str]) -> Inventory {
     Inventory::of(&names.iter().map(listed).collect()).expect("an inventory")
 }
 
-/// Compares with a file; `PLATEAU_BLESS=1` writes it instead.
+/// Compares text with a file; `PLATEAU_BLESS=1` writes the file instead.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("PLATEAU_BLESS").is_some() {
@@ -73,7 +73,7 @@ fn repetitions_are_tasks_of_one_array_if_the_campaign_asks_for_it() {
     );
 
     let (jobs, campaign) = of("repetitions = 3\narrays = true");
-    // The second repetition is complete already.
+    // The second repetition is already complete.
     let missing: Vec<&Job> = jobs.iter().filter(|job| job.repetition != 2).collect();
     let array = &batches(&campaign, &missing)[0];
     let text = script(array, &program, 10).expect("a script");

@@ -1,4 +1,4 @@
-//! Whether a run can continue without a decision by its operator. Pure.
+//! Whether a run can continue without a decision by the operator. Pure.
 
 use pts::Task;
 use record::{Entry, Event, RunFile};
@@ -8,7 +8,7 @@ use record::{Entry, Event, RunFile};
 pub enum Decision {
     /// The timeline of the interrupted test is its result: restart the test, or continue with a gap.
     Timeline,
-    /// The array of the run does not outlive an interruption: restart the test.
+    /// The run's array does not outlive an interruption: restart the test.
     Array,
 }
 

@@ -13,23 +13,23 @@ use stdx::units::{count_of, grouped, span};
 
 use crate::snapshot::Snapshot;
 
-/// A part of a test.
+/// A part of a test or run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Name of the part.
     pub name: String,
-    /// The position of the run relative to it.
+    /// The position of the run relative to this part.
     pub place: Place,
 }
 
-/// The position of the run relative to a step.
+/// The position of a run relative to one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// It is complete.
+    /// The part is complete.
     Done,
-    /// It is in progress.
+    /// The part is in progress.
     Now,
-    /// It has not started.
+    /// The part has not started.
     Ahead,
 }
 
@@ -46,7 +46,7 @@ pub struct Variable {
     pub steady: bool,
     /// Why the variable is not steady, or when steady state is expected.
     pub text: String,
-    /// Round in which it is expected to be steady.
+    /// Round in which the variable is expected to be steady.
     pub forecast: Option<u32>,
 }
 
@@ -70,7 +70,7 @@ pub struct Live<'a> {
     pub phase: Phase,
     /// One sentence that describes the position of the run and its significance.
     pub sentence: String,
-    /// The part of the sentence that does not repeat round and cell; None if the run is not in a round.
+    /// The sentence without the round and the cell; None if the run is not in a round.
     pub meaning: Option<String>,
     /// The parts of the run, in order.
     pub steps: Vec<Step>,
@@ -80,11 +80,11 @@ pub struct Live<'a> {
     pub latest: Option<&'a Segment>,
     /// The latest reading of the drive's health.
     pub health: Option<&'a Health>,
-    /// Temperature over the time of the target in ns.
+    /// Temperatures with their times, in ns on the target's clock.
     pub temperatures: Vec<(u64, f64)>,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Bytes to write, by the shortest and the longest estimate.
+    /// Bytes to write, according to the shortest and the longest estimate.
     pub expected_written_bytes: Option<(u64, u64)>,
     /// Expected remaining time in ns, shortest and longest; None if unknown.
     pub left_ns: Option<(u64, u64)>,
@@ -309,7 +309,7 @@ fn window_sentence(variables: &[Variable]) -> String {
     format!("Not steady yet because of {}.", blocked.join(", "))
 }
 
-/// Formats a span between the shortest and longest estimate.
+/// Formats the span between the shortest and the longest estimate.
 #[must_use]
 pub fn estimate_text((shortest, longest): (u64, u64)) -> String {
     if shortest == longest {

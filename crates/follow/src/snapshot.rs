@@ -54,10 +54,10 @@ impl Snapshots {
     /// The current snapshot of `run`.
     ///
     /// # Errors
-    /// Returns an error if the journal cannot be read or evaluated; the error describes the problem.
+    /// Returns a description of the problem if the journal cannot be read or evaluated.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
-        // The journal's state is checked before the journal is read, so that a record that arrives in between causes
-        // another reading instead of a stale page.
+        // The journal's state is checked before the journal is read, so that a record that arrives in between leads
+        // to another read instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
         let in_progress = transfer::appears_in_progress(&run);
         let is_current = |known: &Snapshot| {
@@ -66,7 +66,7 @@ impl Snapshots {
                 && known.run.file.labels == run.file.labels
                 && (known.standing == Standing::Running) == (in_progress && !known.is_closed())
         };
-        // Readers of one run wait for each other instead of reading the same journal at the same time.
+        // Readers of one run wait for one another instead of reading the same journal at the same time.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let id = run.file.id.clone();
         let known = kept.iter().position(|(known, _)| *known == id).map(|at| kept.remove(at).1);

@@ -9,10 +9,10 @@ const MOST_BYTES: usize = 1_000;
 /// Why an address is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It is not the address of a server.
+    /// The text is not the address of a server.
     #[error("'{0}' is not the address of a server; write it as https://HOST:PORT")]
     Malformed(String),
-    /// Everyone on the way could read the token.
+    /// Everyone along the way could read the token.
     #[error(
         "'{0}' is not encrypted, so others could read the token; use https://, or a tunnel to a loopback address: \
          `ssh -L 7070:127.0.0.1:7070 HOST`"
@@ -57,7 +57,7 @@ impl FromStr for Address {
     }
 }
 
-/// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`; None if there is anything else, such as a user name or a path.
+/// The host in `HOST`, `HOST:PORT` or `[IPV6]:PORT`; None if there is anything else, such as a user name or a path.
 fn host_of(authority: &str) -> Option<&str> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {

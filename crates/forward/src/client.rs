@@ -13,9 +13,9 @@ use transfer::{Destination, First, Received, SourceState, TransferError};
 
 use crate::address::Address;
 
-/// Time limit of a request without the time that its body takes.
+/// Time limit of a request, not including the time that its body takes.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-/// Slowest connection on which a body is sent completely: 64 kB/s.
+/// Slowest connection over which a whole body can be sent: 64 kB/s.
 const LEAST_BYTES_PER_SECOND: u64 = 64_000;
 
 /// How a sender identifies itself to a server.
@@ -23,7 +23,7 @@ const LEAST_BYTES_PER_SECOND: u64 = 64_000;
 pub enum Credential {
     /// With a token.
     Token(String),
-    /// With a certificate in the handshake of TLS.
+    /// With a certificate in the TLS handshake.
     Certificate {
         /// The certificate as PEM.
         file: PathBuf,
@@ -54,13 +54,13 @@ impl std::fmt::Debug for Connection {
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
-    /// Directory of the run that is sent.
+    /// Directory of the run being sent.
     directory: String,
     stop: Arc<AtomicBool>,
 }
 
 impl Client {
-    /// Returns the client of a server. Requests end early once `stop` is set.
+    /// Returns a client for a server. Requests end early once `stop` is set.
     #[must_use]
     pub fn of(connection: Connection, stop: Arc<AtomicBool>) -> Self {
         Self { connection, directory: String::new(), stop }
@@ -71,7 +71,7 @@ impl Client {
         self.directory = directory;
     }
 
-    /// Sends a request about run `id`. `at` is the offset in the journal of the records in the request.
+    /// Sends a request about run `id`. `at` is the offset of the request's records in the journal.
     fn request(
         &self,
         id: &str,
@@ -93,7 +93,7 @@ impl Client {
                 request.secret("header", &format!("Authorization: Bearer {token}"), token);
             }
             Credential::Certificate { file, key } => {
-                // A colon would separate a password.
+                // A colon would begin a password.
                 let file = file.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
                 request.option("cert", &file);
                 request.option("key", &key.to_string_lossy());
@@ -123,7 +123,7 @@ impl Client {
     fn of_curl(&self, error: &CurlError) -> TransferError {
         let text = match error {
             CurlError::Process(ProcessError::Stopped) => "stopped".into(),
-            // Its messages contain the address if it matters.
+            // Its messages contain the address where that matters.
             error => format!("{}: {}", self.connection.address.as_str(), with_causes(error)),
         };
         TransferError::Unreachable { text }
@@ -147,7 +147,7 @@ fn reply(response: &Response, id: &str, at: u64) -> Result<Reply, TransferError>
         text => short(text.lines().next().unwrap_or_default().trim()),
     };
     match response.status {
-        // The token, the name of the server, or its mode must be changed by a person.
+        // A person must change the token, or the server's name or mode.
         401 | 403 | 421 => {
             Err(TransferError::NotAdmitted { text: format!("the server refuses this sender: {line}") })
         }

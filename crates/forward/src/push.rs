@@ -8,10 +8,11 @@ use transfer::{Sent, Source, TransferError, send};
 
 use crate::client::Client;
 
-/// Sends what the server does not have of a run, until `stop` is set.
+/// Sends the part of a run that the server does not have, until `stop` is set.
 ///
 /// # Errors
-/// Returns an error if the run cannot be read, the server refuses it or cannot be reached, or `stop` was set.
+/// Returns an error if the run cannot be read, if the server refuses it or cannot be reached, or if `stop` was
+/// set.
 pub fn push(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, TransferError> {
     client.set_directory(run.dir.display().to_string());
     let go_on = &mut |_| match stop.load(Ordering::Relaxed) {
@@ -24,8 +25,8 @@ pub fn push(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, Tr
     })
 }
 
-/// Whether no further run is tried after this error: the server does not admit the sender, or has failed for two runs in
-/// succession. A single failure may concern only the run.
+/// Whether no other runs are tried after this error: the server does not admit the sender, or has failed for two runs
+/// in succession. A single failure may concern only the run.
 #[must_use]
 pub const fn ends_push(error: &TransferError, has_failed_before: bool) -> bool {
     match error {

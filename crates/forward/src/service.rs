@@ -1,4 +1,4 @@
-//! Follows a library and sends what is new, newest runs first.
+//! Follows a library and sends whatever is new, newest runs first.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,17 +14,17 @@ use transfer::{Sent, Source, TransferError, mark_of, send};
 
 use crate::client::Client;
 
-/// Longest time between two attempts to reach a server that cannot be reached.
+/// Longest time between two attempts to reach a server.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
-/// Time after which a run is tried again that could not be sent for a reason that usually passes by itself.
+/// Time after which a run is tried again if it could not be sent for a reason that usually passes by itself.
 const RETRY_SOON: Duration = Duration::from_secs(10);
-/// Time after which a run is tried again that was refused: someone may have changed that at the server, for example by
+/// Time after which a refused run is tried again: someone may have removed the reason at the server, for example by
 /// updating it.
 const RETRY_REFUSED: Duration = Duration::from_secs(600);
 /// Maximum time between two checks of whether this process has been asked to end.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Prints a line about the work of the service.
+/// Prints a line about the service's work.
 pub type Report<'a> = &'a mut dyn FnMut(&str);
 
 /// The outcome of one check of the library.
@@ -44,18 +44,18 @@ pub struct Service {
     stop: Arc<AtomicBool>,
     /// What is known about each run.
     known: BTreeMap<String, Known>,
-    /// Number of attempts to send a run that ended with an error of the server. One such run does not keep the others
-    /// from being sent.
+    /// For each run, the number of attempts to send it that ended with a server error. Such a run does not keep the
+    /// others from being sent.
     attempts: BTreeMap<String, u32>,
 }
 
-/// A run after it was sent or refused.
+/// What is known about a run after it was sent or refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
     stamp: Stamp,
     /// Whether a process was working on it.
     was_in_progress: bool,
-    /// Why it was not sent, if so.
+    /// Why it was not sent; None if it was.
     problem: Option<Problem>,
 }
 
@@ -63,12 +63,12 @@ struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     text: String,
-    /// When it is tried again, unless it changes before.
+    /// When it is tried again, unless it changes earlier.
     retry_at: Instant,
 }
 
 impl Known {
-    /// Whether the run may have something new at this time.
+    /// Whether there may be something new to send at this time.
     fn is_due(&self, stamp: Stamp, now: Instant) -> bool {
         let is_retried = self.problem.as_ref().is_some_and(|problem| now >= problem.retry_at);
         self.stamp != stamp || self.was_in_progress || is_retried
@@ -86,7 +86,7 @@ impl Stamp {
     fn of(journal: &Path) -> Option<Self> {
         match journal.symlink_metadata() {
             Ok(found) => Some(Self { modified: (found.mtime(), found.mtime_nsec()), bytes: found.len() }),
-            // The attempt to read the run says who may not read what.
+            // Reading the run will fail, with an error that says who may not read what.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 Some(Self { modified: (0, 0), bytes: 0 })
             }
@@ -105,8 +105,8 @@ impl Service {
     /// Sends everything that is new.
     ///
     /// # Errors
-    /// Returns an error if the library cannot be listed, or the server cannot be reached or does not admit this
-    /// sender. What was sent before is not sent again.
+    /// Returns an error if the library cannot be listed, or if the server cannot be reached or does
+    /// not admit this sender. Whatever was sent before the error is not sent again.
     pub fn round(&mut self) -> Result<Round, TransferError> {
         let mut round = Round::default();
         for (id, stamp) in self.changed()? {
@@ -138,8 +138,8 @@ impl Service {
         Ok(round)
     }
 
-    /// The runs that may have changed since they were sent: those with the fewest failed attempts first, and among these
-    /// those that changed last.
+    /// The runs that may have changed since they were sent: those with the fewest failed attempts first, and among
+    /// these, the most recently changed first.
     fn changed(&self) -> Result<Vec<(String, Stamp)>, TransferError> {
         let root = self.library.root();
         let entries = self.library.entries();
@@ -159,10 +159,10 @@ impl Service {
         Ok(changed)
     }
 
-    /// Sends what is new of a run; None if there is nothing new.
+    /// Sends what is new in a run; returns None if there is nothing new.
     fn run(&mut self, id: &str, stamp: Stamp) -> Result<Option<Sent>, TransferError> {
         let run = self.library.open(id)?;
-        // A run that was itself received comes from another host, which sends it.
+        // A run that was received comes from another host, which sends it itself.
         if mark_of(&run)?.is_some() {
             self.known.insert(id.into(), Known { stamp, was_in_progress: false, problem: None });
             return Ok(None);
@@ -181,8 +181,8 @@ impl Service {
         Ok((sent.new_bytes > 0).then_some(sent))
     }
 
-    /// Sends what is new every `look_every` until the process is asked to end. A server that cannot be reached is tried
-    /// again, at growing intervals; runs wait on the disk of this host.
+    /// Sends what is new every `look_every` until the process is asked to end. If the server cannot be reached, tries
+    /// again at growing intervals; meanwhile, runs wait on this host's disk.
     pub fn follow(&mut self, look_every: Duration, report: Report<'_>) {
         let mut failures = 0;
         let mut last_problem = None;
@@ -222,10 +222,10 @@ fn is_of_server(error: &TransferError) -> bool {
     matches!(error, TransferError::Unreachable { .. } | TransferError::NotAdmitted { .. })
 }
 
-/// Returns the time after which a run is tried again that could not be sent for this reason.
+/// Returns the time after which a run that could not be sent for this reason is tried again.
 const fn retry_after(error: &TransferError) -> Duration {
     match error {
-        // Another process at the server, a copy that was removed or restored there, or this host.
+        // Caused by another process on the server, a copy that was removed or restored there, or this host.
         TransferError::Busy { .. }
         | TransferError::Gap { .. }
         | TransferError::Unknown { .. }
@@ -241,7 +241,7 @@ fn backoff(first: Duration, failures: u32) -> Duration {
     first.saturating_mul(doubled).min(LONGEST_RETRY.max(first))
 }
 
-/// Waits, but not longer than until `stop` is set.
+/// Waits, but only until `stop` is set.
 fn pause(length: Duration, stop: &AtomicBool) {
     let until = Instant::now() + length;
     while !stop.load(Ordering::Relaxed) {

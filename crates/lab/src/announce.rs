@@ -10,7 +10,7 @@ use transfer::protocol::{Kind, Problem};
 use crate::error::ServeError;
 use crate::tls::{Certificate, Certificates};
 
-/// Interval at which the files of the certificate and its expiry are checked.
+/// Interval at which the certificate's files and expiry are checked.
 const CHECK_CERTIFICATE_EVERY: Duration = Duration::from_secs(2);
 
 /// Shortest time between two reports of runs that could not be stored. Senders try again at least every minute.
@@ -25,7 +25,7 @@ pub enum Announcement<'a> {
     Certificate(&'a Certificate),
     /// The certificate was to be replaced, but the new one cannot be used; the previous one remains in use.
     CertificateKept(&'a ServeError),
-    /// A run of another host could not be stored.
+    /// A run sent by another host could not be stored.
     NotStored {
         /// Name of the sender.
         sender: &'a str,
@@ -37,7 +37,7 @@ pub enum Announcement<'a> {
 /// Receives what the server reports.
 pub type Announce = Arc<dyn Fn(Announcement<'_>) + Send + Sync>;
 
-/// Reports runs that could not be stored, but not every attempt of every sender.
+/// Reports runs that could not be stored, but not every attempt by every sender.
 pub struct Troubles {
     announce: Announce,
     last: Mutex<Option<Instant>>,
@@ -48,7 +48,8 @@ impl Troubles {
         Self { announce, last: Mutex::default() }
     }
 
-    /// Reports an error if its cause is this server, which the sender does not learn, or a limit of this server.
+    /// Reports an error that is caused by this server, which the sender does not learn, or by one of the
+    /// server's limits.
     pub fn report(&self, sender: &str, error: &TransferError) {
         let is_limit = matches!(error, TransferError::TooLarge { .. });
         if !is_limit && Problem::of(error).problem != Kind::Unavailable {

@@ -1,4 +1,4 @@
-//! The content of the pages as JSON, and the exports of a run.
+//! The pages' content as JSON, and the exports of a run.
 
 use compare::{Authored, Candidate, Comparison};
 use report::formats::{FORMATS, Make, Source};

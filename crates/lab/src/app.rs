@@ -26,9 +26,10 @@ pub struct Options {
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,
-    /// How connections are encrypted by the server itself.
+    /// How the server itself encrypts connections.
     pub tls: Tls,
-    /// The authority whose certificates hosts need to send their runs, as PEM; None if they need a token.
+    /// The authority, as PEM, that must have issued the certificates of hosts that send their runs; None if
+    /// they need a token.
     pub client_ca: Option<PathBuf>,
     /// Whether the server is read-only.
     pub read_only: bool,
@@ -44,7 +45,7 @@ pub struct Options {
     pub launcher: Option<PathBuf>,
     /// Names of the simulated drive models.
     pub models: Vec<&'static str>,
-    /// Lists the block devices of the host, or states why it cannot.
+    /// Lists the host's block devices, or says why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
 }
 
@@ -68,7 +69,7 @@ pub struct Device {
 /// The state of the server.
 pub struct App {
     pub gate: Gate,
-    /// Every address of the server, for pages that describe them.
+    /// Every route of the server, for pages that describe them.
     pub routes: &'static [Route],
     pub catalogue: Arc<Catalogue>,
     pub snapshots: Arc<Snapshots>,
@@ -83,7 +84,7 @@ pub struct App {
 
 impl App {
     /// # Errors
-    /// If the file of queued runs exists but cannot be read.
+    /// Returns an error if the file with queued runs exists but cannot be read.
     pub fn new(
         gate: Gate,
         routes: &'static [Route],
@@ -143,7 +144,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The first value of `name` in the query that is not empty.
+    /// The first non-empty value of `name` in the query.
     pub fn query(&self, name: &str) -> Option<&str> {
         let all = self.query.iter().filter(|(key, value)| key == name && !value.is_empty());
         all.map(|(_, value)| value.as_str()).next()
@@ -154,7 +155,7 @@ impl Call {
         self.form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// The token that forms for this visitor contain.
+    /// The token that this visitor's forms must contain.
     pub fn csrf(&self) -> &str {
         self.visitor.as_ref().map_or("", |visitor| visitor.csrf.as_str())
     }
@@ -164,7 +165,7 @@ impl Call {
         self.visitor.as_ref().is_some_and(|visitor| visitor.role == Role::Operator)
     }
 
-    /// Name of the visitor for the journal of changes.
+    /// The visitor's name in the journal of changes.
     pub fn user(&self) -> &str {
         self.visitor.as_ref().map_or("", Visitor::name)
     }
@@ -245,7 +246,7 @@ pub enum Handler {
     Receive(Reception),
 }
 
-/// How much of a run the server has after a request; None if the response does not state this.
+/// How much of a run the server has after a request; None if the response does not say this.
 pub type Reply = Result<Option<Received>, TransferError>;
 
 /// What a host that sends its runs can request.
@@ -273,7 +274,7 @@ impl Method {
     }
 }
 
-/// The content that an address returns.
+/// The content that a route returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// For people.

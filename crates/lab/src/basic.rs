@@ -1,11 +1,11 @@
-//! Name and password in the header `Authorization` (RFC 7617), for programs that send them with each request, such as
-//! Prometheus and curl. Such a request has the permissions of a viewer and does not start a session; changes need a
-//! session.
+//! User name and password in the `Authorization` header (RFC 7617), for programs that send them with each request,
+//! such as Prometheus and curl. Such a request has the permissions of a viewer and does not start a session; changes
+//! need a session.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// Name and password in a request.
+/// User name and password in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub name: String,
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn name_and_password_are_decoded() {
-        // The example of RFC 7617, section 2.
+        // The example in RFC 7617, section 2.
         let parsed = Credentials::parse("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==").expect("credentials");
         assert_eq!((parsed.name.as_str(), parsed.password.as_str()), ("Aladdin", "open sesame"));
         assert!(Credentials::parse("basic YTpiOmM=").is_some_and(|parsed| parsed.password == "b:c"));

@@ -84,7 +84,7 @@ pub struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// The use of a target by the runs in a library.
+/// How the runs in a library use a target.
 #[derive(Debug, Default)]
 pub struct Usage {
     /// Why the target must not be used now; None if no run uses it.
@@ -165,10 +165,10 @@ impl Catalogue {
         Ok(Listing { rows: listed, warnings })
     }
 
-    /// The use of a target by the runs in the library. The locks of the journals decide, not their contents:
-    /// a folder that cannot be read must not prevent every drive in the host from being tested. If an
-    /// invisible process is working on such a run, that process also holds the drive, so another run refuses
-    /// the drive.
+    /// How the runs in the library use a target. This depends on the locks of the journals, not on their
+    /// contents: a folder that cannot be read must not prevent every drive in the host from being tested. If a
+    /// process that is not visible from here is working on such a run, it also holds the drive, so another run
+    /// refuses the drive.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,
@@ -277,8 +277,8 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether an entry that cannot be opened as a run may nevertheless be a run, by its name and its
-/// journal or archive. Other entries, such as `lost+found` and files, cannot be runs.
+/// Whether an entry that cannot be opened as a run may nevertheless be one, judging by its name and its journal
+/// or archive. Other entries, such as `lost+found` and files, cannot be runs.
 fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
     let is_named = name.to_str().is_some_and(is_run_id);
     let has_no_journal = || match std::fs::symlink_metadata(journal) {

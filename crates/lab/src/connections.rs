@@ -26,11 +26,11 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Number of concurrent handshakes. If there are more, the oldest is abandoned, so that clients that never complete
 /// their handshake do not keep others from connecting.
 const MOST_HANDSHAKES: usize = 64;
-/// Number of connections whose handshake is complete, and which the server has not accepted yet.
+/// Number of connections whose handshake is complete but which the server has not accepted yet.
 const MOST_READY: usize = 16;
 /// First byte of a TLS handshake (RFC 8446, section 5.1).
 const HANDSHAKE_RECORD: u8 = 22;
-/// Number of bytes of an unencrypted request that are read before its connection is closed.
+/// Number of bytes read from an unencrypted request before its connection is closed.
 const MOST_PLAIN_BYTES: usize = 64 << 10;
 /// The answer to an unencrypted request.
 const PLAIN_ANSWER: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n\
@@ -127,7 +127,7 @@ impl Listener for Connections {
     }
 }
 
-/// Accepts connections and starts their handshakes, which do not wait for each other.
+/// Accepts connections and starts their handshakes, which do not wait for one another.
 async fn accept_all(
     mut listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -147,19 +147,19 @@ async fn accept_all(
             let Ok(Some(stream)) = tokio::time::timeout(HANDSHAKE, handshake(stream, &acceptor)).await else {
                 return;
             };
-            // The server has stopped accepting connections if this fails.
+            // This fails only if the server has stopped accepting connections.
             drop(done.send((stream, address)).await);
         }));
     }
 }
 
-/// Completes the handshake. A client that does not encrypt its request is told to.
+/// Completes the handshake. A client that does not encrypt its request is told to do so.
 async fn handshake(mut stream: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsStream<TcpStream>> {
     let mut first = [0];
     match stream.peek(&mut first).await {
         Ok(1) if first[0] == HANDSHAKE_RECORD => acceptor.accept(stream).await.ok(),
         Ok(1) if first[0].is_ascii_uppercase() => {
-            // Nobody else can be told about a failure.
+            // A failure can be reported to nobody else.
             drop(refuse(&mut stream).await);
             None
         }
@@ -174,7 +174,7 @@ async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
         left = &left[written..];
     }
     std::future::poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await?;
-    // If a connection is closed before its request was read, the client may not see the answer.
+    // If a connection is closed before its request is read, the client may not see the answer.
     let (mut buffer, mut total) = ([0; 4096], 0);
     while total < MOST_PLAIN_BYTES {
         let mut read = ReadBuf::new(&mut buffer);
@@ -187,7 +187,7 @@ async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// A connection, in one type: with two, the program would contain the code of HTTP twice.
+/// A connection, encrypted or not, in one type: with two types, the program would contain the HTTP code twice.
 pub struct Connection {
     stream: Stream,
     place: Place,
@@ -238,7 +238,7 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Nothing is left to flush most of the time, so this does not count as use.
+        // Most of the time, there is nothing left to flush, so flushing does not count as use.
         match &mut self.get_mut().stream {
             Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Stream::Encrypted(stream) => Pin::new(stream).poll_flush(cx),

@@ -1,4 +1,4 @@
-//! The report of a run, the same as that of `plateau report`.
+//! The report of a run, as `plateau report` writes it.
 
 use report::{Document, LOGO_FILE, Publication};
 
@@ -7,7 +7,7 @@ use crate::snapshot::Snapshot;
 /// Folds a run into its report, with the sponsor, auditor, notes and logo of its plan.
 ///
 /// # Errors
-/// Returns an error if the run cannot be evaluated, or its logo is missing or was replaced.
+/// Returns an error if the run cannot be evaluated, or if its logo is missing or was replaced.
 pub fn document(snapshot: &Snapshot) -> Result<Document, String> {
     let run = &snapshot.run;
     let publication =

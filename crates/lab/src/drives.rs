@@ -1,4 +1,4 @@
-//! Drives tested by runs of the library.
+//! Drives tested by the library's runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Drive {
     }
 }
 
-/// Values of a figure over the runs of a drive.
+/// A figure's values over the runs of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// The most recent value.

@@ -99,7 +99,7 @@ pub enum ServeError {
         name: String,
     },
     /// A password is too short or too long.
-    #[error("a password has {least} to {most} bytes")]
+    #[error("a password must have {least} to {most} bytes")]
     Password {
         /// Minimum length in bytes.
         least: usize,
@@ -123,7 +123,7 @@ pub enum Unusable {
     /// The file cannot be read, or is not a regular file.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
-    /// Other users can read the key, or change it.
+    /// Other users can read or change the key.
     #[error("other users can read this key or change it: it belongs to uid {owner} and has mode {mode:04o}")]
     Exposed {
         /// Owner of the file.
@@ -131,7 +131,7 @@ pub enum Unusable {
         /// Its mode.
         mode: u32,
     },
-    /// Other users can change the certificate of an authority.
+    /// Other users can change an authority's certificate.
     #[error("other users can change this file: it belongs to uid {owner} and has mode {mode:04o}")]
     Changeable {
         /// Owner of the file.
@@ -143,7 +143,7 @@ pub enum Unusable {
     #[error("it contains no certificate in PEM format")]
     NoCertificate,
     /// The file contains no key.
-    #[error("it contains no private key in PEM format that is not encrypted")]
+    #[error("it contains no unencrypted private key in PEM format")]
     NoKey,
     /// The key does not match the certificate, or is of a type that cannot be used.
     #[error(

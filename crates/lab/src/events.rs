@@ -19,11 +19,11 @@ use crate::followed::Seen;
 use crate::gate::Visitor;
 use crate::live::segment;
 
-/// Interval at which the session of a viewer is checked, in addition to the check before each event.
+/// Interval at which a viewer's session is checked, in addition to the check before each event.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Interval of comments that keep proxies from closing an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Number of records of a viewer that are kept in memory until they are sent.
+/// Maximum number of records that are kept in memory for a viewer until they are sent.
 const MOST_RECORDS: usize = 500;
 
 /// The stream of one viewer.

@@ -1,7 +1,7 @@
 //! Runs that viewers follow. One task per run looks for new records, no matter how many viewers there are; they share what
 //! it finds, and the parts of pages that were rendered from it.
 //!
-//! A task publishes only which snapshot is the latest. The snapshots themselves are kept by [`Snapshots`], which limits
+//! A task only publishes which snapshot is the latest. The snapshots themselves are kept by [`Snapshots`], which limits
 //! their number, so a viewer that does not read its stream does not keep a snapshot in memory.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::snapshot::{Snapshot, Snapshots};
 /// Interval at which the journal is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What the latest look at a run has found.
+/// What the latest look at a run found.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// The snapshot, unless it is no longer kept.
@@ -39,7 +39,7 @@ impl Seen {
         }
     }
 
-    /// Whether this is news for a viewer who waits for record `next`.
+    /// Whether this is news for a viewer who is waiting for record `next`.
     pub fn is_news(&self, next: u64) -> bool {
         self.standing != Standing::Running || self.last_record.is_some_and(|last| last >= next)
     }
@@ -67,7 +67,7 @@ impl Followed {
         Self { catalogue, snapshots, feeds: Arc::default(), stopping: Arc::default() }
     }
 
-    /// Follows run `id`. The receiver's channel is closed after the end of the run, if the run cannot be read, and when the
+    /// Follows run `id`. The receiver's channel is closed when the run ends, if the run cannot be read, or when the
     /// server stops.
     pub fn follow(&self, id: &str) -> watch::Receiver<Option<Seen>> {
         let mut feeds = self.feeds();
@@ -125,7 +125,7 @@ impl Followed {
         self.feeds().retain(|_, other| !Arc::ptr_eq(other, &feed));
     }
 
-    /// Whether nobody follows a run any longer. If so, the next viewer begins a new feed.
+    /// Whether nobody is following a run any longer. If so, the next viewer begins a new feed.
     fn is_left(&self, id: &str, feed: &Feed) -> bool {
         let mut feeds = self.feeds();
         let is_left = feed.seen.is_closed() || self.stopping.load(Ordering::Relaxed);

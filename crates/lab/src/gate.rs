@@ -1,10 +1,11 @@
 //! Decides which requests are served. Everything is denied unless the request names an allowed host and, except for
 //! public routes, carries the cookie of a browser that has signed in with a link or a password. A read-only request may
-//! carry name and password instead. A change also needs the token of the session, which only pages of this server
-//! contain, and the role of an operator.
+//! carry a user name and a password instead. A change also needs the session's token, which only this server's pages
+//! contain, and the operator role.
 //!
-//! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page of another
-//! origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS rebinding).
+//! A link is valid once. The cookie is `HttpOnly` and `SameSite=Strict`, so neither a script nor a page from
+//! another origin can use it; the check of `Host` rejects foreign names that resolve to this server (DNS
+//! rebinding).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::users::{Account, Role, Users};
 const MOST_FAILED_LOGINS: usize = 10;
 const LOGINS_WITHIN: Duration = Duration::from_secs(60);
 
-/// Ports that are not part of a host's name in requests.
+/// Default ports, which browsers omit after the host name in requests.
 const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
 
@@ -30,14 +31,14 @@ const HTTPS_PORT: u16 = 443;
 pub struct Transport {
     /// Through a proxy, which may have another port and scheme.
     pub behind_proxy: bool,
-    /// Over TLS, as far as the server is concerned.
+    /// Over TLS that ends at this server.
     pub is_encrypted: bool,
 }
 
-/// Whether the name of a host ends in a port.
+/// Whether a host name ends with a port.
 pub fn has_port(name: &str) -> bool {
     let ends = |end: &str| end.parse::<u16>().is_ok();
-    // The groups of an IPv6 address are separated by colons, too.
+    // The groups of an IPv6 address are also separated by colons.
     match name.strip_prefix('[') {
         Some(rest) => rest.split_once("]:").is_some_and(|(_, end)| ends(end)),
         None => name.rsplit_once(':').is_some_and(|(_, end)| ends(end)),
@@ -53,7 +54,7 @@ pub enum Access {
     Viewer,
     /// Browsers of users who may start and stop runs.
     Operator,
-    /// Hosts with a token or a certificate that lets them send their runs. Browsers have no access.
+    /// Hosts with a token or certificate that permits them to send their runs. Browsers have no access.
     Sender,
 }
 
@@ -67,7 +68,7 @@ pub struct Facts<'a> {
     pub csrf: Option<&'a str>,
     /// The token of a host that sends its runs.
     pub bearer: Option<&'a str>,
-    /// The names in the verified certificate of the client; empty if it has none.
+    /// The names in the client's verified certificate; empty if it has none.
     pub certified: &'a [String],
     /// Whether the request is for a change.
     pub is_change: bool,
@@ -118,7 +119,7 @@ impl Refusal {
     pub const fn text(self) -> &'static str {
         match self {
             Self::UnknownHost => "this server does not allow this host name; its operator can allow it",
-            Self::ForeignOrigin => "requests from pages of another origin are refused",
+            Self::ForeignOrigin => "requests from pages with another origin are refused",
             Self::NotSignedIn => {
                 "not signed in: open the link that `plateau serve` printed, or sign in with a name and a \
                  password; each link works once; after it is used, the server prints the next one"
@@ -204,7 +205,8 @@ impl Gate {
             (false, true) => &["https"],
             (false, false) => &["http"],
         };
-        // Browsers send a cookie that is `Secure` only over encrypted connections: to this server, or to the proxy.
+        // Browsers send `Secure` cookies only over encrypted connections, whether these end at this server or at a
+        // proxy.
         let attributes = if behind_proxy || is_encrypted { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
         let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
@@ -260,7 +262,7 @@ impl Gate {
 
     /// The sender of a request from another host.
     fn sender(&self, facts: &Facts<'_>) -> Result<Visitor, Refusal> {
-        // Only browsers name an origin.
+        // Only browsers send an origin.
         if facts.origin.is_some() {
             return Err(Refusal::ForeignOrigin);
         }
@@ -316,8 +318,8 @@ impl Gate {
         self.admit(None).map(Some)
     }
 
-    /// Counts a login until it succeeds or expires. The number of logins that are checked at the same time is therefore
-    /// bounded as well.
+    /// Counts a login until it succeeds or expires. This also bounds the number of logins that are checked at the same
+    /// time.
     pub fn attempt(&self) -> Result<Attempt, Refusal> {
         let now = (self.clock)();
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -342,7 +344,7 @@ impl Gate {
         }
     }
 
-    /// The sender of a request with its own name and password, who has read-only access.
+    /// The sender of a request that carries a name and a password, which give read-only access.
     pub fn reader(&self, attempt: Attempt, name: &str, password: &str) -> Result<Visitor, Refusal> {
         let account = self.checked(attempt, name, password).ok_or(Refusal::WrongPassword)?;
         // There is no session, so there is no token that would permit a change.

@@ -1,7 +1,8 @@
-//! `/metrics`: the library, its runs in progress and the queue of starts for Prometheus, in the OpenMetrics text format.
+//! `/metrics`: the state of the library, its runs in progress and the start queue for Prometheus, in the OpenMetrics
+//! text format.
 //!
-//! Labels are bounded: identity, path and tests of a run are labels of `plateau_run_info` only. `docs/guide/monitoring.md`
-//! describes every family.
+//! The number of label values is bounded: only `plateau_run_info` has a run's identity, path and tests as labels.
+//! `docs/guide/monitoring.md` describes every family.
 
 use pts::Standing;
 use record::{Library, gap_ns};
@@ -57,7 +58,7 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
 /// text format.
 ///
 /// # Errors
-/// Returns an error if the library cannot be listed; the error describes the problem.
+/// Returns a description of the problem if the library cannot be listed.
 pub fn metrics_of(library: Library) -> Result<String, String> {
     let families = families(&Catalogue::of(library), &Snapshots::default())?;
     Ok(text_of(&families))

@@ -1,5 +1,5 @@
-//! Limits the number of open connections. Beyond it, the connection that has been unused for longest is closed, so
-//! clients that connect and send nothing do not keep others from the server.
+//! Limits the number of open connections. At the limit, a new connection replaces the one that has been unused for
+//! longest, so clients that connect and send nothing do not keep others from reaching the server.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::process::{Resource, getrlimit};
 
 /// Number of open connections, if the process may open enough files.
 const MOST: u64 = 512;
-/// The other half of the permitted files remains for handshakes, runs and the files of the server.
+/// The other half of the permitted files remains for handshakes, runs and the server's files.
 const SHARE_OF_FILES: u64 = 2;
 
 /// The open connections of a server.
@@ -48,7 +48,7 @@ pub struct Place {
 }
 
 impl OpenConnections {
-    /// As many as the process may have.
+    /// Allows as many connections as the process may have.
     pub fn permitted() -> Arc<Self> {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::at_most(usize::try_from((files / SHARE_OF_FILES).clamp(1, MOST)).unwrap_or(1))
@@ -58,7 +58,8 @@ impl OpenConnections {
         Arc::new(Self { most, begun: Instant::now(), all: Mutex::default() })
     }
 
-    /// Takes a place for a new connection. If there is none, closes the one that has been unused for longest.
+    /// Takes a place for a new connection. If none is free, closes the connection that has been unused for
+    /// longest.
     pub fn enter(self: &Arc<Self>) -> Place {
         let peer = Arc::new(Peer::default());
         peer.used.store(self.now(), Ordering::Relaxed);

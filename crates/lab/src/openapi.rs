@@ -1,4 +1,4 @@
-//! `/api/openapi.json`: the description of the JSON interface, derived from the table of routes.
+//! `/api/openapi.json`: the description of the JSON interface, derived from the route table.
 
 use serde_json::{Map, Value, json};
 

@@ -23,7 +23,7 @@ pub struct OwnedList {
 }
 
 impl OwnedList {
-    /// The list in `file` of a folder, which does not have to exist yet.
+    /// The list in `file` in a folder that does not have to exist yet.
     pub fn at(folder: &Path, file: &'static str, next: &'static str) -> Self {
         Self { folder: folder.into(), file, next }
     }
@@ -33,7 +33,7 @@ impl OwnedList {
     }
 
     /// # Errors
-    /// If the file cannot be read, or if others may have written to it.
+    /// Returns an error if the file cannot be read, or if others may have written to it.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Vec<T>, ServeError> {
         let file = match OwnedFolder::open(&self.folder).map_err(|error| self.failed(error.into()))? {
             Some(folder) => folder.file(self.file).map_err(|error| self.failed(error.into()))?,
@@ -45,16 +45,16 @@ impl OwnedList {
         serde_json::from_str(&text).map_err(|error| self.failed(error.into()))
     }
 
-    /// Changes the list while no other process can. `change` returns whether it has changed anything, and its result.
+    /// Changes the list while no other process can change it. `change` returns its result and whether it has changed
+    /// anything.
     ///
     /// # Errors
-    /// Returns the error of `change`, and an error if the file cannot be read or written.
+    /// Returns the error of `change`, or an error if the file cannot be read or written.
     pub fn change<T: Serialize + DeserializeOwned, R>(
         &self,
         change: impl FnOnce(&mut Vec<T>) -> Result<(bool, R), ServeError>,
     ) -> Result<R, ServeError> {
-        // Two concurrent changes of the same list would lose one: a token that was issued, or worse, one that was
-        // withdrawn.
+        // Of two concurrent changes, one would be lost: a new token or, worse, the withdrawal of a token.
         let lock = || -> std::io::Result<File> {
             let file = OwnedFolder::make(&self.folder)?.make_file(&format!("{}.lock", self.file))?;
             file.lock()?;
@@ -69,7 +69,7 @@ impl OwnedList {
         Ok(result)
     }
 
-    /// Replaces the list as a whole.
+    /// Replaces the whole list.
     fn write<T: Serialize>(&self, list: &[T]) -> Result<(), ServeError> {
         let written = || -> std::io::Result<()> {
             let folder = OwnedFolder::make(&self.folder)?;

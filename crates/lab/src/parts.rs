@@ -9,16 +9,16 @@ use record::{LIVE, gap_ns, wall_now};
 
 use crate::snapshot::Snapshot;
 
-/// A part is rendered again after this time even if nothing has changed, because it states ages. Viewers request
+/// A part is rendered again after this time even if nothing has changed, because it shows ages. Viewers request
 /// parts at most once a second.
 const MOST_AGE_NS: u64 = 1_000_000_000;
 
 /// A part of a page that is the same for all viewers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What changes with every record.
+    /// The part that changes with every record.
     Record,
-    /// What changes every second.
+    /// The part that changes every second.
     Second,
 }
 
@@ -29,19 +29,19 @@ pub struct Parts {
     second: Mutex<Option<Rendered>>,
 }
 
-/// A part, and what it was rendered from.
+/// A part, and the data from which it was rendered.
 #[derive(Debug)]
 struct Rendered {
     snapshot: Weak<Snapshot>,
-    /// State of the file `live`.
+    /// State of the `live` file.
     live: Option<Stamp>,
     at: Timestamp,
     text: String,
 }
 
 impl Parts {
-    /// Returns a part, rendered if the last rendering is outdated. Viewers wait for each other instead of rendering the
-    /// same part at the same time.
+    /// Returns a part, after rendering it again if it is out of date. Viewers wait for one another instead of rendering
+    /// the same part at the same time.
     pub fn of(
         &self,
         part: Part,

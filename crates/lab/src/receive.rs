@@ -8,9 +8,9 @@ use transfer::{Destination as _, Received, Receiver, SourceState, TransferError}
 use crate::app::{Answer, App, Call, JSON, Reception};
 use crate::receiving::NotRead;
 
-/// Size limit of the state of a source.
+/// Size limit of a source's state.
 const MOST_STATE_BYTES: usize = 4 << 10;
-/// Number of characters of a directory that are kept.
+/// Number of characters kept of a directory's path.
 const MOST_DIRECTORY_CHARS: usize = 500;
 
 /// How much of a run this server has.
@@ -19,7 +19,7 @@ pub const STATE: Reception = Reception { most_bytes: 0, answer: received };
 pub const BEGIN: Reception = Reception { most_bytes: MOST_BEGIN_BYTES, answer: begin };
 /// Appends records.
 pub const RECORDS: Reception = Reception { most_bytes: MOST_RECORDS_BYTES, answer: append };
-/// States that everything was sent.
+/// Says that everything was sent.
 pub const SETTLE: Reception = Reception { most_bytes: MOST_STATE_BYTES, answer: settle };
 
 /// The response to a sender.
@@ -30,11 +30,11 @@ pub fn answer(result: Result<Option<Received>, TransferError>) -> Answer {
     }
 }
 
-/// The response to a sender whose body was not read.
+/// The response to a sender whose request body was not read.
 pub fn not_read(why: NotRead, most_bytes: usize) -> Answer {
     let (problem_kind, text) = match why {
         NotRead::TooLong => (Kind::Refused, format!("the request is longer than {most_bytes} bytes")),
-        // The sender tries again: the connection may be faster then.
+        // The sender tries again; the connection may be faster by then.
         NotRead::TooSlow => (Kind::Unavailable, "the request did not arrive in time".into()),
     };
     problem(&Problem { problem: problem_kind, text, have_bytes: None })

@@ -1,4 +1,4 @@
-//! The receivers of the runs of other hosts, one for each sender.
+//! Receivers for runs from other hosts, one per sender.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use transfer::{Receiver, TransferError};
 /// Records are refused while less than this is free, so that the server itself can still write.
 const LEAST_FREE_BYTES: u64 = 256 << 20;
 
-/// The receivers of all senders. Each remembers the verified part of its runs.
+/// The receivers for all senders. Each remembers which part of its runs is verified.
 pub struct Receivers {
     library: Library,
     of_senders: Mutex<BTreeMap<String, Arc<Mutex<Receiver>>>>,
@@ -21,7 +21,7 @@ impl Receivers {
         Self { library, of_senders: Mutex::default() }
     }
 
-    /// The receiver of a sender, for one request at a time.
+    /// The receiver for a sender, for one request at a time.
     pub fn of_sender<T>(&self, sender: &str, work: impl FnOnce(&mut Receiver) -> T) -> T {
         let receiver = {
             let mut all = self.of_senders.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,18 +10,18 @@ use futures_util::StreamExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// A body up to this size is small: a piece of a journal, or the usual beginning of a run.
+/// A body up to this size is small: a piece of a journal, or the beginning of a typical run.
 const SMALL_BYTES: usize = 2 << 20;
 /// Number of small bodies that are held in memory at the same time.
 const MOST_SMALL: usize = 16;
-/// Number of large bodies: records that are exceptionally long, and runs that come with large files.
+/// Number of large bodies: exceptionally long records, and runs with large files.
 const MOST_LARGE: usize = 1;
-/// Number of requests that are carried out at the same time, after they were read.
+/// Number of requests that are carried out at the same time, after they have been read.
 const MOST_WORKING: usize = 2;
-/// A body must arrive within this time, and within the time that its length takes at the lowest speed.
+/// A body must arrive within this time plus the time that its length takes at the lowest speed.
 const WITHIN: Duration = Duration::from_secs(60);
 const LEAST_BYTES_PER_SECOND: u64 = 64_000;
-/// Longest time in which nothing of a body arrives.
+/// Longest time during which no part of a body arrives.
 const STALL: Duration = Duration::from_secs(20);
 
 /// Why a body was not read.
@@ -31,7 +31,7 @@ pub enum NotRead {
     TooSlow,
 }
 
-/// Bounds on the bodies of a server.
+/// Bounds on the bodies that a server reads.
 pub struct Receiving {
     turns: Mutex<BTreeMap<String, Arc<Semaphore>>>,
     small: Arc<Semaphore>,
@@ -39,7 +39,7 @@ pub struct Receiving {
     working: Arc<Semaphore>,
 }
 
-/// A body, with its share of the bounds.
+/// A body, with the part of the bounds that it occupies.
 pub struct Taken {
     pub body: Vec<u8>,
     _shares: [Option<OwnedSemaphorePermit>; 3],
@@ -59,7 +59,7 @@ impl Receiving {
     /// Reads a body of at most `most_bytes` that an admitted sender sends.
     pub async fn body(&self, sender: &str, body: Body, most_bytes: usize) -> Result<Taken, NotRead> {
         let stated = body.size_hint().upper();
-        // A body of unknown length may have any.
+        // A body of unknown length may have any length.
         let length = stated.map_or(most_bytes, |length| usize::try_from(length).unwrap_or(usize::MAX));
         if length > most_bytes {
             return Err(NotRead::TooLong);
@@ -100,7 +100,7 @@ mod tests {
     use axum::body::Bytes;
     use futures_util::stream;
 
-    /// A body of which only the beginning arrives.
+    /// A body of which only the first part arrives.
     fn stalled() -> Body {
         let begin = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"begin"))]);
         Body::from_stream(begin.chain(stream::pending()))

@@ -1,5 +1,5 @@
-//! Every address of the server. The access, description and handler of each route are in one table. The
-//! router, the description of the API and the tests of the gate are derived from it.
+//! Every route of the server. A single table contains the access, description and handler of each route. The
+//! router, the API description and the tests of the gate are derived from it.
 
 use crate::app::{Answer, App, Call, Content, Handler, Method, Reception, Route};
 use crate::gate::Access;
@@ -34,7 +34,7 @@ const fn public(path: &'static str, about: &'static str, answer: fn(&App, &Call)
     Route { access: Access::Public, ..page(path, about, answer) }
 }
 
-/// A request of a host that sends its runs.
+/// A request from a host that sends its runs.
 const fn sent(method: Method, path: &'static str, about: &'static str, reception: Reception) -> Route {
     Route {
         method,
@@ -142,7 +142,7 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
-/// Every address: method, path with placeholders, and required access.
+/// Every route: method, path with placeholders, and required access.
 pub fn addresses() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     ROUTES.iter().map(|route| {
         let method = match route.method {

@@ -2,7 +2,7 @@
 
 use crate::error::ServeError;
 
-/// Random bytes of a token or session.
+/// Number of random bytes in a token or a session secret.
 const SECRET_BYTES: usize = 32;
 
 /// Random text that cannot be guessed.

@@ -1,5 +1,5 @@
-//! Hosts that may send their runs to this server. Each has a token or a certificate. Of a token, the server keeps only
-//! the SHA-256 digest: tokens are random, so a digest without salt cannot be reversed.
+//! Hosts that may send their runs to this server. Each has a token or a certificate. The server keeps only the SHA-256
+//! digest of a token: tokens are random, so a digest without salt cannot be reversed.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const MOST_SENDERS: usize = 1000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Sender {
     name: String,
-    /// Digest of the token; None if the host has a certificate only.
+    /// Digest of the token; None if the host has only a certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
@@ -37,7 +37,7 @@ impl Senders {
     /// Adds a sender, or replaces the token of an existing sender. Returns the token, which cannot be shown again.
     ///
     /// # Errors
-    /// If the name is not valid, or the file cannot be written.
+    /// Returns an error if the name is not valid, or if the file cannot be written.
     pub fn add(&self, name: &str) -> Result<String, ServeError> {
         let token = secret()?;
         self.put(name, Some(digest(&token)))?;
@@ -47,7 +47,7 @@ impl Senders {
     /// Adds a sender that has a certificate, or withdraws the token of an existing sender.
     ///
     /// # Errors
-    /// If the name is not valid, or the file cannot be written.
+    /// Returns an error if the name is not valid, or if the file cannot be written.
     pub fn add_certified(&self, name: &str) -> Result<(), ServeError> {
         self.put(name, None)
     }
@@ -70,7 +70,7 @@ impl Senders {
     /// Removes a sender. Returns whether the sender existed.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Returns an error if the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
         if !self.list()?.iter().any(|known| known == name) {
             return Ok(false);
@@ -86,7 +86,7 @@ impl Senders {
     /// The name of each sender.
     ///
     /// # Errors
-    /// If the file cannot be read, or if others may have written to it.
+    /// Returns an error if the file cannot be read, or if others may have written to it.
     pub fn list(&self) -> Result<Vec<String>, ServeError> {
         Ok(self.list.read::<Sender>()?.into_iter().map(|sender| sender.name).collect())
     }
@@ -99,7 +99,7 @@ impl Senders {
         senders.into_iter().find(is_known).map(|sender| sender.name)
     }
 
-    /// The name of the sender whose verified certificate contains these names; None if it is none of the senders, or more
+    /// The name of the sender whose verified certificate contains these names; None if they match no sender, or more
     /// than one.
     pub fn of_certificate(&self, names: &[String]) -> Option<String> {
         let senders: Vec<Sender> = self.list.read().ok()?;

@@ -75,8 +75,8 @@ impl Server {
         if !address.ip().is_loopback() && !is_encrypted && !options.behind_proxy {
             return Err(ServeError::NotLoopback { address });
         }
-        // Checked before the address: a second server usually has the same folder and address, and the folder is
-        // the better explanation.
+        // Checked before the address: a second server usually has the same folder and address, and the error
+        // about the folder explains more.
         let queue = match Queue::open(&options.folder) {
             Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
             queue => queue?,
@@ -122,11 +122,11 @@ impl Server {
         self.app.invitation().map(|token| link(&self.origin, &token))
     }
 
-    /// Serves requests until `stop` is set. Announces the next link whenever one was used, unless it must not be
-    /// printed, and changes of the certificate.
+    /// Serves requests until `stop` is set. Announces the next link whenever a link has been used, unless links
+    /// must not be printed, and announces changes of the certificate.
     ///
     /// # Errors
-    /// If the server cannot be started.
+    /// Returns an error if the server cannot be started.
     pub fn run(
         self,
         stop: &Arc<AtomicBool>,
@@ -183,11 +183,11 @@ struct Shared {
     /// One permit for each concurrent password check.
     checks: Arc<Semaphore>,
     receiving: Arc<Receiving>,
-    /// Reports runs of other hosts that could not be stored.
+    /// Reports runs from other hosts that could not be stored.
     troubles: Arc<Troubles>,
 }
 
-/// The router, derived from the table of routes.
+/// The router, derived from the route table.
 fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
@@ -238,7 +238,8 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
         .with_state(shared)
 }
 
-/// The handler of a request from another host. Its body may be long, so it is read only once the sender is known.
+/// The handler of a request from another host. The request body may be long, so it is read only after the sender
+/// has been identified.
 fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
     let handler = move |State(shared): State<Shared>,
                         ConnectInfo(client): ConnectInfo<Client>,
@@ -260,7 +261,8 @@ fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRout
         let call = Call { path, query, visitor, ..Call::default() };
         let (app, troubles) = (shared.app, shared.troubles);
         let answered = tokio::task::spawn_blocking(move || {
-            // A request that was begun ends even if its sender disconnects; its share of the bounds is released then.
+            // Once started, a request is carried out even if its sender disconnects, and releases its part of the
+            // bounds only at the end.
             let result = (reception.answer)(&app, &call, &taken.body);
             drop(taken);
             if let Err(error) = &result {
@@ -312,7 +314,7 @@ async fn respond(
         Err(refusal) => return refused(refusal),
     }
     match route.handler {
-        // Link previewers request the head first, which must not use up the link.
+        // Link previewers send a HEAD request first, which must not use up the link.
         Handler::Entrance if call.is_head => nothing_here(StatusCode::METHOD_NOT_ALLOWED),
         Handler::Entrance => enter(&shared, &call),
         Handler::Login => login(shared, call).await,
@@ -332,7 +334,8 @@ async fn respond(
     }
 }
 
-/// Name and password in a read-only request. Streams of events last longer than a request, so they need a session.
+/// User name and password in a read-only request. Event streams last longer than a request, so they need a
+/// session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
@@ -352,8 +355,8 @@ async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) ->
     checked.await.unwrap_or(Err(Refusal::NotSignedIn))
 }
 
-/// Signs a browser in with a name and a password. Logins wait for their turn here, so that they do not occupy the
-/// threads that answer other requests.
+/// Signs a browser in with a name and a password. Logins wait for their turn without occupying the threads that
+/// answer other requests.
 async fn login(shared: Shared, call: Call) -> Response {
     let failed = || StatusCode::INTERNAL_SERVER_ERROR.into_response();
     let attempt = match shared.app.gate.attempt() {
@@ -363,7 +366,8 @@ async fn login(shared: Shared, call: Call) -> Response {
     let Ok(permit) = shared.checks.acquire_owned().await else { return failed() };
     let app = shared.app;
     let checked = tokio::task::spawn_blocking(move || {
-        // The check continues even if the browser disconnects, so the permit is released when it ends.
+        // The check continues even if the browser disconnects, so the permit is released only when the check
+        // ends.
         let _permit = permit;
         app.gate.login(attempt, call.form("name"), call.form("password"))
     });
@@ -398,7 +402,7 @@ fn refused(refusal: Refusal) -> Response {
     response(Answer { status: refusal.status(), ..Answer::html(entrance::page(refusal.text(), is_stranger)) })
 }
 
-/// Answers a request for an address that does not exist, or does not exist for this method.
+/// Answers a request for an address that does not exist or does not support the method.
 fn nothing_here(status: StatusCode) -> Response {
     let (title, text) = match status {
         StatusCode::METHOD_NOT_ALLOWED => {
@@ -421,7 +425,7 @@ fn response(answer: Answer) -> Response {
     if let Some(location) = answer.location.and_then(text) {
         headers.insert(header::LOCATION, location);
     }
-    // Names of runs consist of letters, digits, '-', '_' and '.' only.
+    // Names of runs consist only of letters, digits, '-', '_' and '.'.
     if let Some(save_as) = answer.save_as.and_then(|name| text(format!("attachment; filename=\"{name}\""))) {
         headers.insert(header::CONTENT_DISPOSITION, save_as);
     }

@@ -6,7 +6,7 @@ use crate::error::ServeError;
 use crate::secrets::{same, secret};
 use crate::users::Account;
 
-/// Maximum number of signed-in browsers; beyond it, the oldest is signed out.
+/// Maximum number of signed-in browsers; if there are more, the oldest is signed out.
 pub const MOST_SESSIONS: usize = 64;
 /// Time after which a session ends, even if it is in use.
 pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -16,7 +16,7 @@ pub const LONGEST_IDLE: Duration = Duration::from_secs(12 * 3600);
 /// The session of one browser.
 pub struct Session {
     secret: String,
-    /// The token that forms of this session must contain.
+    /// The token that the session's forms must contain.
     pub csrf: String,
     /// The user; None for a visitor who used a link.
     pub account: Option<Account>,

@@ -1,4 +1,4 @@
-//! `plateau publish`: a selection of runs as a site of files that needs no server. The pages are the same as
+//! `plateau publish`: a selection of runs as a static site, which needs no server. The pages are the same as
 //! the server's, without forms.
 
 mod folder;
@@ -51,7 +51,7 @@ pub struct LeftOut {
     pub is_failure: bool,
 }
 
-/// Writes a file with the given path, relative to the folder of the site, and content.
+/// Writes the given content to a file; its path is relative to the site's folder.
 pub type WriteFile<'w, E> = &'w mut dyn FnMut(&str, Vec<u8>) -> Result<(), E>;
 
 /// Why a site cannot be published.
@@ -64,11 +64,11 @@ pub enum PublishError<E> {
 }
 
 /// Writes pages, reports and exports for the runs `ids` of `library`, and comparisons between their drives. `write`
-/// receives the path of each file, relative to the folder of the site, and its content. Runs that have not changed
-/// since the `previous` publication are not written again.
+/// receives each file's path, relative to the site's folder, and content. Runs that have not changed since the
+/// `previous` publication are not written again.
 ///
 /// # Errors
-/// If the library cannot be read, or `write` fails.
+/// Returns an error if the library cannot be read or `write` fails.
 pub fn publish<E>(
     library: Library,
     ids: &BTreeSet<String>,
@@ -78,7 +78,7 @@ pub fn publish<E>(
     let catalogue = Catalogue::of(library);
     let mut rows = catalogue.rows().map_err(PublishError::Library)?;
     rows.retain(|row| ids.contains(&row.file.id) && !row.archived);
-    // If this publication is interrupted, the next one knows which files it may have left.
+    // If this publication is interrupted, the next one knows which files it may have left behind.
     let planned = planned(previous, &rows);
     write(MANIFEST, planned.text()).map_err(PublishError::Write)?;
     let mut site = Site {
@@ -141,7 +141,7 @@ impl<E> Site<'_, E> {
             State::Unreadable(why) => Err(why.clone()),
             // This also refuses ids that are not valid file names.
             State::Known(_) => {
-                self.catalogue.run(id).ok_or_else(|| "its folder does not have its id as its name".to_owned())
+                self.catalogue.run(id).ok_or_else(|| "its folder is not named after its id".to_owned())
             }
         };
         let snapshot = match opened.and_then(|run| self.snapshots.of(run)) {
@@ -181,7 +181,7 @@ impl<E> Site<'_, E> {
         Ok(true)
     }
 
-    /// Writes the lists, the pages of the drives and the comparisons.
+    /// Writes the lists, the drives' pages and the comparisons.
     fn overview(&mut self, rows: &[Arc<Row>]) -> Result<(), E> {
         let mut files = BTreeSet::new();
         let refs: Vec<&Arc<Row>> = rows.iter().collect();

@@ -45,8 +45,8 @@ pub struct Starts {
     entries: Mutex<Vec<Entry>>,
     /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs that were sent the stop signal, with the number of times they had been resumed by then. A second signal
-    /// would abort a run.
+    /// Runs that were sent the stop signal, with the number of times that each had been resumed by then. A second
+    /// signal would abort a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
 }
@@ -55,7 +55,7 @@ impl Starts {
     /// Also requeues the entries that were queued when the server stopped.
     ///
     /// # Errors
-    /// If the file with queued runs exists but cannot be read.
+    /// Returns an error if the file with queued runs exists but cannot be read.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -84,12 +84,12 @@ impl Starts {
         Ok(starts)
     }
 
-    /// Stops all waiting threads. Runs are not affected.
     /// The journal of changes.
     pub const fn audit(&self) -> &Audit {
         &self.audit
     }
 
+    /// Stops all waiting threads. Runs are not affected.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.ended.notify_all();
@@ -152,7 +152,8 @@ impl Starts {
         Ok(name)
     }
 
-    /// Starts a planned run. Repeating this changes nothing. If the start cannot be stored, the run is still planned.
+    /// Starts a planned run. Repeating the call changes nothing. If the start cannot be stored, the run is still
+    /// planned.
     pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), Unchanged> {
         {
             let mut entries = self.entries();
@@ -199,8 +200,8 @@ impl Starts {
         Ok(())
     }
 
-    /// Withdraws a waiting run. If this cannot be stored, the run keeps waiting: it would otherwise start after a
-    /// server restart.
+    /// Withdraws a waiting run. If the change cannot be stored, the run keeps waiting: it would otherwise start
+    /// after a server restart.
     pub fn withdraw(&self, user: &str, name: &str) -> Result<(), Unchanged> {
         let mut entries = self.entries();
         let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
@@ -214,8 +215,8 @@ impl Starts {
         })
     }
 
-    /// Resumes or restarts a run; returns the name of the entry. Repeating this while the run is starting changes
-    /// nothing.
+    /// Resumes or restarts a run; returns the name of the entry. Repeating the call while the run is starting
+    /// changes nothing.
     pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, Unchanged> {
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let run = request.run().and_then(|run| self.catalogue.run(run));
@@ -255,7 +256,7 @@ impl Starts {
         Ok(name)
     }
 
-    /// Sends SIGINT to a run, once, as Ctrl-C does.
+    /// Sends SIGINT to a run once, as Ctrl-C does.
     pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), Unchanged> {
         let request = Request::Stop { run: run.into() };
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
@@ -275,7 +276,7 @@ impl Starts {
         (self.means.perform)(request, name)
     }
 
-    /// Starts an entry as soon as its drive is free, in a thread of its own.
+    /// Starts a thread that starts an entry as soon as its drive is free.
     fn follow(self: &Arc<Self>, name: String) {
         let (starts, followed) = (Arc::clone(self), name.clone());
         let body = move || {
@@ -295,7 +296,7 @@ impl Starts {
         }
     }
 
-    /// Starts an entry as soon as its drive is free, and waits for the end of its process.
+    /// Starts an entry as soon as its drive is free, and waits until its process ends.
     fn start_when_free(&self, name: &str) {
         while !self.take_if_free(name) {
             if self.stopping.load(Ordering::Relaxed) {
@@ -307,15 +308,15 @@ impl Starts {
         match self.perform(&entry.request, name) {
             Ok(launched) => {
                 self.set(name, Stage::Begun(launched.run));
-                // A process that is never waited for would remain as a zombie.
+                // A process that nobody waits for would remain as a zombie.
                 drop(launched.child.map(|mut child| child.wait()));
             }
             Err(error) => self.set(name, Stage::Failed(with_causes(&error))),
         }
     }
 
-    /// Gives up an entry that no thread starts any more. Otherwise, later runs of its drive would wait for it, and it
-    /// would start with the next server.
+    /// Gives up an entry that no thread will start. Otherwise, later runs on its drive would wait for it, and the
+    /// next server would start it.
     fn fail(&self, name: &str, why: &str) {
         let mut entries = self.entries();
         let is_its = |entry: &Entry| entry.name == name && entry.stage.is_active();
@@ -330,8 +331,7 @@ impl Starts {
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
         // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
-        // of this one are checked both before and after, because the library data lacks any run that began
-        // after it was read.
+        // of this one are checked both before and after, because a run may have begun after the library was read.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;

@@ -29,7 +29,7 @@ pub enum Tls {
     Off,
     /// With a supplied certificate.
     Files {
-        /// The certificate, and those of the authorities that issued it, as PEM.
+        /// The certificate and those of the authorities that issued it, as PEM.
         certificate: PathBuf,
         /// Its private key, as PEM.
         key: PathBuf,
@@ -52,7 +52,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether browsers refuse it, because it has expired.
+    /// Whether browsers refuse it because it has expired.
     #[must_use]
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
@@ -76,17 +76,17 @@ pub struct Certificates {
     looks: Mutex<Looks>,
 }
 
-/// State of supplied files.
+/// What is known about supplied files.
 #[derive(Debug)]
 struct Looks {
-    /// When they were last read and used.
+    /// Their stamps when they were last read and used.
     read: Stamps,
-    /// The state when the files were last checked.
+    /// Their stamps when they were last checked.
     last: Stamps,
 }
 
 impl Looks {
-    /// Whether the files have changed since they were read, but not since the last look: two files are not replaced at
+    /// Whether the files have changed since they were read but not since the last check: two files are not replaced at
     /// the same moment.
     fn have_changed(&mut self, now: Stamps) -> bool {
         let are_still = now == self.last;
@@ -96,7 +96,7 @@ impl Looks {
 }
 
 impl Certificates {
-    /// The certificate that the options name; None without TLS. `hosts` are the names of the server.
+    /// The certificate that the options specify; None without TLS. `hosts` are the names of the server.
     pub fn of(
         tls: &Tls,
         hosts: &[String],
@@ -115,7 +115,7 @@ impl Certificates {
         Ok(Some(Arc::new(Self { source, current, looks: Mutex::new(Looks { read: stamps, last: stamps }) })))
     }
 
-    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and certificates of clients that `clients` verifies.
+    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and client certificates, which `clients` verifies.
     pub fn config(
         self: &Arc<Self>,
         clients: Option<Arc<dyn ClientCertVerifier>>,
@@ -145,9 +145,9 @@ impl Certificates {
         Certificate { file, fingerprint: pairs.join(":"), expires, is_self_signed }
     }
 
-    /// Uses supplied files that have changed, or a new certificate if that of the server is about to expire. Returns
-    /// whether the certificate is another now. After an error, the previous certificate remains in use, and the next call
-    /// tries again: the cause may disappear without a change of the files, for example their permissions.
+    /// Uses supplied files that have changed, or a new certificate if the server's own is about to expire. Returns
+    /// whether the certificate was replaced. After an error, the previous certificate remains in use, and the next call
+    /// tries again: the cause, such as their permissions, may disappear without a change to the files.
     pub fn refresh(&self, now: Timestamp) -> Result<bool, ServeError> {
         let stamps = self.source.stamps();
         let is_due = match &self.source {
@@ -190,7 +190,7 @@ impl Source {
 
     fn stamps(&self) -> Stamps {
         match self {
-            // Certificates may be links, which are followed.
+            // Certificates may be symbolic links, which are followed.
             Self::Files { certificate, key } => {
                 [certificate, key].map(|path| path.canonicalize().ok().and_then(|path| Stamp::of(&path)))
             }

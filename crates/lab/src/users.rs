@@ -63,7 +63,7 @@ struct User {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: String,
-    /// Salt of its hash, which changes with every new password.
+    /// Salt of the password's hash, which changes with every new password.
     salt: String,
 }
 
@@ -89,12 +89,12 @@ impl Users {
     /// Name and role of each user.
     ///
     /// # Errors
-    /// If the file cannot be read, or if others may have written to it.
+    /// Returns an error if the file cannot be read, or if others may have written to it.
     pub fn list(&self) -> Result<Vec<(String, Role)>, ServeError> {
         Ok(self.read()?.into_iter().map(|user| (user.name, user.role)).collect())
     }
 
-    /// Whether there are users, or may be: the file cannot be read, or others may have written to it.
+    /// Whether there are users, or may be because the file cannot be read or others may have written to it.
     pub fn may_exist(&self) -> bool {
         self.read().map_or(true, |users| !users.is_empty())
     }
@@ -102,7 +102,7 @@ impl Users {
     /// Adds a user, or changes the password and role of an existing user and ends that user's sessions.
     ///
     /// # Errors
-    /// If the name or the password is not usable, or the file cannot be written.
+    /// Returns an error if the name or the password is not usable, or if the file cannot be written.
     pub fn add(&self, name: &str, role: Role, password: &str) -> Result<(), ServeError> {
         if !is_name(name) {
             return Err(ServeError::UserName { name: name.escape_debug().to_string() });
@@ -126,7 +126,7 @@ impl Users {
     /// Removes a user. Returns whether the user existed.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Returns an error if the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
         if !self.read()?.iter().any(|user| user.name == name) {
             return Ok(false);
@@ -146,7 +146,7 @@ impl Users {
         users.into_iter().find(is_same).map(|user| user.role)
     }
 
-    /// The account of a user, if the password is correct. Takes the same time for unknown users.
+    /// The account of a user, if the password is correct. Checking takes the same time for unknown users.
     pub fn verify(&self, name: &str, password: &str) -> Option<Account> {
         let users = self.read().unwrap_or_default();
         let known = users.iter().find(|user| user.name == name);
@@ -168,7 +168,7 @@ pub fn is_name(name: &str) -> bool {
     (1..=MOST_NAME_BYTES).contains(&name.len()) && name.chars().all(is_plain)
 }
 
-/// The hash of a password, with the parameters recommended by OWASP, which are the library's defaults.
+/// The hash of a password, with the parameters that OWASP recommends, which are the library's defaults.
 fn hash(password: &str, salt: &str) -> Option<String> {
     let mut hash = [0; HASH_BYTES];
     let hashed = Argon2::default().hash_password_into(password.as_bytes(), salt.as_bytes(), &mut hash);

@@ -3,7 +3,7 @@
 //! would itself need updates.
 //!
 //! The program is searched for in a fixed list of folders and runs without the caller's environment. Addresses and
-//! secrets reach it through its standard input, because the arguments of a process are visible to every user.
+//! secrets are passed through its standard input, because the arguments of a process are visible to every user.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -23,12 +23,12 @@ use crate::process::{self, ProcessError};
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 /// Limit on a server's response.
 const MOST_RESPONSE_BYTES: usize = 1 << 20;
-/// The longest status after a response.
+/// Maximum length of the status after a response.
 const MOST_STATUS_BYTES: usize = 16;
 /// Version of this program, for servers.
 pub const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
-/// Additional time for the program to report that its own time limit has passed.
+/// Additional time in which the program can report that its own time limit has passed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a request failed.
@@ -56,7 +56,8 @@ pub struct Request {
     text: String,
     /// Texts that must not occur in messages.
     secrets: Vec<String>,
-    /// Content of the request. It has no name in any folder, so nothing is left of it if this process is killed.
+    /// Content of the request. The file has no name in any folder, so nothing remains of it if this process is
+    /// killed.
     body: Option<File>,
 }
 
@@ -79,7 +80,7 @@ impl Request {
         }
     }
 
-    /// Sends `bytes` as they are as the content of the request, which makes it a POST request.
+    /// Sends `bytes`, unchanged, as the content of the request, which makes it a POST request.
     ///
     /// # Errors
     /// Returns an error if there is not enough memory.
@@ -109,7 +110,7 @@ fn quoted(value: &str) -> String {
     out
 }
 
-/// Returns where the program is.
+/// Returns the path of the program.
 ///
 /// # Errors
 /// Returns an error if it is not installed.
@@ -162,7 +163,7 @@ pub fn exchange(mut request: Request, limit: Duration, stop: &AtomicBool) -> Res
         return Err(CurlError::Failed(text));
     }
     if ended.out.len() == most_kept_bytes {
-        // Its end, with the status, is missing.
+        // The end of the output, which contains the status, is missing.
         let text = format!("the server's response is longer than {MOST_RESPONSE_BYTES} B");
         return Err(CurlError::Failed(text));
     }

@@ -1,4 +1,4 @@
-//! The configuration and the secrets that it refers to, each in a file that no other user could have written.
+//! The configuration and the secrets to which it refers, each in a file that no other user could have written.
 
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -18,7 +18,7 @@ const ROOT: u32 = 0;
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file.
@@ -31,7 +31,7 @@ pub enum FileError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Id of its owner.
+        /// User id of the file's owner.
         owner: u32,
         /// Effective user id.
         acting: u32,
@@ -47,10 +47,10 @@ pub enum FileError {
     Readable {
         /// The file.
         path: PathBuf,
-        /// The argument of `chmod` that fixes this.
+        /// The `chmod` argument that fixes this.
         chmod: &'static str,
     },
-    /// The file of a secret does not exist.
+    /// A secret's file does not exist.
     #[error(
         "the file of this secret does not exist; its option must contain the path of the file, not the secret itself"
     )]
@@ -111,12 +111,12 @@ fn read(path: &Path, limit_bytes: u64, is_secret: bool) -> Result<String, FileEr
     String::from_utf8(bytes).map_err(|_| failed(ReadError::NotText))
 }
 
-/// Whether no file has this path, or none can.
+/// Whether no file has, or can have, this path.
 fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
 }
 
-/// Decides whether the process of user `acting` may use a file. Pure.
+/// Decides whether a process of the user `acting` may use a file. Pure.
 fn judge(path: &Path, owner: u32, mode: u32, acting: u32, is_secret: bool) -> Result<(), FileError> {
     if owner != acting && owner != ROOT {
         return Err(FileError::Foreign { path: path.into(), owner, acting });
@@ -125,7 +125,7 @@ fn judge(path: &Path, owner: u32, mode: u32, acting: u32, is_secret: bool) -> Re
         return Err(FileError::Writable { path: path.into() });
     }
     // Root gives a service access to a secret through the service's group or an access control list. The mask of such a
-    // list appears as the mode of the group. The rule depends on the owner only, so that root can test such a file.
+    // list appears as the group's mode. The rule depends only on the owner, so that root can test such a file.
     let (readers, chmod) = if owner == ROOT { (ALL_MAY_READ, "o=") } else { (OTHERS_MAY_READ, "go=") };
     if is_secret && mode & readers != 0 {
         return Err(FileError::Readable { path: path.into(), chmod });
@@ -199,7 +199,7 @@ mod tests {
         check_secret(&file(dir.path(), "several\nlines\n", 0o600)).expect("private");
         for mode in [0o640, 0o604] {
             let found = check_secret(&file(dir.path(), "a", mode));
-            // A file of root may be readable by the group of a service.
+            // A file that belongs to root may be readable by a service's group.
             let is_granted = mode == 0o640 && rustix::process::geteuid().is_root();
             assert_eq!(matches!(found, Err(FileError::Readable { .. })), !is_granted, "{found:?}");
         }

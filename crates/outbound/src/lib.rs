@@ -1,6 +1,6 @@
 //! Requests to servers: runs the `curl` program with a time limit, and reads secrets that no other user can read.
 //!
-//! No command that measures depends on this crate; services that send notices or runs do.
+//! Services that send notices or runs depend on this crate; commands that measure do not.
 #![forbid(unsafe_code)]
 
 pub mod curl;

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 /// Number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 4096;
-/// Number of chunks that are read after the end of a program: more than a pipe holds (1 MiB at most by default).
+/// Number of chunks that are read after a program has ended: more than a pipe holds (by default, at most 1 MiB).
 const MOST_LAST_CHUNKS: usize = (1 << 20) / CHUNK_BYTES + 1;
 /// Usual limit on the part of each output that is kept; the rest is read and dropped.
 pub const MOST_KEPT_BYTES: usize = 8 << 10;
@@ -49,10 +49,10 @@ pub enum ProcessError {
 }
 
 /// Runs `command` in a separate process group with `input` as its standard input, until it ends, `limit` has passed or
-/// `stop` is set. In the latter cases, the whole group is killed.
+/// `stop` is set. If it has not ended by itself, the whole group is killed.
 ///
 /// # Errors
-/// Returns an error if the program cannot be started, or was killed.
+/// Returns an error if the program cannot be started or was killed.
 pub fn run(
     command: &mut Command,
     input: &[u8],
@@ -95,7 +95,7 @@ pub fn run_keeping(
     }
 }
 
-/// Returns the end of the process; `None` if it must be killed.
+/// Returns how the process ended; `None` if it must be killed.
 fn follow(
     child: &mut Child,
     mut pipes: Pipes<'_>,
@@ -106,7 +106,8 @@ fn follow(
         let ended = child.try_wait()?;
         let mut has_read = pipes.turn()?;
         if let Some(status) = ended {
-            // The pipes may still hold what it printed last. A child that prints endlessly is not followed.
+            // The pipes may still hold the last output. Endless output, from a child of the program, is not
+            // read to its end.
             for _ in 0..MOST_LAST_CHUNKS {
                 if !has_read {
                     break;
@@ -114,7 +115,7 @@ fn follow(
                 has_read = pipes.turn()?;
             }
             let Pipes { kept_out: out, kept_err: err, .. } = pipes;
-            // Other processes may still have the pipes open; they are not waited for.
+            // Other processes may still have the pipes open; this process does not wait for them.
             return Ok(Some(Ended { status, out, err }));
         }
         if Instant::now() >= deadline || stop.load(Ordering::Relaxed) {
@@ -189,10 +190,10 @@ fn poll_fd(fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Option<PollFd<'_>> {
     fd.map(|fd| PollFd::from_borrowed_fd(fd, flags))
 }
 
-/// Reads a chunk of what a pipe holds, and closes it at its end. Returns whether anything was read.
+/// Reads a chunk from a pipe, and closes the pipe at its end. Returns whether anything was read.
 fn take(pipe: &mut Option<impl Read>, kept: &mut Vec<u8>, most_kept_bytes: usize) -> io::Result<bool> {
     let mut chunk = [0; CHUNK_BYTES];
-    // One chunk per pass: a program that prints endlessly must not keep this loop from its deadline.
+    // One chunk per pass: a program that prints endlessly must not keep this loop from meeting its deadline.
     match pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
         None => Ok(false),
         Some(Ok(0)) => {
@@ -215,8 +216,8 @@ fn is_later(error: &io::Error) -> bool {
 
 fn kill(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The process has not been waited for, so its number still belongs to it.
-        // It may already have ended.
+        // The process may already have ended, but this process has not waited for it yet, so its number is
+        // still its own.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let deadline = Instant::now() + PATIENCE_AFTER_KILL;
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_a_program_prints_last_is_read() {
-        // All of it is in the pipe when the program ends.
+        // The whole output is in the pipe when the program ends.
         for _ in 0..20 {
             let script = "head -c 60000 /dev/zero; printf end";
             let ended = run_keeping(1 << 20, &mut shell(script), b"", LONG, &go()).expect("an end");

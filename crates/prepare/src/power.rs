@@ -33,10 +33,10 @@ pub struct Metering {
     idle: Duration,
 }
 
-/// Returns the source that the command line names.
+/// Returns the source named on the command line.
 ///
 /// # Errors
-/// Returns an error if the name does not denote a source, or if the source is not allowed.
+/// Returns an error if there is no source with that name, or if the source is not allowed.
 pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     let Some(source) = &run.power else {
         if run.power_idle_seconds.is_some() {
@@ -70,10 +70,10 @@ pub fn check_campaign(requested: Option<&Requested>) -> Done {
 }
 
 /// Returns the source of a resumed run, which is the one it was started with. If others may have written `run.json`, a
-/// program or port in it is used only if the command line names it as well.
+/// program or port in it is used only if the command line also names it.
 ///
 /// # Errors
-/// Returns an error if the command line names a different source, or must name this one.
+/// Returns an error if the command line names a different source, or if it must name this source but does not.
 pub fn of_resumed(
     file: &RunFile,
     typed: &RunSettings,
@@ -107,7 +107,7 @@ pub fn of_resumed(
 /// Opens the power source for an armed target.
 ///
 /// # Errors
-/// Returns an error if it cannot be opened or read.
+/// Returns an error if the source cannot be opened or read.
 pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>) -> Done<Metering> {
     let around = Surroundings {
         drive: armed.sysfs_directory(),
@@ -116,7 +116,7 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
     };
     let sys = around.sys.clone();
     let near = device::attached(&armed.facts().path).numa_node;
-    // An impossible placement is reported by the load.
+    // The load reports an impossible placement.
     let places = Places::of(&sys, near, placement.cloned()).ok();
     let spare = places.and_then(|places| places.spare());
     let sampler = Sampler::start(requested.named.open(around)?, spare);
@@ -125,7 +125,7 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
 
 impl Metering {
     /// Measures the idle power, unless the run has already measured it or is stopped during the measurement. Sends no
-    /// command to the drive, and does not change its clock.
+    /// command to the drive and does not change its clock.
     pub fn idle(
         &self,
         entries: &[Entry],

@@ -29,7 +29,7 @@ struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
-    /// On a real device, each outstanding I/O has a buffer; on a simulated drive, it has none.
+    /// Each outstanding I/O has a buffer on a real device, but none on a simulated drive.
     fn check_memory(&self, workload: &Workload) -> Result<(), Stop> {
         let Some(memory) = self.memory_bytes.filter(|_| self.target.simulated.is_none()) else {
             return Ok(());

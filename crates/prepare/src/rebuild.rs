@@ -12,7 +12,7 @@ use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use failure::{Done, Exit, Failure};
 
-/// Progress of the rebuild, and its audience.
+/// Progress of the rebuild, and to whom it is reported.
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,
@@ -49,7 +49,7 @@ fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
 /// real drive would have been.
 ///
 /// # Errors
-/// Returns an error if a step differs from the journal, or the rebuild is interrupted.
+/// Returns an error if a step differs from the journal, or if the rebuild is interrupted.
 pub fn rebuild(
     armed: &mut Armed,
     entries: &[Entry],
@@ -73,7 +73,7 @@ pub fn rebuild(
             Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
-            // Apply `was_on` as well: after a crash, earlier builds restored the cache without a record.
+            // Also apply `was_on`: after a crash, earlier builds restored the cache without a record.
             Event::WriteCache { was_on, is_on, .. } => {
                 for on in [was_on, is_on].into_iter().flatten() {
                     armed.set_write_cache(*on)?;

@@ -16,7 +16,7 @@ pub(crate) struct DrawnPage {
     pub operations: Vec<Operation>,
 }
 
-/// A drawing operation; positions are in pixels of the page.
+/// A drawing operation; positions are in page pixels.
 pub(crate) enum Operation {
     /// Begins an element whose parts share a tag.
     Begin(TagKind),
@@ -24,7 +24,7 @@ pub(crate) enum Operation {
     End,
     Fill(Path, Colour),
     Stroke(Path, Colour),
-    /// A line of text; `is_aside` if it is not part of the content.
+    /// A line of text; `is_aside` is set if it is not part of the content.
     Text {
         line: Line,
         is_aside: bool,

@@ -46,7 +46,7 @@ impl Style {
 struct Face {
     font: Font,
     metrics: rustybuzz::Face<'static>,
-    /// Widths of the ASCII characters in units of the font; `None` if the font lacks them.
+    /// Widths of the ASCII characters in font units; `None` for those that the font lacks.
     ascii: [Option<u16>; 128],
     /// Shaping plans by script, cached because creating a plan takes longer than shaping a word.
     plans: RefCell<HashMap<Script, ShapePlan>>,
@@ -67,12 +67,12 @@ impl Face {
         Ok(Self { font, metrics, ascii, plans: RefCell::default() })
     }
 
-    /// Width of a character in units of the font; `None` if the font lacks the character.
+    /// Width of a character in font units; `None` if the font lacks the character.
     fn advance(&self, c: char) -> Option<u16> {
         self.ascii.get(c as usize).copied().unwrap_or_else(|| advance(&self.metrics, c))
     }
 
-    /// Width of `text` in units of the font.
+    /// Width of `text` in font units.
     fn units(&self, text: &str) -> u32 {
         let missing = || self.metrics.glyph_hor_advance(ttf_parser::GlyphId(0)).unwrap_or(0);
         text.chars().map(|c| u32::from(self.advance(c).unwrap_or_else(missing))).sum()
@@ -159,7 +159,8 @@ impl Fonts {
         face.pixels(face.units(text), style.size)
     }
 
-    /// Breaks `text` into lines of at most `width` pixels, at spaces or inside words that are wider.
+    /// Breaks `text` into lines of at most `width` pixels, at spaces, or inside words that are wider than a
+    /// line.
     pub fn wrap(&self, text: &str, style: Style, width: f64) -> Vec<String> {
         let text = self.printable(text, style);
         let face = self.face(style);

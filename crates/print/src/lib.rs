@@ -1,6 +1,6 @@
 //! Draws pages and pictures: text in embedded fonts, lines and charts, as PDF or PNG.
 //!
-//! The crates `report` and `compare` decide on the content of a page; this crate handles only positions, fonts and
+//! The `report` and `compare` crates determine a page's content; this crate handles only positions, fonts and
 //! colours. The same input produces the same bytes on every machine.
 #![forbid(unsafe_code)]
 

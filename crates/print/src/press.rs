@@ -33,8 +33,8 @@ pub(crate) struct Press {
     tags: TagTree,
 }
 
-/// PDF 1.5 has everything that the pages need. Files of later versions contain a key about which Poppler prints a
-/// warning.
+/// PDF 1.5 has everything that the pages need. In later versions, files contain a key about which Poppler prints
+/// a warning.
 fn configuration() -> Result<Configuration, String> {
     let built = ConfigurationBuilder::new().with_version(PdfVersion::Pdf15).finish();
     built.map_err(|_| "PDF 1.5 is not supported".to_owned())

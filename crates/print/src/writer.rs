@@ -1,5 +1,5 @@
 //! The PDF file under construction. Pages are drawn on one thread and added to the file on another, because each
-//! of these steps takes about half of the time.
+//! of these steps takes about half the time.
 
 use std::num::NonZeroU32;
 use std::panic::resume_unwind;
@@ -14,7 +14,7 @@ use crate::fonts::Fonts;
 use crate::press::{Bookmark, Press};
 use crate::sheet::Sheet;
 
-/// Maximum number of pages that have been drawn, but not yet added to the file.
+/// Maximum number of pages that have been drawn but not yet added to the file.
 const MOST_PENDING: usize = 4;
 
 /// A PDF file to which pages are added.
@@ -27,7 +27,7 @@ pub struct PdfWriter {
     label: (String, Option<NonZeroU32>),
 }
 
-/// The place where pages are added to the file.
+/// Where pages are added to the file.
 enum Printer {
     /// On another thread.
     There(Thread),
@@ -38,8 +38,8 @@ enum Printer {
 /// A thread that ends after [`Message::End`] or an error.
 struct Thread {
     messages: SyncSender<Message>,
-    /// Pages that have been added. The thread that drew them drops them: if a thread frees memory of another thread,
-    /// the two wait for each other.
+    /// Pages that have been added. They are dropped by the thread that drew them: if a thread frees another thread's
+    /// memory, the two wait for each other.
     used: Receiver<DrawnPage>,
     handle: JoinHandle<Result<Vec<u8>, String>>,
 }
@@ -65,7 +65,8 @@ impl PdfWriter {
         Ok(Self { fonts: Fonts::load()?, printer, bookmarks: Vec::new(), label })
     }
 
-    /// Sets the labels that viewers show for the following pages: `prefix`, then a number from 1 on if `is_numbered`.
+    /// Sets the labels that viewers show for the following pages: `prefix`, followed by a number, starting at 1, if
+    /// `is_numbered` is set.
     pub fn label(&mut self, prefix: &str, is_numbered: bool) {
         self.label = (prefix.to_owned(), is_numbered.then_some(NonZeroU32::MIN));
     }

@@ -1,5 +1,5 @@
 //! The pages of a report in reading order, and the plain text of each. HTML and PDF both take their titles,
-//! banners, tables and notes from here, so that their content is the same.
+//! banners, tables and notes from these modules, so that their content is the same.
 
 pub(crate) mod annexes;
 pub(crate) mod banners;

@@ -16,7 +16,7 @@ fn shown(scenario: &Scenario) -> Shown {
     shown_until(scenario, |_| false)
 }
 
-/// Shows a run whose journal ends before the first event of a kind.
+/// Shows a run whose journal ends before the first event of one kind.
 fn shown_until(scenario: &Scenario, is_end: fn(&record::Event) -> bool) -> Shown {
     let root = fixture::folder();
     let (run, mut loaded) = fixture::record(root.path(), scenario);
@@ -34,7 +34,7 @@ fn shown_until(scenario: &Scenario, is_end: fn(&record::Event) -> bool) -> Shown
 }
 
 impl Shown {
-    /// The drawings in SVG format: every card and the badge.
+    /// The SVG drawings: every card and the badge.
     fn drawings(&self) -> Vec<(&str, &str)> {
         let svg = self.cards.iter().filter(|(name, _)| name.ends_with(".svg"));
         svg.map(|(name, bytes)| (name.as_str(), std::str::from_utf8(bytes).unwrap())).collect()
@@ -69,7 +69,7 @@ fn an_unsteady_run_has_no_figure_that_looks_valid() {
     assert!(run.html.contains("No steady state: IOPS"), "{}", run.html);
     let figures = run.outcomes[0].key_figures.len();
     assert_eq!(run.html.matches("<div class=\"doubtful\">").count(), figures);
-    assert!(run.html.contains("has no complete, steady result in this run"), "{}", run.html);
+    assert!(run.html.contains("has no complete steady-state result in this run"), "{}", run.html);
     for (name, svg) in run.drawings() {
         if name.starts_with("card") {
             assert_eq!(svg.matches("stroke-dasharray=\"6 4\"").count(), figures, "{name}");

@@ -108,7 +108,7 @@ fn data_has_the_power_of_each_cell() {
     assert!(cells.iter().all(|cell| close(&cell["power"]["mean_watts"], 5.0)), "preconditioning as well");
 }
 
-/// Returns the value of the first metric with this beginning.
+/// Returns the value of the first metric that begins with this text.
 fn metric(text: &str, begin: &str) -> f64 {
     let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
     line.rsplit(' ').next().expect("a value").parse().expect("a number")
@@ -130,7 +130,7 @@ fn metrics_have_power_and_efficiency_in_base_units() {
         text.lines().find(|line| line.starts_with("plateau_efficiency_bytes_per_joule{")).expect("bytes");
     assert!(line.contains("test=\"iops\",workload=\"") && line.contains("subject=\"drive\""), "{line}");
     assert!(text.contains("# UNIT plateau_efficiency_bytes_per_joule bytes_per_joule\n"));
-    // All samples of a metric are in one block, so its type is stated only once.
+    // All samples of a metric are in one block, so its type appears only once.
     let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE plateau_")).collect();
     let distinct: std::collections::BTreeSet<_> = types.iter().collect();
     assert_eq!(types.len(), distinct.len(), "{types:?}");

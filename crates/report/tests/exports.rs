@@ -20,7 +20,7 @@ struct Bundle {
     outcomes: Vec<pts::Outcome>,
 }
 
-/// Returns a run with four tests of the client profile 1.0.
+/// Returns a run with four tests from the client profile 1.0.
 fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
@@ -348,8 +348,7 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
 
-/// In PTS 2.0, a 20-minute workload for a histogram follows the rounds; it has the name of a cell but is not a
-/// cell.
+/// In PTS 2.0, a 20-minute workload for a histogram follows the rounds; it is named like a cell but is not one.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {

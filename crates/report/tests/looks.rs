@@ -16,7 +16,8 @@ const RESOLUTION: &str = "40";
 /// Side, in pixels, of the squares whose means are compared. Means are insensitive to differences in text
 /// smoothing between versions of Poppler.
 const SQUARE: u32 = 10;
-/// Maximum difference of a mean, out of 255. A word that moves by a line, or a missing chart, exceeds it.
+/// Maximum difference between two means, out of 255. A word that moves by a line, or a missing chart, exceeds
+/// it.
 const TOLERANCE: f64 = 20.0;
 
 /// Name of the picture (what is hard to lay out), run, and page of the PDF: 1 is the cover, 0 the page with health.

@@ -51,7 +51,7 @@ fn csv(run: &(Run, Loaded)) -> BTreeMap<String, Table> {
     export(run, "csv").into_iter().map(|(name, content)| (name, rows(content))).collect()
 }
 
-/// Returns the text of each part of a spreadsheet, by the name of the part.
+/// Returns the text of each part of a spreadsheet, by part name.
 fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
     let mut parts = BTreeMap::new();
@@ -176,7 +176,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     assert!(flagged_columns.into_iter().any(|(_, flags)| flags == 7), "one in each round");
 }
 
-/// Counts the true values of each column of a sheet.
+/// Counts the true values in each column of a sheet.
 fn flags(sheet: &str) -> BTreeMap<String, usize> {
     let mut columns = BTreeMap::new();
     for cell in sheet

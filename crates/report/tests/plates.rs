@@ -1,4 +1,4 @@
-//! Exported pictures are self-contained: each states what was measured, on which device, when and by whom, with all
+//! Exported pictures are self-contained: each says what was measured, on which device, when and by whom, with all
 //! caveats.
 
 mod fixture;

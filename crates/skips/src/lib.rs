@@ -1,7 +1,7 @@
-//! Test helper that records tests skipped because root, a program or a kernel feature is missing.
+//! Test helper that records tests skipped for lack of root privileges, a program or a kernel feature.
 //!
-//! Each skip is printed to standard error and appended to the file named by the variable [`FILE`]. `cargo xtask
-//! ci` prints and counts the entries at the end, because the output of passed tests is not shown.
+//! Each skip is printed to standard error and appended to the file that the [`FILE`] variable names. `cargo
+//! xtask ci` prints and counts the entries at the end, because the output of passed tests is not shown.
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::listing::ListedRun;
 
-/// A run with the data that a list shows about it.
+/// A run with the data that lists show about it.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRow<'a> {
     /// The run.
@@ -66,7 +66,7 @@ pub const RUN_COLUMNS: &[RunColumn] = &[
     },
 ];
 
-/// Name of the last column of a document if the user chose no columns.
+/// Name of a document's last column if the user chose no columns.
 const LAST_OF_ALL: &str = "notes";
 
 /// Columns in the order in which they are shown.
@@ -74,7 +74,7 @@ const LAST_OF_ALL: &str = "notes";
 pub struct RunColumns(Vec<&'static RunColumn>);
 
 impl Default for RunColumns {
-    /// The columns of a document if the user chose none.
+    /// A document's columns if the user chose none.
     fn default() -> Self {
         let last = RUN_COLUMNS.iter().position(|column| column.name == LAST_OF_ALL);
         Self(RUN_COLUMNS.iter().take(last.map_or(0, |last| last + 1)).collect())
@@ -85,7 +85,7 @@ impl RunColumns {
     /// Returns the columns in a comma-separated list of names.
     ///
     /// # Errors
-    /// If a name is unknown, empty or repeated, returns a message that states the problem and suggests names.
+    /// Returns a message with the problem and suggested names if a name is unknown, empty or repeated.
     pub fn named(list: &str) -> Result<Self, String> {
         let mut columns: Vec<&'static RunColumn> = Vec::new();
         for name in list.split(',').map(str::trim) {
@@ -111,7 +111,7 @@ impl RunColumns {
         self.0.iter().map(|column| column.cell(row)).collect()
     }
 
-    /// Returns a run as an object whose keys are the names of the columns, in their order.
+    /// Returns a run as an object whose keys are the column names, in order.
     #[must_use]
     pub fn document(&self, row: &RunRow<'_>) -> impl Serialize + use<> {
         Document(self.0.iter().map(|column| (column.name, (column.value)(row))).collect())
@@ -128,7 +128,7 @@ impl Serialize for Document {
     }
 }
 
-/// Removes empty and repeated names: a simulated drive reports the name of its model as its own model.
+/// Removes empty and repeated names: a simulated drive reports its model's name as its own model.
 fn distinct(names: &[String]) -> Vec<&str> {
     let mut seen = Vec::new();
     for name in names.iter().map(String::as_str).filter(|name| !name.is_empty()) {
@@ -170,7 +170,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the positions of the page in a list of `total` entries; empty beyond its end.
+    /// Returns the positions of the page's entries in a list of `total` entries; empty if the page is beyond
+    /// the end.
     #[must_use]
     pub fn range(&self, total: usize) -> std::ops::Range<usize> {
         let size = self.size.unwrap_or(total);
@@ -184,7 +185,7 @@ impl Page {
         total - self.range(total).end
     }
 
-    /// Returns the last page of `total` entries, from 1.
+    /// Returns the number of the last page, from 1, for `total` entries.
     #[must_use]
     pub fn last(&self, total: usize) -> usize {
         total.div_ceil(self.size.unwrap_or(total).max(1)).max(1)

@@ -42,7 +42,7 @@ impl Index {
     /// Returns all drives in the store, starting with the drive of the newest run.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn drives(&mut self) -> Result<Vec<Drive>, StoreError> {
         let mut drives: Vec<Drive> = Vec::new();
         for row in self.query(RUNS, &[])?.rows {

@@ -11,7 +11,7 @@ use crate::value::{Answer, Value};
 pub struct Limits {
     /// Limit on the rows in the answer.
     pub rows: usize,
-    /// Limit on the size of the answer, and on the memory used to compute it.
+    /// Limit on the size of the answer and on the memory used to compute it.
     pub bytes: usize,
     /// Limit on the execution time.
     pub time: Duration,
@@ -30,58 +30,58 @@ pub trait Engine {
     /// Returns whether a table exists.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError>;
 
-    /// Begins a transaction that writes. Returns once no other transaction with this name is in progress.
+    /// Begins a write transaction. Returns once no other transaction with this name is in progress.
     ///
     /// # Errors
-    /// If the database fails or remains locked.
+    /// Returns an error if the database fails or remains locked.
     fn begin(&mut self, name: &str) -> Result<(), StoreError>;
 
-    /// Begins a transaction that reads: all of its queries see the same state.
+    /// Begins a read transaction: all its queries see the same state.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn begin_reading(&mut self) -> Result<(), StoreError>;
 
     /// Commits the transaction.
     ///
     /// # Errors
-    /// If the database fails. In that case, the transaction has no effect.
+    /// Returns an error if the database fails. In that case, the transaction has no effect.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Rolls back the transaction.
     fn rollback(&mut self);
 
-    /// Executes statements that define tables; `{text}` stands for the type of text.
+    /// Executes statements that define tables; `{text}` stands for the text type.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn define(&mut self, statements: &str) -> Result<(), StoreError>;
 
     /// Executes a statement.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn execute(&mut self, statement: &str, values: &[Value]) -> Result<(), StoreError>;
 
     /// Inserts rows.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError>;
 
     /// Executes one of this program's queries.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
 
     /// Executes one query entered by a user. The query cannot change anything, and can only read the store. Consumes
     /// the connection, because a query that exceeds the time limit may keep using it.
     ///
     /// # Errors
-    /// If it is not a query, exceeds a limit, or the database fails.
+    /// Returns an error if `query` is not a query or exceeds a limit, or if the database fails.
     fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError>;
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use stdx::files::Unowned;
 
-/// Errors in the store. None of them concerns a run or its journal.
+/// Errors in the store. None of these errors concerns a run or its journal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The schema of the store is newer than this build.
+    /// The store's schema is newer than this build.
     #[error("the store has schema version {found}; this version of Plateau supports versions up to {known}")]
     Newer {
         /// Version of the store's schema.
@@ -19,7 +19,7 @@ pub enum StoreError {
     /// There is no store, and none may be created.
     #[error("{} does not exist", path.display())]
     Missing {
-        /// Where it was expected.
+        /// Where the store was expected.
         path: PathBuf,
     },
     /// Others can write to the store, so its content cannot be trusted.
@@ -34,7 +34,7 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// Another process has held its write lock for too long.
-    #[error("another process holds the lock of {}", path.display())]
+    #[error("another process holds the lock on {}", path.display())]
     Locked {
         /// The file.
         path: PathBuf,

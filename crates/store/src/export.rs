@@ -1,4 +1,4 @@
-//! The tables as Parquet files: a folder per table, and within it a folder per test for the largest tables.
+//! The tables as Parquet files: one folder per table, with a folder per test for the largest tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -17,15 +17,15 @@ const FILE: &str = "part-0.parquet";
 /// Takes the place of the test's name for figures of the whole run. Hive's name for a missing value cannot be used:
 /// pandas does not read a folder in which only some files have one.
 const WHOLE_RUN: &str = "whole_run";
-/// Prefix of the name of a folder that contains the rows of one test.
+/// Prefix of a folder's name if the folder contains the rows of one test.
 const BY_TEST: &str = "test=";
-/// Name of the column whose values are in the names of folders instead of the files.
+/// Name of the column whose values are in folder names instead of the files.
 const TEST: &str = "test";
 
 /// A run in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRun {
-    /// Key of its rows.
+    /// Key of the run's rows.
     pub run_key: String,
     /// Id of the run.
     pub run_id: String,
@@ -37,19 +37,19 @@ pub struct StoredRun {
 #[derive(Debug, Clone)]
 pub struct Part {
     table: &'static Table,
-    /// Name of its folder within that of the table; None for the folder of the table itself.
+    /// Name of its folder within the table's folder; None if it is in the table's folder itself.
     folder: Option<String>,
     rows: Selected,
-    /// Keys of the runs that may have rows in it.
+    /// Keys of the runs that may have rows in the file.
     runs: Vec<String>,
     simulated_runs: usize,
 }
 
-/// Which rows of a table a file contains.
+/// The rows of a table that a file contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Selected {
     All,
-    /// Those of a test; None for the rows that belong to no test.
+    /// The rows of a test; None for the rows that belong to no test.
     OfTest(Option<String>),
 }
 
@@ -74,7 +74,7 @@ impl Part {
         self.table.name
     }
 
-    /// Path in the folder of the export; its parts are separated by `/`.
+    /// Path in the export's folder; its parts are separated by `/`.
     #[must_use]
     pub fn path(&self) -> String {
         let table = self.table.name;
@@ -135,7 +135,7 @@ impl Index {
     /// Returns all runs of the library that have rows, in the order of their keys.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn stored_runs(&mut self) -> Result<Vec<StoredRun>, StoreError> {
         let query = "SELECT run_key, run_id, simulated FROM run WHERE library = $1 ORDER BY run_key";
         let library = Value::from(self.library());
@@ -149,10 +149,11 @@ impl Index {
         Ok(self.query(query, &[library])?.rows.iter().filter_map(of_row).collect())
     }
 
-    /// Returns the files of an export of these runs. Every table has at least one, even if it has no rows.
+    /// Returns the files for an export of these runs. Every table has at least one file, even if it has no
+    /// rows.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn parts(&mut self, runs: &[StoredRun]) -> Result<Vec<Part>, StoreError> {
         let keys: BTreeSet<&str> = runs.iter().map(|run| &*run.run_key).collect();
         let simulated: BTreeSet<&str> =
@@ -190,10 +191,10 @@ impl Index {
         Ok(parts)
     }
 
-    /// Writes a file of an export; returns its number of rows.
+    /// Writes one of an export's files; returns its number of rows.
     ///
     /// # Errors
-    /// If the database fails, or the file cannot be written.
+    /// Returns an error if the database fails or the file cannot be written.
     pub fn write_part(&mut self, part: &Part, out: impl Write) -> Result<u64, ExportError> {
         let mut writer = Writer::new(out, part.fields())?;
         for runs in part.runs.chunks(BATCH) {
@@ -214,8 +215,8 @@ impl Index {
     }
 }
 
-/// Returns an empty file that replaces the file of an earlier export in this folder of a table; None if exports do not
-/// create such a folder. Without it, readers would find the rows of both exports.
+/// Returns an empty file to overwrite the one that an earlier export left in `folder` of `table`; None if exports
+/// never create that folder. Without the empty file, readers would find the rows of both exports.
 #[must_use]
 pub fn emptied(table: &str, folder: &str) -> Option<Part> {
     let table = TABLES.iter().find(|known| known.name == table && known.by_test.is_some())?;
@@ -239,7 +240,7 @@ pub fn tables_by_test() -> impl Iterator<Item = &'static str> {
 /// `_utc` contains points in time if all of its values are points in time.
 ///
 /// # Errors
-/// If two columns have the same name, or a value is too long.
+/// Returns an error if two columns have the same name or a value is too long.
 pub fn parquet(answer: &Answer) -> Result<Vec<u8>, ExportError> {
     let mut names = BTreeSet::new();
     if let Some(name) = answer.columns.iter().find(|name| !names.insert(name.to_lowercase())) {
@@ -257,7 +258,7 @@ pub fn parquet(answer: &Answer) -> Result<Vec<u8>, ExportError> {
     Ok(bytes)
 }
 
-/// Returns the type that can store all values of a column.
+/// Returns a type that can store all of a column's values.
 fn kind_of<'v>(name: &str, values: impl Iterator<Item = &'v Value>) -> Type {
     let mut is_time = name.ends_with("_utc");
     let (mut has_integers, mut has_reals, mut has_texts) = (false, false, false);
@@ -278,7 +279,7 @@ fn kind_of<'v>(name: &str, values: impl Iterator<Item = &'v Value>) -> Type {
     }
 }
 
-/// Returns the name of the folder with the rows of a test, encoded as readers decode it.
+/// Returns the name of the folder with a test's rows, encoded so that readers can decode it.
 fn folder_of(test: Option<&str>) -> String {
     let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     let name = test.map_or_else(|| WHOLE_RUN.to_owned(), |test| test.bytes().map(one).collect());

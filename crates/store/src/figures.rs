@@ -62,10 +62,10 @@ const ROUNDS: &str = "\
     WHERE figure.figure_key = $1 ORDER BY figure.run_key, figure.number, figure_round.number";
 
 impl Index {
-    /// Returns the figure with this key of every run that has it, oldest run first.
+    /// Returns the figure with this key from every run that has it, oldest run first.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn figures(&mut self, key: &str) -> Result<Vec<FigureOfRun>, StoreError> {
         let key = [Value::from(key)];
         let mut rounds: BTreeMap<(String, i64), Vec<f64>> = BTreeMap::new();
@@ -81,7 +81,7 @@ impl Index {
     /// Returns the keys of all figures in the store, without duplicates.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn figure_keys(&mut self) -> Result<Vec<String>, StoreError> {
         let answer = self.query("SELECT DISTINCT figure_key FROM figure ORDER BY figure_key", &[])?;
         Ok(answer.rows.iter().filter_map(|row| row.first()?.text().map(str::to_owned)).collect())

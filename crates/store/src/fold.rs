@@ -11,11 +11,11 @@ use pts::Standing;
 pub struct Rows {
     /// Key of the run, unique within the store.
     pub run_key: String,
-    /// The rows of each table of [`TABLES`], beginning with the key.
+    /// The rows of each table in [`TABLES`], each beginning with the key.
     pub of_tables: Vec<Vec<Vec<Value>>>,
 }
 
-/// Returns the key of a run: its folder, preceded by the library in a shared store.
+/// Returns the key of a run: its folder or, in a shared store, the library and its folder.
 #[must_use]
 pub fn run_key(library: &str, folder: &str) -> String {
     if library.is_empty() { folder.to_owned() } else { format!("{library}/{folder}") }

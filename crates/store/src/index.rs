@@ -16,8 +16,8 @@ use crate::sqlite::{Access, Sqlite};
 use crate::tables::TABLES;
 use crate::value::{Answer, Value};
 
-/// Number of runs that are folded before their rows are written in one transaction. This bounds memory, and
-/// the time that other processes wait for the lock.
+/// Number of runs that are folded before their rows are written in one transaction. This limits the memory used
+/// and how long other processes wait for the lock.
 const BATCH: usize = 32;
 
 /// The store of a library.
@@ -58,9 +58,9 @@ pub enum Seen {
 /// Whether an update includes runs in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InProgress {
-    /// They are included.
+    /// Runs in progress are included.
     Included,
-    /// Runs that a process is working on are left out, because their rows would be outdated immediately.
+    /// Runs that a process is working on are left out, because their rows would immediately be out of date.
     LeftOut,
 }
 
@@ -68,7 +68,7 @@ impl Index {
     /// Opens the index in a library; if it is missing and the library is writable, it is created.
     ///
     /// # Errors
-    /// If it cannot be opened, is not trusted, or has a newer schema.
+    /// Returns an error if the index cannot be opened, is not trusted, or has a newer schema.
     pub fn open(root: &Path, judged_by: &str, access: Access) -> Result<Self, StoreError> {
         let mut engine = Sqlite::open(root, access)?;
         if access == Access::Write {
@@ -77,11 +77,11 @@ impl Index {
         Self::on(Box::new(engine), root, "", judged_by)
     }
 
-    /// Opens the index in a library for writing and uses it. If it turns out to be damaged, it is removed and `body` is
-    /// called again with a new index.
+    /// Opens the index in a library for writing and uses it. If the index turns out to be damaged, removes it and calls
+    /// `body` again with a new one.
     ///
     /// # Errors
-    /// Same as [`open`](Self::open) and `body`.
+    /// Returns the errors of [`open`](Self::open) and of `body`.
     pub fn with<T>(
         root: &Path,
         judged_by: &str,
@@ -104,7 +104,7 @@ impl Index {
     /// Creates an empty index in memory, for a library that cannot have an index file.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn in_memory(root: &Path, judged_by: &str) -> Result<Self, StoreError> {
         let mut engine = Sqlite::in_memory()?;
         schema::migrate(&mut engine)?;
@@ -114,7 +114,7 @@ impl Index {
     /// Uses a database whose schema is up to date; `library` is the name of the library in it.
     ///
     /// # Errors
-    /// If the database has another schema, or fails.
+    /// Returns an error if the database has another schema or fails.
     pub fn on(
         mut engine: Box<dyn Engine>,
         root: &Path,
@@ -130,7 +130,7 @@ impl Index {
     /// Returns every folder of the library that may be a run.
     ///
     /// # Errors
-    /// If the library cannot be read, or the database fails.
+    /// Returns an error if the library cannot be read or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
         let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
@@ -152,7 +152,7 @@ impl Index {
         Ok(self.runs.annotations()?)
     }
 
-    /// Returns the source of the rows of each run that this build has indexed.
+    /// Returns the data from which the rows of each run indexed by this build were made.
     fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
         let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
         let query = format!(
@@ -172,7 +172,8 @@ impl Index {
     /// Brings the store up to date with the library.
     ///
     /// # Errors
-    /// If the library cannot be read, or the database fails. Transactions committed before the error remain.
+    /// Returns an error if the library cannot be read or the database fails. Transactions committed before the
+    /// error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
         let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
@@ -198,7 +199,7 @@ impl Index {
     /// Removes all of the library's rows and folds all journals again.
     ///
     /// # Errors
-    /// Same as [`update`](Self::update).
+    /// Returns the errors of [`update`](Self::update).
     pub fn rebuild(&mut self) -> Result<Updated, StoreError> {
         let known: BTreeSet<String> = self.all_folders()?;
         self.transaction(|index| known.iter().try_for_each(|folder| index.erase(folder)))?;
@@ -324,7 +325,7 @@ impl Index {
     /// Executes a query entered by a user and closes the index.
     ///
     /// # Errors
-    /// If it is not a query, exceeds a limit, or the database fails.
+    /// Returns an error if `query` is not a query or exceeds a limit, or if the database fails.
     pub fn ask(self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         self.engine.ask(query, limits)
     }
@@ -332,7 +333,7 @@ impl Index {
     /// Executes one of this program's queries.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
         self.engine.query(query, values)
     }
@@ -342,10 +343,11 @@ impl Index {
         &self.library
     }
 
-    /// Calls `body`, whose queries all see the same state of the store. Others can read it meanwhile, but not change it.
+    /// Calls `body`, whose queries all see the same state of the store. Meanwhile, others can read the store but not
+    /// change it.
     ///
     /// # Errors
-    /// If the database fails, and the errors of `body`.
+    /// Returns an error if the database fails, or the error of `body`.
     pub fn reading<T, E: From<StoreError>>(
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -360,7 +362,7 @@ impl Index {
     /// Returns all rows of the library as text, the same for every engine.
     ///
     /// # Errors
-    /// If the database fails.
+    /// Returns an error if the database fails.
     pub fn dump(&mut self) -> Result<String, StoreError> {
         let mut out = String::new();
         for table in TABLES {
@@ -387,7 +389,8 @@ impl Index {
 /// A run that was read.
 struct Read<'a> {
     folder: &'a str,
-    /// The state of its files before it was read: if they change while it is being read, the run is read again later.
+    /// The state of the run's files before it was read: if they change during the reading, the run is read again
+    /// later.
     source: Source,
     /// None if the run is left out.
     rows: Result<Option<ReadRun>, String>,
@@ -399,7 +402,7 @@ struct ReadRun {
     annotations: Option<String>,
 }
 
-/// The data that the rows of a run were made from.
+/// The data from which a run's rows were made.
 struct Folded {
     run_id: String,
     annotations: Option<String>,

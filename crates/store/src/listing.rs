@@ -1,4 +1,4 @@
-//! Runs as lists show and filter them.
+//! Runs, as lists show and filter them.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Returns the data about a run that a list shows.
+    /// Returns the data that lists show about a run.
     #[must_use]
     pub fn of(file: &RunFile) -> Self {
         let target = &file.target;
@@ -71,10 +71,10 @@ const RUNS: &str = "\
     drive.serial, drive.identity, drive.model, drive.simulated_model, run.run_key \
     FROM run JOIN drive ON drive.run_key = run.run_key WHERE run.library = $1";
 
-/// Returns the folder and the state of every run of a library in the store, in no particular order.
+/// Returns the folder and the state of every run that the store contains for a library, in no particular order.
 ///
 /// # Errors
-/// If the database fails.
+/// Returns an error if the database fails.
 pub fn listed(
     engine: &mut dyn Engine,
     library: &str,

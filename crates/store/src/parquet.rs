@@ -1,7 +1,7 @@
 //! Writes Parquet files: flat tables, one data page per column and row group, PLAIN values compressed with zstd.
 //!
 //! Every reader supports this subset of the format. The layout follows
-//! <https://github.com/apache/parquet-format>; tests read the files with the library `parquet`, pandas and DuckDB.
+//! <https://github.com/apache/parquet-format>; tests read the files with the `parquet` library, pandas and DuckDB.
 
 mod column;
 mod field;

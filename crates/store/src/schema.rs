@@ -18,7 +18,7 @@ pub const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Returns the version of a store; 0 if it is empty.
 ///
 /// # Errors
-/// If the database fails.
+/// Returns an error if the database fails.
 pub fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
     if !engine.has_table("schema_version")? {
         return Ok(0);
@@ -27,7 +27,7 @@ pub fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
     Ok(answer.rows.first().and_then(|row| row.first()?.integer()).unwrap_or(0))
 }
 
-/// Returns the version of a store unless its schema is newer than this build knows.
+/// Returns the version of a store, unless its schema is newer than this build knows.
 ///
 /// # Errors
 /// Returns an error if the schema is newer, or the database fails.
@@ -39,13 +39,13 @@ pub fn check(engine: &mut dyn Engine) -> Result<i64, StoreError> {
 /// Brings the schema up to date, in one transaction.
 ///
 /// # Errors
-/// If it is newer than this build knows, or the database fails.
+/// Returns an error if the schema is newer than this build knows, or if the database fails.
 pub fn migrate(engine: &mut dyn Engine) -> Result<(), StoreError> {
     if check(engine)? == VERSION {
         return Ok(());
     }
     engine.begin("schema")?;
-    // Another process may have migrated it since the check.
+    // Another process may have migrated the schema since the check.
     let migrated = check(engine).and_then(|found| {
         let done = usize::try_from(found).unwrap_or(0);
         MIGRATIONS.iter().skip(done).try_for_each(|statements| engine.define(statements))?;

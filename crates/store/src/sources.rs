@@ -1,4 +1,4 @@
-//! The state of a run's files, which decides whether its rows are up to date.
+//! The state of a run's files, which shows whether its rows are up to date.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Columns in the table `source` for these values.
+    /// Columns for these values in the `source` table.
     pub const COLUMNS: [&str; 4] =
         ["run_file_bytes", "run_file_modified_ns", "journal_bytes", "journal_modified_ns"];
 
@@ -36,14 +36,14 @@ impl Source {
         Some(Self { run_file_bytes, run_file_modified_ns, journal_bytes, journal_modified_ns })
     }
 
-    /// Returns the values of its columns.
+    /// Returns the values of these columns.
     #[must_use]
     pub fn values(&self) -> [Value; 4] {
         [self.run_file_bytes, self.run_file_modified_ns, self.journal_bytes, self.journal_modified_ns]
             .map(Value::Integer)
     }
 
-    /// Returns the source with these values; None if they are not numbers.
+    /// Returns the state with these values; None if they are not numbers.
     #[must_use]
     pub fn of_values(values: &[Value]) -> Option<Self> {
         let number = |at: usize| values.get(at)?.integer();
@@ -67,7 +67,7 @@ fn extent(path: &Path) -> Option<(i64, i64)> {
 /// that is not a complete run.
 ///
 /// # Errors
-/// If the library cannot be read. A missing library is empty.
+/// Returns an error if the library cannot be read. A missing library counts as empty.
 pub fn folders(library: &Library) -> Result<BTreeMap<String, Option<Source>>, StoreError> {
     let failed = |source| StoreError::Library { path: library.root().into(), source };
     let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! SQLite: the index in a file of the library.
+//! SQLite: the index in a file in the library.
 //!
 //! The index uses a rollback journal. Unlike a write-ahead log, it also works on network file systems and for readers
 //! that cannot write to the folder.
@@ -45,10 +45,10 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the index in the folder of a library.
+    /// Opens the index in a library's folder.
     ///
     /// # Errors
-    /// If others can write to the folder or the file, or the database cannot be opened.
+    /// Returns an error if others can write to the folder or the file, or if the database cannot be opened.
     pub fn open(library: &Path, access: Access) -> Result<Self, StoreError> {
         let missing = || StoreError::Missing { path: library.join(INDEX) };
         let folder = OwnedFolder::open(library).map_err(StoreError::Untrusted)?.ok_or_else(missing)?;
@@ -78,7 +78,7 @@ impl Sqlite {
     /// Creates an empty database in memory.
     ///
     /// # Errors
-    /// If there is not enough memory.
+    /// Returns an error if there is not enough memory.
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, "open", error))?;
@@ -88,7 +88,7 @@ impl Sqlite {
     /// Removes the index of a library, which can be rebuilt.
     ///
     /// # Errors
-    /// If others can write to the folder, or the file cannot be removed.
+    /// Returns an error if others can write to the folder, or if the file cannot be removed.
     pub fn remove(library: &Path) -> Result<(), StoreError> {
         let Some(folder) = OwnedFolder::open(library).map_err(StoreError::Untrusted)? else { return Ok(()) };
         [INDEX.to_owned(), format!("{INDEX}-journal")]
@@ -176,7 +176,7 @@ fn rows_of(
 
 impl Engine for Sqlite {
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
-        // Not `table_exists`, which uses a cached schema that another process may have changed.
+        // Not `table_exists`, which uses a cached schema: another process may have changed the schema since.
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
         self.connection.query_row(found, [name], |row| row.get(0)).map_err(self.failed("read"))
     }
@@ -228,12 +228,12 @@ impl Engine for Sqlite {
         let query = query.to_owned();
         let mut connection = self;
         let thread = Builder::new().name("query".into()).spawn(move || {
-            // Sending fails if the answer is too late and nobody waits for it any more.
+            // Sending fails if the answer is so late that nobody waits for it any more.
             drop(sender.send(connection.answer(&query, limits)));
         });
         let thread = thread.map_err(|error| failed(error.into()))?;
-        // The database checks the time between two steps, but one step can take hours, such as `instr` of two texts of
-        // 100 MB. Nothing can interrupt a step, so its thread is abandoned, and ends with this process.
+        // The database checks the time between two steps, but one step can take hours, such as `instr` on two texts of
+        // 100 MB each. Nothing can interrupt a step, so its thread is abandoned, and ends with this process.
         match receiver.recv_timeout(limits.time.saturating_add(GRACE)) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => Err(StoreError::TooSlow { limit: limits.time }),
@@ -282,7 +282,7 @@ impl Sqlite {
     }
 }
 
-/// Allows reading only: no other files, settings or extensions.
+/// Allows only reading: no other files, settings or extensions.
 fn authorized(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,

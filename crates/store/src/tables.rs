@@ -17,7 +17,8 @@ mod test;
 
 pub use table::{Column, Folded, Kind, Table};
 
-/// Every table with rows for runs. `run` is the first: its row shows that all others are complete.
+/// Every table with rows for runs. `run` is the first: its row shows that all other rows of the run are
+/// complete.
 pub const TABLES: &[&Table] = &[
     &run::TABLE,
     &drive::TABLE,

@@ -3,7 +3,7 @@
 /// One value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Not known, or not applicable.
+    /// Not known or not applicable.
     Null,
     /// A whole number; 0 and 1 for no and yes.
     Integer(i64),

@@ -296,7 +296,7 @@ fn queries_read_the_store_and_nothing_else() {
     assert_eq!(open(root.path()).rebuild().expect("a rebuild").indexed, 1);
 }
 
-/// The second query is a single step of the database that takes minutes.
+/// The second query is a single database step that takes minutes.
 #[test]
 fn a_query_ends_at_its_time_limit_even_within_a_step() {
     let root = fixture::folder();

@@ -1,4 +1,4 @@
-//! Parquet files, as read by the library `parquet`, have the content of the index.
+//! Parquet files, as read by the `parquet` library, have the same content as the index.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -38,7 +38,7 @@ fn read(bytes: Vec<u8>) -> Read {
     Read { columns, rows, row_groups: reader.num_row_groups(), notes }
 }
 
-/// A value of the index as it must be in a file.
+/// An index value as it must be in a file.
 fn expected(value: &Value, kind: Kind) -> Field {
     match (value, kind) {
         (Value::Null, _) => Field::Null,
@@ -173,7 +173,7 @@ fn long_tables_have_several_row_groups() {
         let half = if number % 3 == 0 { Field::Null } else { Field::Double(0.5) };
         assert_eq!(row[..], [Field::Long(number), half]);
     }
-    // Large values end a row group as well.
+    // Large values also end a row group.
     let rows = vec![vec![Value::Text("x".repeat(20 << 20))]; 3];
     let found = read(store::parquet(&Answer { columns: vec!["text".into()], rows }).expect("a file"));
     assert_eq!((found.row_groups, found.rows.len()), (2, 3));

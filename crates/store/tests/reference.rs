@@ -1,4 +1,4 @@
-//! The tables, and the columns of a list of runs, as listed in docs/reference/store.md. `PLATEAU_BLESS=1` rewrites the
+//! The tables, and the columns of run lists, as listed in docs/reference/store.md. `PLATEAU_BLESS=1` rewrites the
 //! lists.
 
 use store::{Kind, RUN_COLUMNS, TABLES};

@@ -1,6 +1,6 @@
 //! The selection on the screen, and how keys change it, as pure functions.
 
-/// A key with a meaning.
+/// A key that has a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// Selects the run above.

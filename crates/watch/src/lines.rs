@@ -15,7 +15,7 @@ use self::wrap::wrapped;
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
-/// Number of lines that the description of the target may take. The last line is cut.
+/// Maximum number of lines of the target's description. The last line is truncated.
 const TARGET_LINES: usize = 2;
 
 /// The sections of a run, in order of importance.
@@ -27,7 +27,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Returns the sections for a screen of `width` columns. The last two sections have `right` columns.
+    /// Returns the sections for a screen of `width` columns. The last two sections are `right` columns wide.
     pub fn of(shown: &Shown, paint: Paint, width: usize, right: usize) -> Self {
         let live = Live::of(&shown.snapshot);
         let fitted = |lines: Vec<Line<'static>>, width| -> Vec<Line<'static>> {
@@ -118,7 +118,7 @@ fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<
     if shown.is_running() {
         lines.extend(course(live, paint, width));
     }
-    // The sentence about a full window repeats what is shown below.
+    // The sentence about a full window would repeat what is shown below it.
     let is_repeated = shown.present().is_some()
         && !live.variables.is_empty()
         && live.variables.iter().all(|variable| variable.shares.is_some());

@@ -1,4 +1,5 @@
-//! Styles. Only the terminal's own colours are used, and none for plain text, so that light terminals work as well.
+//! Styles. Only the terminal's own colours are used, and none for plain text, so that the output is also legible on
+//! light backgrounds.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -9,7 +10,7 @@ use stdx::text::on_one_line;
 pub struct Paint {
     /// Whether colours are used.
     pub colour: bool,
-    /// Converts text for a terminal without Unicode; `None` for other terminals.
+    /// Converts text for terminals without Unicode; `None` for other terminals.
     pub ascii: Option<fn(&str) -> String>,
 }
 

@@ -12,7 +12,7 @@ use crate::shown::{Item, Shown};
 
 /// Minimum width at which the window and the drive have their own column.
 const TWO_COLUMNS: u16 = 140;
-/// A list of runs may take one line in this many lines of the screen.
+/// A run list may take up the screen's height divided by this number.
 const LIST_PART: u16 = 3;
 /// Maximum number of columns to which shorter ids in a list are padded.
 const LONGEST_ID: usize = 28;

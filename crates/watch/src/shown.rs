@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pts::Standing;
 use record::{Live, gap_ns};
 
-/// Age of the file `live` after which its content is out of date.
+/// Age of the `live` file after which its content is out of date.
 const FRESH_NS: u64 = 5_000_000_000;
 
 /// A run on the screen.
@@ -24,14 +24,14 @@ pub struct Item {
 pub struct Shown {
     /// The content of its journal.
     pub snapshot: Arc<Snapshot>,
-    /// The content of its file `live`.
+    /// The content of its `live` file.
     pub live: Option<Live>,
     /// The time of the snapshot.
     pub now: Timestamp,
 }
 
 impl Shown {
-    /// Returns what the run is doing this second; `None` if it is not running or there is no current report.
+    /// Returns what the run is doing in this second; `None` if it is not running or there is no current report.
     #[must_use]
     pub fn present(&self) -> Option<&Live> {
         let is_fresh = |live: &&Live| live.age_ns(self.now) <= FRESH_NS;

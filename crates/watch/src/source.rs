@@ -53,7 +53,7 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// Returns a source of runs of `library`.
+    /// Returns a source for the runs in `library`.
     #[must_use]
     pub fn of(library: &Library, which: Which) -> Self {
         Self {

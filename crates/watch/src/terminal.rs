@@ -24,8 +24,8 @@ const WAIT: Duration = Duration::from_millis(200);
 #[error("the terminal cannot be used")]
 pub struct WatchError(#[from] io::Error);
 
-/// Shows the runs of `source` until a key to quit is pressed or `stop` is set. The terminal is restored afterwards,
-/// even after a panic.
+/// Shows the runs from `source` until a key to quit is pressed or `stop` is set. The terminal is restored
+/// afterwards, even after a panic.
 ///
 /// # Errors
 /// Returns an error if the terminal cannot be used.

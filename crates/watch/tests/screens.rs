@@ -1,5 +1,5 @@
-//! Screens and plain text of runs in progress. To accept an intended change of a screen, run
-//! `PLATEAU_BLESS=1 cargo test -p watch` and review the difference.
+//! Screens and plain text of runs in progress. To accept an intended change to a screen, run `PLATEAU_BLESS=1
+//! cargo test -p watch` and review the difference.
 
 mod fixture;
 
@@ -15,7 +15,7 @@ use watch::{Item, Key, Paint, Source, State, Which, draw, plain};
 
 const ID: &str = "7m2k9q-iops-nvme0n1";
 
-/// Returns the runs in progress of a library, 12 s after their latest record, with their activity at that moment.
+/// Returns a library's runs in progress, 12 s after their latest record, with their activity at that moment.
 fn items(library: &Path) -> Vec<Item> {
     let mut items = Source::of(&Library::at(library), Which::InProgress).look();
     for item in &mut items {
@@ -67,7 +67,7 @@ fn round_and_cell_are_stated_once() {
     let mut live = shown.live.take().expect("it is live");
     let from_the_journal = plain(&items, 80);
     assert!(from_the_journal.contains("round 5, cell 31 of 56. Steady state is"), "{from_the_journal}");
-    // The run's report of the current second differs from its journal.
+    // What the run reports about the current second differs from its journal.
     live.cell = Some(29);
     items[0].shown.as_mut().expect("it can be read").live = Some(live);
     let text = plain(&items, 80);

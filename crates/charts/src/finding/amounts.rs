@@ -2,7 +2,7 @@
 
 use stdx::units::grouped;
 
-/// A change by at least this factor is expressed as a factor instead of a percentage.
+/// Changes by at least this factor are expressed as factors instead of percentages.
 pub(super) const FACTOR: f64 = 3.0;
 
 /// A value with at least three significant digits, without trailing zeros.

@@ -40,7 +40,8 @@ pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
     ))
 }
 
-/// The difference between two values, as a percentage or as a factor; empty if there is no base for comparison.
+/// The difference between two values, as a percentage or as a factor; empty if there is nothing to compare
+/// with.
 fn apart(highest: f64, lowest: f64) -> String {
     match highest / lowest {
         factor if lowest <= 0.0 || !factor.is_finite() || factor <= 1.0 => String::new(),

@@ -1,4 +1,4 @@
-//! The course of a curve: its start, its end, and the point from which it stays near its end.
+//! The course of a curve: its start, its end, and the point after which it stays close to its final value.
 
 use super::amounts::{amount, moved, percent};
 
@@ -6,7 +6,7 @@ use super::amounts::{amount, moved, percent};
 const FEWEST: usize = 4;
 /// Smaller changes are ignored, and smaller variations belong to the level part at the end.
 const SMALL: f64 = 0.05;
-/// A curve whose end varies by more than this does not level off.
+/// A curve that varies by more than this at its end does not level off.
 const LEVEL: f64 = 0.25;
 
 /// Describes the course of `points` over `unit`; None if there are too few.

@@ -1,4 +1,4 @@
-//! Findings of line charts, by subject of the chart.
+//! Findings for line charts, depending on what the chart shows.
 
 use chartdata::ReadingHint;
 use chartdata::exhibit::{GuideRole, Lines, Series};
@@ -34,7 +34,7 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         }
         ReadingHint::TimesByOutstanding => from_first_to_last(lines),
         ReadingHint::Intensity => intensity(lines),
-        // Other kinds of exhibit, and line charts without a finding.
+        // Other kinds of exhibit and line charts without a finding.
         ReadingHint::Columns
         | ReadingHint::WorkloadOverTime
         | ReadingHint::WorkloadBars
@@ -53,7 +53,7 @@ fn known(series: &Series) -> Vec<(f64, f64)> {
     series.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
-/// The name of a series and the quantity; the quantity alone if there is one series.
+/// The name of a series and the quantity, or only the quantity if there is just one series.
 fn label(lines: &Lines, series: &Series) -> String {
     if lines.series.len() > 1 { format!("{}: {}", series.name, lines.y.label) } else { lines.y.label.clone() }
 }

@@ -151,8 +151,8 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
     out + &remark(statistics::READING)
 }
 
-/// Returns the class of a table with a column for each run; the class depends on how far the table must
-/// shrink to fit on paper.
+/// Returns the class of a table with one column per run; the class depends on how much the table must shrink to
+/// fit on paper.
 const fn crowd(runs: usize) -> &'static str {
     match runs {
         0..=5 => "",
@@ -162,7 +162,7 @@ const fn crowd(runs: usize) -> &'static str {
     }
 }
 
-/// Every figure that is not selected, with one column per run.
+/// All figures that are not selected, with one column per run.
 pub(super) fn every(comparison: &Comparison) -> String {
     let lines = || comparison.lines.iter().filter(|line| !line.selected);
     if lines().next().is_none() {

@@ -1,4 +1,4 @@
-//! Markup that all parts of a comparison share.
+//! Markup that is common to all parts of a comparison.
 
 use charts::markup::escape;
 use pts::exhibit::{Facts, Table};

@@ -7,7 +7,7 @@ use super::*;
 /// Time after which a test fails instead of waiting.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A run of the IOPS test whose journal is locked by the returned journal, and has two records.
+/// A run of the IOPS test, whose journal has two records and is locked by the returned value.
 pub fn example(library: &Path) -> (Run, Journal) {
     let profile = pts::Profile::named("pts-e-2.0").expect("a profile");
     let file: RunFile = serde_json::from_value(serde_json::json!({
@@ -36,7 +36,7 @@ fn followed(library: &Path) -> Followed {
     Followed::of(Arc::new(catalogue), Arc::default())
 }
 
-/// Runs a test, which fails after some time instead of waiting.
+/// Runs a test that fails after some time instead of waiting.
 fn block_on(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await }).expect("in time");

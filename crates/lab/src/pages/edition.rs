@@ -79,7 +79,7 @@ impl Edition {
 
     /// The picture of a run's response times up to record number `record`.
     pub fn heat(self, id: &str, record: Option<u64>) -> String {
-        // The number lets the browser keep the picture until there is another record.
+        // The number lets the browser cache the picture until there is another record.
         let address = link(&format!("/runs/{id}/heat"), &[("record", &record.unwrap_or(0).to_string())]);
         self.either(address, &heat_file(id))
     }

@@ -10,7 +10,7 @@ use crate::catalogue::{Figure, Row, State};
 /// The properties of a page that the frame needs.
 pub struct Page<'a> {
     pub title: &'a str,
-    /// Entry of the menu that the page belongs to; empty for other pages.
+    /// Menu entry that the page belongs to; empty if there is none.
     pub section: &'a str,
     /// Whether the page follows a run: the script then loads the part that changes.
     pub follows: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! The heat map of the response times of a run.
+//! The heat map of a run's response times.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -34,8 +34,8 @@ pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
         @if measured {
             section {
                 h2 { "Response times" }
-                p.soft { "The last hour of the current or last test. The darker a field, the larger the share of the I/Os of its \
-                          column that had this response time." }
+                p.soft { "The last hour of the current or last test. The darker a field, the larger the share of the I/Os in its \
+                          column with this response time." }
                 figure.picture tabindex="0" aria-label=(TITLE) {
                     @match source {
                         Source::Linked(address) => { img src=(address) alt=(TITLE); }
@@ -48,11 +48,11 @@ pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
     }
 }
 
-/// Where a page gets the picture from.
+/// How a page includes the picture.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
-    /// From this address.
+    /// Linked, from this address.
     Linked(&'a str),
-    /// It is part of the page.
+    /// As part of the page.
     Inline,
 }

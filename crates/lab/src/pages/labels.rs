@@ -1,4 +1,4 @@
-//! Tags, notes and the archive: additions by operators, recorded in the library's journal.
+//! Tags, notes and archiving: changes that operators make to runs, recorded in the library's journal.
 
 use maud::{Markup, html};
 use record::{Change, Stamp};

@@ -14,7 +14,7 @@ use crate::snapshot::Snapshot;
 /// Relative change below which a value counts as unchanged.
 const UNCHANGED: f64 = 0.02;
 
-/// Block size and share of reads, which distinguish the cells of a round.
+/// Block size and read share, which distinguish the cells of a round.
 type Key = (u32, u8);
 
 /// The matrix of the current round; nothing if the phase has no rounds or the cells also differ in other parameters.

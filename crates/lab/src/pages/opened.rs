@@ -1,4 +1,4 @@
-//! The run named by the path of an address.
+//! The run that the path of a request names.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ pub enum Unopened {
     Unreadable(String),
 }
 
-/// Returns the current snapshot of the run named by the path.
+/// Returns the current snapshot of the run named in the path.
 pub fn opened(app: &App, call: &Call) -> Result<Arc<Snapshot>, Unopened> {
     let run = app.catalogue.run(call.name()).ok_or(Unopened::Unknown)?;
     app.snapshots.of(run).map_err(Unopened::Unreadable)
 }
 
-/// Calls `show` with the current snapshot of the run named by the path.
+/// Calls `show` with the current snapshot of the run named in the path.
 pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
     match opened(app, call) {
         Ok(snapshot) => show(&snapshot),
@@ -37,7 +37,7 @@ pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Ans
     }
 }
 
-/// A part of the page of the run named by the path, shared by the viewers who follow the run.
+/// A part of the page of the run named in the path, shared by the viewers who follow the run.
 pub fn shared(app: &App, call: &Call, part: Part, content: fn(&Snapshot) -> Markup) -> Answer {
     match app.followed.part(call.name(), part, |snapshot| content(snapshot).into_string()) {
         Some(text) => Answer::of(HTML, text),

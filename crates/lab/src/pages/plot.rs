@@ -15,7 +15,7 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 26.0;
 /// Number of rounds shown.
 const MOST_ROUNDS: usize = 16;
-/// Maximum number of rounds; beyond it, values are not printed next to their points.
+/// Maximum number of rounds for which values are printed next to their points.
 const MOST_LABELS: usize = 8;
 /// Number of rounds shown after the latest round.
 const AHEAD: u32 = 3;

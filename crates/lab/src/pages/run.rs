@@ -51,7 +51,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// The published page of a run with links to these files.
+/// The published page of a run, with links to its `exports`.
 pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
     let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
     let picture = edition.heat(id, None);
@@ -127,7 +127,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
     }
 }
 
-/// Where a copy comes from, and how old its knowledge of the source is; None for a run that was made here.
+/// Where a copy comes from, and how long ago its source last sent data; None for a run made on this host.
 fn origin(snapshot: &Snapshot) -> Option<String> {
     let mark = match transfer::mark_of(&snapshot.run) {
         Ok(mark) => mark?,
@@ -141,7 +141,7 @@ const fn is_first_round(live: &Live<'_>) -> bool {
     matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
 }
 
-/// Time left, start and age of the journal on one line.
+/// Time left, start time and age of the journal on one line.
 fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
     let (file, now) = (&snapshot.run.file, record::wall_now());
     let is_running = snapshot.standing == Standing::Running;
@@ -231,14 +231,14 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     }
 }
 
-/// The 99th percentile of the response times of a workload.
+/// The 99th percentile of a workload's response times.
 fn percentile_ms(segment: &Segment) -> Option<f64> {
     let mut all = segment.read.latency.clone();
     all.merge(&segment.write.latency);
     all.quantile(0.99).map(|ns| ns as f64 / 1e6)
 }
 
-/// Bytes written to flash per byte written by the host, over the life of the drive.
+/// Bytes written to flash per byte written by the host, over the drive's life.
 fn amplification(live: &Live<'_>) -> Option<f64> {
     let health = live.health?;
     let (flash, host) = (health.media_written_bytes?, health.host_written_bytes?);
@@ -247,7 +247,7 @@ fn amplification(live: &Live<'_>) -> Option<f64> {
 
 fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
-    // The variable with the largest excess; the first of them if several are equal.
+    // The variable with the largest excess; the first one if several are equal.
     let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),

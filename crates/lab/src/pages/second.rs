@@ -1,4 +1,4 @@
-//! The current second of a run, from its file `live`, or the last complete cell if that is not available.
+//! The current second of a run, from its `live` file, or the last complete cell if that file is not available.
 
 use maud::{Markup, html};
 use pts::Standing;

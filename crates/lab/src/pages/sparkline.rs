@@ -1,4 +1,4 @@
-//! A line chart with the height of a line of text.
+//! A line chart as high as a line of text.
 
 use maud::{Markup, html};
 

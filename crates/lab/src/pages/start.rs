@@ -13,7 +13,7 @@ use super::started;
 use crate::app::{Answer, App, Call};
 use crate::starts::{Stage, Unchanged};
 
-/// Default profile, the same as on the command line.
+/// Default profile, as on the command line.
 const USUAL_PROFILE: &str = "pts-e-2.0";
 /// Default values: a run that takes seconds, like `plateau demo`.
 const USUAL_SCALE: &str = "1/16";
@@ -27,7 +27,7 @@ pub fn form(app: &App, call: &Call) -> Answer {
     shown(app, &call, &[])
 }
 
-/// The fields of the form that an earlier run was planned with; None if it was not started with the form.
+/// The form fields with which an earlier run was planned; None if it was not started with the form.
 fn filled_in(app: &App, request: &Request) -> Option<Vec<(String, String)>> {
     let Request::Start(Start { plan, target, .. }) = request else { return None };
     let is_listed = || (app.devices)().iter().flatten().any(|device| device.path == target.path);

@@ -11,7 +11,7 @@ use super::frame::{Page, problem};
 use crate::app::{Answer, App, Call};
 use crate::starts::{Entry, Stage, Unchanged};
 
-/// The page of an entry; `unchanged` states why it was not started.
+/// The page of an entry; `unchanged` says why it was not started.
 pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
     let Some(entry) = app.starts.one(call.name()) else {
         let text = "This plan is no longer known. Plan it again.";
@@ -78,7 +78,7 @@ fn command(app: &App, entry: &Entry) -> String {
 fn state(entry: &Entry) -> Markup {
     html! {
         @match &entry.stage {
-            Stage::Planned => p.lead { "Nothing has been started. Check the time and the writes of the run, then type the identity of the drive." },
+            Stage::Planned => p.lead { "Nothing has been started. Check how long the run takes and how much it writes, then type the drive's identity." },
             Stage::Waiting => {
                 p.lead { "Waiting until no other run uses the drive. The run then starts automatically." }
                 @if let Some(why) = &entry.waits_for { p { (why) } }

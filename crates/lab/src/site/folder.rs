@@ -14,7 +14,7 @@ pub const MANIFEST: &str = "plateau-site.json";
 /// Size limit of that file: enough for 100,000 runs.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// Why a folder cannot be used for a site.
+/// Why a folder cannot hold a site.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// Files that a site would replace, but that are not part of a site.
@@ -59,8 +59,8 @@ pub enum FolderError {
     Write(#[from] WriteError),
 }
 
-/// Returns the manifest of the site in a folder; `None` if there is no site, and nothing that a site would
-/// replace. Runs whose files are missing count as changed.
+/// Returns the manifest of the site in a folder; `None` if it contains neither a site nor anything that a site
+/// would replace. Runs whose files are missing count as changed.
 ///
 /// # Errors
 /// Returns an error if the folder contains something else, or its manifest is not usable.
@@ -87,7 +87,7 @@ pub fn site_in(dir: &Path) -> Result<Option<Manifest>, FolderError> {
     let is_file =
         |path: &String| std::fs::symlink_metadata(dir.join(path)).is_ok_and(|found| found.is_file());
     for run in manifest.runs.values_mut().filter(|run| !run.files.iter().all(is_file)) {
-        // Equals no hash: the files are written again, or removed.
+        // Equals no hash, so the files are written again or removed.
         run.state_sha256.clear();
     }
     Ok(Some(manifest))

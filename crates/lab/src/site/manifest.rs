@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pages::edition::files;
 
-/// Files in the top folder of a site, besides further pages of the run list.
+/// Files in the top folder of a site, apart from further pages of the run list.
 pub const TOP_FILES: [&str; 5] = [files::HOME, files::DRIVES, files::COMPARISONS, files::STYLE, files::ICON];
 /// Folders of a site.
 pub const TOP_FOLDERS: [&str; 3] = ["runs", "drives", "compare"];
@@ -47,7 +47,7 @@ pub fn is_path_of_site(path: &str) -> bool {
 pub struct PublishedRun {
     /// SHA-256 of everything that the files were made from.
     pub state_sha256: String,
-    /// Their paths, relative to the folder of the site.
+    /// Their paths, relative to the site's folder.
     pub files: BTreeSet<String>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// State of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// It was estimated; the target's identity has not been typed yet.
+    /// Estimated; the target's identity has not been typed yet.
     Planned,
     /// The drive may be in use, so the run waits.
     Waiting,
@@ -51,9 +51,9 @@ pub struct Entry {
     /// Identifies the drive; None if any number of runs can use it.
     pub drive: Option<String>,
     pub stage: Stage,
-    /// Why it is waiting, if known.
+    /// Why the run is waiting, if known.
     pub waits_for: Option<String>,
-    /// Runs that may use its drive but cannot be read.
+    /// Runs that may be using its drive but cannot be read.
     pub warnings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How runs are started and watched; tests use other means.
+//! How runs are started and watched; tests replace these means.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::thread::Builder;
 
 use launch::{LaunchError, Launched, Launcher, Request};
 
-/// Carries out a request; the text names its files.
+/// Carries out a request; the text is the name of its files.
 pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Send + Sync;
 
 /// The means.

@@ -1,11 +1,11 @@
-//! The order in which runs start, and what identifies their drives.
+//! The order in which runs start, and how their drives are identified.
 
 use record::{TargetFacts, TargetKind};
 
 use super::entry::{Entry, Stage};
 use crate::secrets::{hex, random};
 
-/// Limit on entries; beyond it, the oldest one that is not queued is dropped.
+/// Limit on entries; at the limit, the oldest one that is neither waiting nor starting is dropped.
 pub const MOST_ENTRIES: usize = 200;
 /// Number of random bytes in the name of an entry.
 const NAME_BYTES: usize = 8;

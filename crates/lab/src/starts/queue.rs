@@ -44,8 +44,8 @@ impl Queue {
     /// Claims the folder until this queue is dropped.
     ///
     /// # Errors
-    /// If another server uses it, because each server would overwrite the queue of the other one and start its runs
-    /// again, or if the lock cannot be taken.
+    /// Returns an error if the lock cannot be taken, or if another server uses the folder: each of them would
+    /// overwrite the other's queue and start its runs again.
     pub fn open(folder: &Path) -> Result<Self, ServeError> {
         let path = folder.join(LOCK);
         let taken = || -> std::io::Result<Option<File>> {
@@ -61,7 +61,7 @@ impl Queue {
         Ok(Self { folder: folder.into(), _lock: lock, is_foreign: false })
     }
 
-    /// The empty queue of a read-only server beside the server that uses the folder.
+    /// The empty queue of a read-only server that runs in addition to the server that uses the folder.
     pub fn beside(folder: &Path) -> Self {
         Self { folder: folder.into(), _lock: None, is_foreign: true }
     }
@@ -73,8 +73,8 @@ impl Queue {
     /// The queued entries; none if there is no file.
     ///
     /// # Errors
-    /// If the file cannot be trusted, read or parsed. Such a file must not count as empty: the next change would
-    /// replace it, and all runs in it would be lost.
+    /// Returns an error if the file cannot be trusted, read or parsed. Such a file must not count as empty: the
+    /// next change would replace it, and all its runs would be lost.
     pub fn read(&self) -> Result<Vec<Entry>, ServeError> {
         if self.is_foreign { Ok(Vec::new()) } else { read(&self.folder) }
     }

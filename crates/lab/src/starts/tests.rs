@@ -25,14 +25,14 @@ impl Place {
         Self { dir, starts: starts.expect("no queue") }
     }
 
-    /// A place whose runs are started by these means.
+    /// A place whose runs are started by the given means.
     fn with(means: Means) -> Self {
         let Self { dir, starts } = Self::new();
         let starts = Arc::into_inner(starts).expect("no thread uses it");
         Self { dir, starts: Arc::new(Starts { means, ..starts }) }
     }
 
-    /// Waits for the end of a start.
+    /// Waits until a start has ended.
     fn failure(&self, name: &str) -> String {
         loop {
             if let Stage::Failed(why) = self.stage(name) {
@@ -58,7 +58,7 @@ impl Place {
         });
     }
 
-    /// Adds a plan for the drive S1 that has not been confirmed yet.
+    /// Adds a plan for drive S1 that has not been confirmed yet.
     fn planned(&self, name: &str) {
         self.waiting(name);
         let mut entries = self.starts.entries();
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-/// An empty queue would be written over the file with the next change.
+/// The next change would overwrite the file with an empty queue.
 #[test]
 fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     let place = Place::new();
@@ -141,7 +141,7 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     let starts = start().expect("readable");
     assert_eq!(starts.all().len(), 1);
     starts.stop();
-    // Its thread ends, too.
+    // Its thread also ends.
     while Arc::strong_count(&starts) > 1 {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -150,7 +150,7 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     assert_eq!(start().expect("no file is an empty queue").all().len(), 0);
 }
 
-/// Each would overwrite the queue of the other one, and a restarted one would start runs again.
+/// Each would overwrite the other's queue, and after a restart, it would start runs again.
 #[test]
 fn one_server_at_a_time_uses_a_queue() {
     let place = Place::new();
@@ -176,7 +176,7 @@ fn a_start_without_a_thread_fails_and_leaves_the_queue() {
     let why = place.failure("p");
     assert!(why.contains("cannot start another thread") && why.contains("temporarily unavailable"), "{why}");
     assert_eq!(place.stored(), Vec::<String>::new(), "it would start with the next server");
-    // The next run of the drive does not wait for it.
+    // The next run on the drive does not wait for it.
     place.waiting("a");
     assert!(place.starts.take_if_free("a"));
     place.block(true);
@@ -270,7 +270,7 @@ fn a_library_that_cannot_be_read_frees_no_drive() {
     assert!(why.contains("cannot list"), "{why}");
 }
 
-/// A run that cannot be read may have any drive as its target, so only its lock decides.
+/// A run that cannot be read may have any drive as its target, so only its lock matters.
 #[test]
 fn a_folder_that_cannot_be_read_uses_a_drive_only_if_its_journal_is_locked() {
     let place = Place::new();
@@ -288,12 +288,12 @@ fn a_folder_that_cannot_be_read_uses_a_drive_only_if_its_journal_is_locked() {
     let why = place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason");
     assert!(why.contains("broken") && why.contains("in progress"), "{why}");
     journal.unlock().expect("unlocked");
-    // The locks of these cannot be determined, not even by root.
+    // The lock state of these folders cannot be determined, not even by root.
     std::fs::create_dir(folder("folder").join("journal")).expect("a folder");
     symlink("elsewhere", folder("link").join("journal")).expect("a link");
     symlink("loop", library.join("loop")).expect("a link to itself");
     std::fs::set_permissions(folder("private"), Permissions::from_mode(0o0)).expect("permissions");
-    // These are not runs.
+    // These entries are not runs.
     std::fs::create_dir(folder("lost+found").join("journal")).expect("a folder");
     std::fs::create_dir(library.join("notes")).expect("a folder");
     std::fs::write(library.join("library.journal"), "").expect("a file");

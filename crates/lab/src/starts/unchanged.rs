@@ -5,7 +5,7 @@
 pub enum Unchanged {
     /// The plan or the run does not exist.
     Unknown(String),
-    /// It is not in a state that permits the change.
+    /// The plan or the run is not in a state that permits the change.
     Late(String),
     /// The request is invalid.
     Mistaken(String),

@@ -1,4 +1,4 @@
-//! The certificates of hosts that send their runs: which authority must have issued them.
+//! The certificates of hosts that send their runs, and the authority that must have issued them.
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,8 +20,8 @@ const MOST_BYTES: u64 = 256 << 10;
 const ROOT: u32 = 0;
 const OTHERS_MAY_WRITE: u32 = 0o022;
 
-/// Verifies the certificates of clients. Clients without a certificate are accepted as well, because browsers have none;
-/// a client with any other certificate is refused.
+/// Verifies client certificates. Clients without a certificate are also accepted, because browsers have none; a client
+/// with any other certificate is refused.
 pub fn verifier(authority: &Path) -> Result<Arc<dyn ClientCertVerifier>, ServeError> {
     let failed = |why| ServeError::Certificate { path: authority.into(), why };
     let mut roots = RootCertStore::empty();
@@ -29,7 +29,7 @@ pub fn verifier(authority: &Path) -> Result<Arc<dyn ClientCertVerifier>, ServeEr
         roots.add(certificate).map_err(|error| failed(Unusable::Rejected(error)))?;
     }
     let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::new(provider()));
-    // There is at least one root, which is the only condition.
+    // This fails only if there are no roots, and there is at least one.
     builder.allow_unauthenticated().build().map_err(|_| failed(Unusable::NoCertificate))
 }
 

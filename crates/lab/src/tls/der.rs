@@ -24,12 +24,12 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 /// Number of a DNS name among the alternative names.
 const DNS_NAME: u8 = 2;
 
-/// The tag of a field `[number]` that contains elements.
+/// The tag of field `[number]`, which contains elements.
 pub const fn field(number: u8) -> u8 {
     0xa0 | number
 }
 
-/// The tag of a field `[number]` that replaces the tag of a string.
+/// The tag of field `[number]`, which replaces the tag of a string.
 pub const fn string_field(number: u8) -> u8 {
     0x80 | number
 }
@@ -69,8 +69,8 @@ pub fn validity(certificate: &[u8]) -> Option<(Timestamp, Timestamp)> {
     Some((from, read_time(rest)?.0))
 }
 
-/// The names for which a certificate was issued: its DNS names or, if it has none, its common name. Empty if it is not a
-/// certificate.
+/// The names for which a certificate was issued: its DNS names or, if it has none, its common name. Empty if the data
+/// is not a certificate.
 pub fn names(certificate: &[u8]) -> Vec<String> {
     let read = || {
         // Validity.
@@ -78,7 +78,7 @@ pub fn names(certificate: &[u8]) -> Vec<String> {
         let (subject, fields) = expect(SEQUENCE, fields)?;
         // Key.
         let (_, mut fields) = expect(SEQUENCE, fields)?;
-        // Obsolete identifiers of issuer and subject.
+        // Obsolete identifiers of the issuer and the subject.
         for tag in [string_field(1), string_field(2)] {
             fields = expect(tag, fields).map_or(fields, |(_, rest)| rest);
         }
@@ -101,7 +101,7 @@ fn dns_names(mut extensions: &[u8]) -> Option<Vec<String>> {
         if kind != ALTERNATIVE_NAMES {
             continue;
         }
-        // Whether it is critical; absent if not.
+        // Whether the extension is critical; absent if not.
         let value = expect(BOOLEAN, value).map_or(value, |(_, rest)| rest);
         let mut list = expect(SEQUENCE, expect(OCTET_STRING, value)?.0)?.0;
         while !list.is_empty() {

@@ -24,7 +24,8 @@ const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 const SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 
-/// Random bytes of a serial number. Browsers refuse two certificates of an issuer with the same number.
+/// Number of random bytes in a serial number. Browsers refuse two certificates from one issuer with the same
+/// number.
 const SERIAL_BYTES: usize = 16;
 const VERSION_3: u8 = 2;
 
@@ -52,7 +53,7 @@ pub struct Issued {
     pub key: Vec<u8>,
 }
 
-/// Generates a key, and a certificate for these names that is valid for this time.
+/// Generates a key, and a certificate that is for these names and valid for this period.
 pub fn issue(names: &[Name], from: Timestamp, until: Timestamp) -> Result<Issued, ServeError> {
     let failed = |_| ServeError::KeyGeneration;
     let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new())
@@ -66,7 +67,7 @@ pub fn issue(names: &[Name], from: Timestamp, until: Timestamp) -> Result<Issued
         pair.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256]).ok_or(ServeError::KeyGeneration)?;
     let body = body(names, (from, until), &random()?, &public);
     let signature = signer.sign(&body).map_err(failed)?;
-    // No bit of the last byte is unused.
+    // A zero byte comes first: the last byte has no unused bits.
     let certificate = sequence(&[&body, &algorithm(), &element(BIT_STRING, &[&[0], &signature])]);
     Ok(Issued { certificate, key })
 }
@@ -78,7 +79,7 @@ fn body(
     serial: &[u8; SERIAL_BYTES],
     public_key: &[u8],
 ) -> Vec<u8> {
-    // The first bits keep the number positive, and its length constant.
+    // The first two bits keep the number positive and its length constant.
     let mut serial = *serial;
     serial[0] = serial[0] & 0x3f | 0x40;
     let name = name("Plateau, self-signed");
@@ -97,7 +98,7 @@ fn body(
 fn extensions(names: &[Name]) -> Vec<u8> {
     let critical = element(BOOLEAN, &[&[0xff]]);
     let names: Vec<u8> = names.iter().flat_map(alternative).collect();
-    // Whoever trusts this certificate must not trust others that its key could sign: it is not an authority.
+    // This is not an authority's certificate: whoever trusts it must not trust others that its key could sign.
     sequence(&[
         &extension(BASIC_CONSTRAINTS, &critical, &sequence(&[])),
         &extension(EXTENDED_KEY_USAGE, &[], &sequence(&[&identifier(SERVER_AUTH)])),

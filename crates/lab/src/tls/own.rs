@@ -20,7 +20,7 @@ use crate::error::ServeError;
 
 /// The key with its certificate.
 const FILE: &str = "tls.json";
-/// The certificate alone, for browsers and programs that are to trust it.
+/// The certificate alone, for browsers and programs that should trust it.
 const PUBLIC_FILE: &str = "tls-certificate.pem";
 /// Name of a file while it is being written.
 const NEXT: &str = "tls.next";
@@ -28,9 +28,9 @@ const MOST_FILE_BYTES: u64 = 1 << 20;
 
 /// Some systems do not accept certificates that are valid for more than 825 days.
 const VALID: SignedDuration = SignedDuration::from_hours(820 * 24);
-/// Clocks of browsers may be slow.
+/// The clocks of browsers' hosts may be slow.
 const BEFORE: SignedDuration = SignedDuration::from_hours(24);
-/// Remaining time at which a certificate is replaced.
+/// Remaining validity at which a certificate is replaced.
 const RENEW: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// A kept certificate.
@@ -49,7 +49,7 @@ pub fn public_file(folder: &Path) -> PathBuf {
     folder.join(PUBLIC_FILE)
 }
 
-/// The kept certificate, or a new one if there is none for these names that remains valid.
+/// The kept certificate, or a new one if none for these names remains valid long enough.
 pub fn load_or_issue(folder: &Path, names: &[Name], now: Timestamp) -> Result<CertifiedKey, ServeError> {
     if let Some(kept) = kept(folder, names)?.filter(|pair| !is_due(pair, now)) {
         return Ok(kept);
@@ -74,7 +74,7 @@ pub fn is_due(pair: &CertifiedKey, now: Timestamp) -> bool {
     validity.is_none_or(|(from, until)| now < from || now >= renew(until))
 }
 
-/// The kept certificate; None if there is none for these names. A damaged file counts as none.
+/// The kept certificate; None if there is none for these names, or if the file is damaged.
 fn kept(folder: &Path, names: &[Name]) -> Result<Option<CertifiedKey>, ServeError> {
     let path = folder.join(FILE);
     let failed = |source: std::io::Error| ServeError::KeepCertificate { path: path.clone(), source };

@@ -1,4 +1,4 @@
-//! The cryptography of TLS connections: that of `ring`, without ChaCha20, which the provider of rustls also contains.
+//! The cryptography of TLS connections: rustls's `ring` provider without ChaCha20.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ pub fn provider() -> CryptoProvider {
     }
 }
 
-/// Random bytes of the kernel.
+/// Random bytes from the kernel.
 #[derive(Debug)]
 struct Kernel;
 

@@ -15,7 +15,7 @@ use stdx::files::{Links, ReadError, open, read};
 use super::provider::provider;
 use crate::error::{ServeError, Unusable};
 
-/// Size limits of the files; a chain has a few certificates of about 2 KiB.
+/// Size limits of the files; a chain has a few certificates of about 2 KiB each.
 const MOST_CHAIN_BYTES: u64 = 256 << 10;
 const MOST_KEY_BYTES: u64 = 64 << 10;
 
@@ -52,7 +52,7 @@ fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, Unusable> {
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Unusable> {
-    // Whoever can replace a link, or the folder that it leads to, would choose the key.
+    // Whoever can replace a symbolic link or the folder that it leads to could choose the key.
     let file = open(path, Links::Refused)?;
     check_private(&file)?;
     let mut text = Vec::new();
@@ -73,7 +73,7 @@ pub fn check_private(file: &File) -> Result<(), Unusable> {
     Err(Unusable::Exposed { owner, mode })
 }
 
-/// Root may grant a key to a service through the group of the file, as with PostgreSQL.
+/// Root may grant a service access to a key through the file's group, as with PostgreSQL.
 const fn is_private(owner: u32, mode: u32, acting: u32) -> bool {
     if owner == acting { mode & 0o077 == 0 } else { owner == 0 && mode & 0o037 == 0 }
 }

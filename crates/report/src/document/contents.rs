@@ -66,7 +66,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Adds the data of the publisher.
+    /// Adds the publisher's data.
     #[must_use]
     pub fn published(self, publication: Publication) -> Self {
         Self { publication, ..self }
@@ -109,14 +109,14 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of a test's workloads, with their efficiency and with the share of the file system.
+    /// Tables of a test's workloads: one with their efficiency, one with the file system's share.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
         of_test.flat_map(|one| one.tables(is_bound)).collect()
     }
 
-    /// Whether the file of an imported run states power or the share of a file system.
+    /// Whether an imported run's file contains power or a file system's share.
     pub(crate) fn has_stated_measurements(&self) -> bool {
         let states = |one: &PerWorkload| !(one.efficiency.is_empty() && one.file_share.is_empty());
         self.run.origin.is_some()
@@ -129,7 +129,7 @@ impl Document {
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
-    /// The watermark with its source, for material that leaves the report: pictures, data, other pages.
+    /// The watermark with its source, for content used outside the report: pictures, data, other pages.
     #[must_use]
     pub fn label(&self) -> Option<String> {
         let labels = [self.imported(), self.simulated()].into_iter().filter(|label| !label.is_empty());
@@ -178,7 +178,8 @@ impl Document {
         (format(start), format(end))
     }
 
-    /// Standard deviation of the rounds of a key figure as a fraction of its mean; None if it is not a mean of rounds.
+    /// Standard deviation of a key figure's rounds as a fraction of its mean; None if the figure is not a mean of
+    /// rounds.
     pub(crate) fn spread(&self, outcome: &Outcome, figure: &KeyFigure) -> Option<f64> {
         let prefix = format!("{}.", family(outcome));
         let of_test = self.figures.iter().filter(|found| found.key.starts_with(&prefix));

@@ -17,10 +17,10 @@ use crate::facts::{
 ///
 /// # Errors
 /// Returns an error if this version does not support the profile or a test, or if the journal does not match
-/// the way that this version runs a test.
+/// the way in which this version runs a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
-    // The specification does not apply to results of other tools, and the journal contains no I/Os for them.
+    // The specification does not apply to results from other tools, and the journal contains no I/Os for them.
     let timelines = || run.origin.is_none().then(|| supplement::timelines(run, entries));
     let (replayed, timelines) = stdx::parallel::both(|| pts::replay(run, entries), timelines);
     let replayed = replayed?;
@@ -72,7 +72,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     })
 }
 
-/// The meter of a run, and its description.
+/// The power meter used in a run, and its description.
 fn power(run: &RunFile, entries: &[Entry]) -> (Option<ExportedMeter>, String) {
     let Some(origin) = &run.origin else {
         let meter = Meter::of(run, entries);

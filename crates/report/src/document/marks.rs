@@ -21,7 +21,7 @@ pub struct Mark {
 pub use record::MarkKind;
 
 impl Document {
-    /// Marks on the pages of `outcome`, or of the whole run, the most severe first.
+    /// Marks on the pages of `outcome`, or of the whole run, most severe first.
     #[must_use]
     pub fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
         let concerned: Vec<&Outcome> =
@@ -78,8 +78,8 @@ impl Document {
             .collect()
     }
 
-    /// Adds the statements in an imported file about all of its results. They replace Plateau's own explanations of the
-    /// same marks, which are less detailed. Only the explanation of the import itself is kept.
+    /// Adds what an imported file says about all of its results. They replace Plateau's own explanations of the same
+    /// marks, which are less detailed. Only Plateau's explanation of the import itself is kept.
     fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
         let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);
         let mut stated = marks.filter(|stated| stated.mark == kind).peekable();

@@ -43,7 +43,7 @@ struct Rounds {
     /// Key of the figure without "per watt".
     key: String,
     name: String,
-    /// The efficiency of each round with a known power.
+    /// The efficiency of each round whose power is known.
     each: Vec<Efficiency>,
     /// Mean over these rounds.
     mean: Option<Efficiency>,
@@ -108,7 +108,7 @@ fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Ro
     all.into_iter().map(of).collect()
 }
 
-/// Whether `mean`, from an export of Plateau, is for the workload of `reading`: `RND 4KiB W, TC 4 QD 32`.
+/// Whether `mean`, from a Plateau export, is for the workload of `reading`, such as `RND 4KiB W, TC 4 QD 32`.
 fn is_mean_of(mean: &WorkloadEfficiency, reading: &Reading, one_depth: bool) -> bool {
     let Some((workload, demand)) = mean.workload.split_once(", ") else { return false };
     let stated = reading.threads.zip(reading.queue_depth).map(|(tc, qd)| format!("TC {tc} QD {qd}"));

@@ -3,7 +3,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use record::{Digest, RunFile};
 
-/// Name of the file in a run's directory that contains the logo from its plan.
+/// Name of the file, in a run's directory, that contains the logo from the plan.
 pub const LOGO_FILE: &str = "logo";
 
 /// Sponsor, auditor, notes and logo.
@@ -20,9 +20,9 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Returns the information stated in the plan of a run. The logo is `logo` or, if it is None, the one that was
-    /// stored with the run. `read` returns the content of the [stored logo](LOGO_FILE), up to the given number of
-    /// bytes, and is called only if this logo is needed.
+    /// Returns the information from a run's plan. The logo is `logo` or, if that is None, the one stored with the
+    /// run. `read` returns the content of the [stored logo](LOGO_FILE), up to the given number of bytes, and is
+    /// called only if this logo is needed.
     ///
     /// # Errors
     /// Returns an error if the stored logo cannot be read, is not an image, or differs from the logo with which the

@@ -15,7 +15,7 @@ pub(crate) struct Answer<'a> {
     /// Round of the test, starting at 1. None before the first round, after the cells of the last round (for
     /// example, in the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
-    /// Number of cells of the round before this cell; None outside rounds and for preconditioning.
+    /// Number of cells before this one in the round; None outside rounds and for preconditioning.
     pub step: Option<u32>,
     /// Number of round loops that ended before this workload: 0 in the first loop, which may be preconditioning.
     pub loops_before: u32,
@@ -41,7 +41,7 @@ impl Phase {
 /// A started round.
 struct OpenRound {
     number: u32,
-    /// Number of its cells.
+    /// Number of cells in the round.
     cells: u32,
     /// Number of measured cells.
     measured: u32,
@@ -129,8 +129,8 @@ fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     }
 }
 
-/// Returns the response time in ns that only `beyond_ppm` parts per million of the I/Os exceed; None if there
-/// are too few I/Os.
+/// Returns the response time in ns that only `beyond_ppm` of a million I/Os exceed; None if there are too few
+/// I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.ns_of(times)
 }
@@ -174,7 +174,7 @@ mod tests {
         let end_noted = || vec![Event::Noted(Note::RoundsEnded)];
         assert_eq!(after_rounds(end_noted(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(end_noted(), 1), [Some(1), Some(1), None]);
-        // Older journals do not mark the end, so the length decides.
+        // Older journals do not mark the end, so only the workload's length shows it.
         assert_eq!(after_rounds(Vec::new(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(Vec::new(), 1), [1; 3].map(Some));
     }

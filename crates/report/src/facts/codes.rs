@@ -23,7 +23,7 @@ pub(crate) fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &
     format!("{access}{kinds}{size}.{mix}")
 }
 
-/// `before`, then TC and QD of a workload; empty if all workloads have the same TC and QD.
+/// `before`, then a workload's TC and QD; empty if all workloads have the same TC and QD.
 pub(crate) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     if one_depth { String::new() } else { demand(workload.threads, workload.queue_depth, before) }
 }

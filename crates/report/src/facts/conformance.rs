@@ -51,7 +51,7 @@ pub struct Clause {
     pub done: String,
     /// Null if the journal has no record of it.
     pub verdict: Option<Verdict>,
-    /// First and last journal record that show it.
+    /// The first and the last journal record that show it.
     pub records: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ pub struct Conformance {
     pub title: String,
     /// The worst verdict of its clauses.
     pub verdict: Verdict,
-    /// Clauses in the order of a test.
+    /// Clauses in the order in which a test meets them.
     pub clauses: Vec<Clause>,
 }
 
@@ -267,8 +267,8 @@ fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     clause("Course", required, done, Some(Verdict::Modified), &places)
 }
 
-/// After 25 rounds without steady state, the operator may continue or stop; both conform, and the report states the
-/// choice. The specification does not allow the operator to stop earlier.
+/// After 25 rounds without steady state, the operator may continue or stop; both conform, and the report says which
+/// it was. The specification does not allow the operator to stop earlier.
 fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     let standard = profile.settings(0).max_rounds;
     let limit = run.settings.as_ref().map_or(standard, |settings| settings.max_rounds);

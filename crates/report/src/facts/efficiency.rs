@@ -138,7 +138,7 @@ impl MeasuredEfficiency {
     }
 }
 
-/// The meter of a run, and the idle power.
+/// The power meter used in a run, and the idle power.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meter<'a> {
     pub facts: Option<&'a PowerFacts>,
@@ -175,7 +175,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Power caused by the workload, as far as the meter can determine it; None if power was not measured, or if the
-    /// power of the host exceeds its idle power by no more than the uncertainty.
+    /// host's power exceeds its idle power by no more than the uncertainty.
     fn attributed(&self, segment: &Segment) -> Option<Quantity> {
         let power = Quantity::watts(segment.power.as_ref()?);
         let attributed = match self.facts?.subject {
@@ -188,7 +188,7 @@ impl<'a> Meter<'a> {
         (attributed.value > 0.0).then_some(attributed)
     }
 
-    /// The performance per watt of the workload of a segment.
+    /// The performance per watt of a segment's workload.
     pub(crate) fn efficiency(&self, segment: &Segment) -> Option<MeasuredEfficiency> {
         let watts = self.attributed(segment)?;
         Some(MeasuredEfficiency {
@@ -211,7 +211,7 @@ impl<'a> Meter<'a> {
         })
     }
 
-    /// States how power was measured, and what its uncertainty includes.
+    /// Describes how power was measured, and what its uncertainty includes.
     pub(crate) fn statement(&self) -> String {
         match self.stated() {
             Some(meter) => statement(&meter, self.idle.map(|(length_ns, _)| length_ns)),
@@ -241,8 +241,8 @@ pub(crate) const fn subject_name(subject: PowerSubject) -> &'static str {
     }
 }
 
-/// States how power was measured, and what its uncertainty includes. `idle_ns` is the length of the measurement of the
-/// idle power, if known.
+/// Describes how power was measured, and what its uncertainty includes. `idle_ns` is the length of the measurement of
+/// the idle power, if known.
 pub(crate) fn statement(meter: &ExportedMeter, idle_ns: Option<u64>) -> String {
     let idle = match (meter.idle_watts, idle_ns) {
         (Some(idle), Some(length_ns)) => {

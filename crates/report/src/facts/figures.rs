@@ -35,7 +35,8 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// Uncertainty of the mean due to the power meter; None for figures without power, and if it is not known.
+    /// Uncertainty of the mean due to the power meter; None if the figure does not involve power, or if the
+    /// uncertainty is not known.
     pub uncertainty: Option<f64>,
     /// Direction of improvement.
     pub better: Better,
@@ -54,8 +55,8 @@ impl Figure {
         self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
     }
 
-    /// Standard deviation over the rounds as a fraction of the mean; None if there are fewer than two rounds
-    /// or the mean is not positive.
+    /// Standard deviation of the rounds as a fraction of the mean; None if there are fewer than two rounds or
+    /// the mean is not positive.
     #[must_use]
     pub fn spread_share(&self) -> Option<f64> {
         let mean = self.mean().filter(|mean| *mean > 0.0)?;
@@ -277,7 +278,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     let one_depth = have_one_demand(&counted);
     let mut figures: Vec<Figure> = Vec::new();
     for &reading in &counted {
-        // Use the reported mean. The rounds would add a spread, but are not reported for most workloads.
+        // Use the reported mean: the rounds would also give a spread, but are not reported for most workloads.
         if reading.name.is_none() && reading.round.is_some() && has_mean(reading) {
             continue;
         }
@@ -301,7 +302,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
-                    // Other tools do not state host limits.
+                    // Other tools do not report host limits.
                     host_limited: reading.host_limited,
                     uncertainty: None,
                     better: better(measure.unit),

@@ -1,7 +1,7 @@
 //! Overhead of a file system: I/O of the devices below it per I/O issued by Plateau.
 //!
-//! The counters cover all I/O of the devices during a workload, including that of other users. Delayed
-//! writes by the file system count towards the workload during which they reach the devices.
+//! The counters cover all I/O of the devices during a workload, including I/O by other users. Delayed writes by
+//! the file system count towards the workload during which they reach the devices.
 
 use record::{
     BelowLoad, Direction, Entry, Event, ExportedFileSystem, FileShare, FileSystemFacts, OnFile, RunFile,
@@ -169,8 +169,9 @@ fn share_text(facts: &ExportedFileSystem) -> String {
     };
     let devices = facts.devices.as_ref().map_or_else(|| "its devices".into(), |names| names.join(" and "));
     let mut text = format!(
-        " Its share, from the counters of {devices}, which include other users of the device: {} bytes written per byte and {} \
-         writes per write of Plateau; {} bytes read per byte and {} reads per read; {} flushes per 1,000 writes.",
+        " Its share, according to the counters of {devices} (which include I/O by other users): per byte that Plateau wrote, \
+         {} bytes reached the device; per write, {} writes; per byte read, {} bytes; per read, {} reads; and {} flushes per \
+         1,000 writes.",
         printed(share.bytes_written_per_byte),
         printed(share.writes_per_write),
         printed(share.bytes_read_per_byte),

@@ -11,7 +11,7 @@ use crate::facts::answers::{Answer, Phase, answers, percentile_ns};
 use crate::facts::efficiency::Meter;
 use crate::facts::judged::{self, JudgedRun};
 
-/// One workload with its results. Values that an imported file does not state are None.
+/// One workload with its results. Values that an imported file does not contain are None.
 pub(crate) struct Observation<'a> {
     /// Sequence number of the journal record.
     pub record: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Observation<'a> {
     pub segment: Option<&'a Segment>,
 }
 
-/// Response times in ns; None if there are too few I/Os, or if they are not stated.
+/// Response times in ns; None if there are too few I/Os, or if an imported file does not contain them.
 #[derive(Default)]
 pub(crate) struct ResponseTimes {
     pub mean: Option<f64>,
@@ -92,7 +92,7 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>, meter: &Meter<'_>) -> 
         times: ResponseTimes {
             mean: times.mean(),
             percentiles: BEYOND_PPM.map(|beyond| percentile_ns(&times, beyond).map(|ns| ns as f64)),
-            // The longest stall of a scaled drive differs from the full-size drive's.
+            // A scaled drive's longest stall differs from the full-size drive's.
             max: times.max().filter(|_| run.run.scale_divisor() == 1).map(|ns| ns as f64),
         },
         ios: Some(segment.read.ios + segment.write.ios),
@@ -171,7 +171,7 @@ fn of_reading<'a>(
         ios: reading.ios,
         read: reading.read.as_ref(),
         write: reading.write.as_ref(),
-        // Only Plateau's own exports state host limits.
+        // Only Plateau's own exports contain host limits.
         host_limited: test
             .exported
             .as_ref()

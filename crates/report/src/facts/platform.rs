@@ -1,11 +1,11 @@
-//! Information on the test platform that is not in the page headers: firmware of the host, command line of
-//! its kernel, and information from the operator.
+//! Information on the test platform that is not in the page headers: host firmware, kernel command line, and
+//! information from the operator.
 
 use record::RunFile;
 
 use super::drive_and_host::TextTable;
 
-/// The test platform; None if no property of it is known.
+/// The test platform; None if none of its properties are known.
 pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
     let (host, stated) = (&run.host, &run.stated);
     let read = [

@@ -18,26 +18,26 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
         None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
     };
     let all: Vec<&Reading> = test.readings.iter().filter(counts).collect();
-    // An older export of Plateau does not distinguish the loops of rounds. Without a loop at a single demand, the key
-    // figures are sufficient.
+    // Older Plateau exports do not distinguish round loops. Without a loop at a single demand, the key figures are
+    // sufficient.
     if test.exported.is_some() && !have_one_demand(&all) { Vec::new() } else { all }
 }
 
 /// Whether all readings have the same TC and QD, in which case their names omit them; also true for jobs, which have
-/// names of their own.
+/// their own names.
 pub(crate) fn have_one_demand(readings: &[&Reading]) -> bool {
     let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
     readings.iter().any(|reading| reading.name.is_some())
         || readings.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]))
 }
 
-/// Key of the figures of a reading.
+/// Key of a reading's figures.
 pub(crate) fn reading_key(family: &str, reading: &Reading, one_depth: bool) -> String {
     let depth = reading_depth(reading, one_depth, ".").to_lowercase();
     format!("{family}.{}{}", reading_code(reading), depth.replace(' ', ""))
 }
 
-/// TC and QD of a reading; empty if all have the same, or if they are not known.
+/// A reading's TC and QD; empty if all readings have the same, or if they are not known.
 fn reading_depth(reading: &Reading, one_depth: bool, before: &str) -> String {
     match (reading.threads, reading.queue_depth) {
         (Some(threads), Some(queue_depth)) if !one_depth => demand(threads, queue_depth, before),
@@ -56,7 +56,7 @@ fn reading_code(reading: &Reading) -> String {
     }
 }
 
-/// The workload as an export of Plateau names it.
+/// The workload as a Plateau export names it.
 fn stated_workload(reading: &Reading) -> Option<&str> {
     reading.exported.as_ref()?.workload.as_deref()
 }

@@ -1,4 +1,4 @@
-//! Events for the tests of this folder.
+//! Events for the tests in this folder.
 
 use record::{
     Access, DataPattern, Direction, Entry, Event, Health, Range, Regime, Segment, Series, Until, Workload,
@@ -7,7 +7,7 @@ use stdx::units::SECOND_NS;
 
 pub(super) const MINUTE_NS: u64 = 60 * SECOND_NS;
 
-/// A workload of one minute.
+/// A one-minute workload.
 pub(super) fn segment(from_minute: u64) -> Segment {
     let workload = Workload {
         access: Access::Random,
@@ -48,12 +48,12 @@ pub(super) fn segment(from_minute: u64) -> Segment {
     }
 }
 
-/// A measured workload of one minute.
+/// A measured one-minute workload.
 pub(super) fn measured(from_minute: u64) -> Event {
     Event::Measured(segment(from_minute))
 }
 
-/// A measured workload of this many minutes.
+/// A measured workload that lasts this many minutes.
 pub(super) fn measured_for(minutes: u64) -> Event {
     let Segment { workload, .. } = segment(0);
     let until = Until::DurationNs(minutes * MINUTE_NS);

@@ -1,11 +1,11 @@
-//! Converts the clock of a target to minutes of the full-size drive, as on the pages of the tests: a cell that the
-//! simulator extended counts with the requested length.
+//! Converts a target's clock to minutes of the full-size drive, as on the tests' pages: a cell that the simulator
+//! extended counts as if it had the requested length.
 
 use record::{Entry, Event};
 
 const MINUTE_NS: f64 = 60e9;
 
-/// Converts times of a target. Times of drives that are not simulated remain unchanged.
+/// Converts a target's times. Times of drives that are not simulated remain unchanged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScaledClock {
     scale: f64,
@@ -54,7 +54,7 @@ mod tests {
     use crate::facts::samples::{MINUTE_NS as MINUTE, entries, segment};
     use record::{IoEngine, Segment};
 
-    /// A workload of one minute on a simulated drive, which took `seconds` at scale 1/10.
+    /// A one-minute workload on a simulated drive, which took `seconds` at scale 1/10.
     fn cell(start_seconds: u64, seconds: u64) -> Event {
         let start_ns = start_seconds * MINUTE / 60;
         let io_path = IoEngine::Simulated.into();

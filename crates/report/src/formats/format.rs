@@ -37,8 +37,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns the name of the file or folder to which the run `name` is exported in this format. The extension of a
-    /// file is one that other programs recognise.
+    /// Returns the name of the file or folder to which the run `name` is exported in this format. A file's extension
+    /// is one that other programs recognise.
     #[must_use]
     pub fn output_name(&self, name: &str) -> String {
         match (&self.make, self.extensions.first()) {
@@ -53,7 +53,7 @@ impl Format {
 /// Files of a directory: name and content.
 pub type Files = Vec<(String, Vec<u8>)>;
 
-/// Generates one file or a directory of files. The error states what the format cannot represent.
+/// Generates one file or a directory of files. The error says what the format cannot represent.
 #[derive(Debug, Clone, Copy)]
 pub enum Make {
     /// One file.

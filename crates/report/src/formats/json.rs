@@ -93,7 +93,7 @@ fn report(source: Source<'_>) -> Report {
     }
 }
 
-/// The deviations of the run from its profile, or those that an imported file states.
+/// The run's deviations from its profile, or those listed in an imported file.
 fn modified(document: &Document) -> Vec<String> {
     let Some(origin) = &document.run.origin else { return pts::texts(&document.modified) };
     let stated = origin.marks.iter().filter(|mark| mark.mark == MarkKind::Modified);

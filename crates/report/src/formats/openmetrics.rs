@@ -53,7 +53,7 @@ fn text(source: Source<'_>) -> String {
     out
 }
 
-/// Key and explanation of each mark of the run.
+/// Key and explanation of each of the run's marks.
 fn marks(document: &Document) -> Vec<(&'static str, String)> {
     let marks = document.marks(None).into_iter();
     marks.flat_map(|mark| mark.details.into_iter().map(move |detail| (mark.kind.key(), detail))).collect()

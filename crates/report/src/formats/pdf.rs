@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
 /// The whole report.
 ///
 /// # Errors
-/// Returns an error if the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message says which.
 pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let mut writer = PdfWriter::new()?;
     writer.bookmark(cover_text::TITLE.into(), 0);
@@ -53,10 +53,10 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     writer.finish(metadata(document))
 }
 
-/// Lays out several blocks on as many pages as they need, as a separate document.
+/// Creates a separate document with several blocks, on as many pages as they need.
 ///
 /// # Errors
-/// Returns an error if the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message says which.
 pub fn of_blocks(
     title: &str,
     footer: &str,

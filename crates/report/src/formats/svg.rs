@@ -76,7 +76,7 @@ fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
     let (begin, end) = document.dates_of(Some(outcome));
     let dates = if begin == end { begin } else { format!("{begin} to {end}") };
     let (header, none) = (&outcome.header, Phases::default());
-    // Tests that vary the demand state its range.
+    // For tests that vary the demand, the context contains its range.
     let demand = match header.phases.stimulus_1 == none.stimulus_1 {
         true => format!("TC {} QD {}", number(header.threads), number(header.queue_depth)),
         false => header.phases.stimulus_1[3].clone(),

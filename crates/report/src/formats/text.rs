@@ -7,7 +7,7 @@ use pts::host_limit::{LEGEND, MARK};
 
 use crate::pages::cells::{cell_text, has_host_limited};
 
-/// Default terminal width; table lines are no longer than this if the columns allow it.
+/// Default terminal width; table lines are not longer than that if the columns allow it.
 const TERMINAL_COLUMNS: usize = 80;
 
 /// Spacing of a table.
@@ -35,7 +35,7 @@ struct Grid<'a> {
 }
 
 /// Formats `table` as aligned lines of at most 80 columns. Numbers are right-aligned; row names are left-aligned
-/// unless they are numeric. Columns that do not fit are printed in a further table below.
+/// unless they are numeric. Columns that do not fit are printed in another table below.
 #[must_use]
 pub fn text_table(table: &Table) -> String {
     let grid = Grid::of(table);

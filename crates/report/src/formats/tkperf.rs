@@ -31,8 +31,8 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
         ["iops", "lat", "wsat"].iter().filter_map(|test| element(source, &all, test)).collect();
     if tests.is_empty() {
         return Err(
-            "a TKperf file can contain IOPS, latency and WSAT results, and this run has no completed round \
-             of any of them"
+            "a TKperf file can only contain IOPS, latency and WSAT results, and this run has no completed \
+             round of these tests"
                 .into(),
         );
     }
@@ -109,7 +109,7 @@ fn element(source: Source<'_>, all: &[Answer<'_>], test: &str) -> Option<String>
     Some(format!("<{name}>\n{text}</{name}>\n"))
 }
 
-/// The length of a cell: whole seconds as an integer, as TKperf writes it.
+/// A cell's length; as in TKperf, whole seconds are an integer.
 fn seconds(settings: Option<&Settings>) -> Value {
     let Some(settings) = settings else { return Value::Null };
     let nanoseconds = settings.cell_ns;
@@ -183,7 +183,7 @@ fn steady(source: Source<'_>, test: &str, measured: &[&Answer<'_>]) -> String {
         return String::new();
     };
     let Some((_, s)) = outcome.window.first() else { return String::new() };
-    // TKperf uses microseconds, the window milliseconds.
+    // TKperf uses microseconds; the window uses milliseconds.
     let unit = if test == "lat" { 1000.0 } else { 1.0 };
     let rounds: Vec<u32> = (s.first_round - 1..s.last_round).collect();
     let tracked = |a: &&&Answer<'_>| {

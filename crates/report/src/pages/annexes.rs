@@ -12,14 +12,14 @@ pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from pag
 pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
 pub(crate) const SUPPLEMENT_TITLE: &str = "Annex B: beyond the standard";
 
-/// Introduction of the supplement of an imported run.
+/// Introduction to an imported run's supplement.
 pub(crate) const STATED_INTRODUCTION: &str =
     "Power and the share of the file system, as stated in the imported file. Nothing here affects a verdict.";
 
-/// Column headings of the clauses.
+/// Column headings of the clause table.
 pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Verdict", "Journal records"];
 
-/// Introduction of the conformance statement, with the caveat that must accompany it.
+/// Introduction to the conformance statement, with the caveat that must accompany it.
 pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
@@ -34,12 +34,12 @@ pub(crate) fn statement_introduction(document: &Document) -> String {
     )
 }
 
-/// Introduction of the supplement.
+/// Introduction to the supplement.
 pub(crate) fn supplement_introduction(document: &Document) -> String {
     format!("Nothing here is required by {}, and nothing here affects a verdict.", document.profile.revision)
 }
 
-/// Returns the verdict of a clause as text.
+/// Returns a clause's verdict as text.
 pub(crate) fn clause_verdict(clause: &Clause) -> &'static str {
     clause.verdict.map_or("not recorded", Verdict::words)
 }
@@ -62,7 +62,7 @@ pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page
     outcome.map_or(&[], |outcome| &outcome.beyond)
 }
 
-/// Name of the timeline of a test.
+/// Name of a test's timeline.
 pub(crate) fn timeline_name(test: &Supplement) -> String {
     format!("{}: IOPS, response times and health over the whole test", test.title)
 }

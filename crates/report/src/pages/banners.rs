@@ -7,10 +7,10 @@ use crate::document::marks::{Mark, MarkKind};
 use crate::facts::conformance::Verdict;
 use charts::markup::shortened;
 
-/// Maximum number of characters of a list in a banner; longer lists would leave too little space for the plot.
+/// Maximum number of characters in a banner's list; longer lists would leave too little space for the plot.
 const NAMED_CHARACTERS: usize = 130;
 
-/// A banner that states a mark.
+/// A banner for a mark.
 pub(crate) struct Strip {
     pub kind: MarkKind,
     pub label: &'static str,

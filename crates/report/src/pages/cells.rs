@@ -1,4 +1,4 @@
-//! Text of table cells, the same in all formats.
+//! Text of table cells, which is the same in all formats.
 
 use pts::exhibit::{Cell, Exhibit, Page, Table};
 use pts::host_limit::marked;

@@ -42,9 +42,9 @@ pub(crate) const SETTINGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub(crate) struct Cover<'a> {
     pub device: String,
-    /// Whether the drive is accepted, if a test decides this; then steady state and conformance.
+    /// If a test decides this, whether the drive is accepted; then steady state and conformance.
     pub headlines: Vec<Headline>,
-    /// One sentence about the performance of the drive.
+    /// One sentence about the drive's performance.
     pub sentence: String,
     pub figures: Vec<CardFigure>,
     /// The most telling chart of up to two tests, with titles.
@@ -98,11 +98,11 @@ fn verdict_of(document: &Document, outcome: &Outcome) -> Headline {
             (Tone::Good, format!("steady state{rounds}"))
         }
         (None, Some(false)) => (Tone::Bad, format!("no steady state in {}", outcome.missed_rounds())),
-        // It is unknown whether the test completed, unless a mark says that it did not.
+        // Unless a mark says that the test did not complete, it is unknown whether it did.
         (None, None) if document.run.origin.is_some() => {
-            (Tone::Open, "not judged for steady state".to_owned())
+            (Tone::Open, "steady state not evaluated".to_owned())
         }
-        (None, None) => (Tone::Open, "complete, not judged for steady state".to_owned()),
+        (None, None) => (Tone::Open, "complete; steady state not evaluated".to_owned()),
     };
     Headline { tone, text }
 }
@@ -141,7 +141,7 @@ fn steadiness(document: &Document) -> Headline {
         outcomes.iter().filter(|o| o.converged == Some(false)).map(|o| o.title.as_str()).collect();
     let judged = outcomes.iter().filter(|outcome| outcome.converged.is_some()).count();
     match (unsteady.as_slice(), judged) {
-        ([], 0) => headline(Tone::Open, "Not judged for steady state".into()),
+        ([], 0) => headline(Tone::Open, "Steady state not evaluated".into()),
         ([], 1) => headline(Tone::Good, "Steady state reached".into()),
         ([], judged) => headline(Tone::Good, format!("Steady state reached in {}", tests(judged))),
         (some, _) => headline(Tone::Bad, format!("No steady state: {}", some.join(", "))),
@@ -219,7 +219,7 @@ fn figures(document: &Document) -> Vec<CardFigure> {
         .collect()
 }
 
-/// Describes the performance of the drive in one sentence of facts: whether it was accepted or, if that was not
+/// Describes the drive's performance in one factual sentence: whether it was accepted or, if that was not
 /// tested, its first valid figures.
 fn sentence(document: &Document) -> String {
     let device = match document.watermark() {
@@ -247,7 +247,7 @@ fn sentence(document: &Document) -> String {
         .map(|figure| format!("{} {} {}", figure.name, figure_value(figure), figure.unit.symbol()))
         .collect();
     match parts.as_slice() {
-        [] => format!("{device} has no complete, steady result in this run."),
+        [] => format!("{device} has no complete steady-state result in this run."),
         parts => format!("Measured on {device}{state}: {}.", parts.join("; ")),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     ]
 }
 
-/// The four blocks of a test summary: the facts that published reports repeat there, with the dates of the test.
+/// The four blocks of a test summary: the facts that published reports repeat there, with the test's dates.
 pub(crate) fn blocks_of_test(document: &Document, outcome: &Outcome) -> [(&'static str, Vec<Fact>); 4] {
     /// Facts of each block.
     const FIRST: usize = 4;
@@ -124,7 +124,7 @@ fn software(document: &Document) -> Vec<Fact> {
     ]
 }
 
-/// Maximum number of characters of the kernel command line on the first page; annex B contains all of it.
+/// Maximum number of characters of the kernel command line on the first page; annex B contains the whole line.
 const LONGEST_KERNEL_LINE: usize = 60;
 
 /// Maximum number of characters of a name on the first page.
@@ -142,7 +142,7 @@ fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
     ]
 }
 
-/// Maximum number of characters of the command that started the run; `run.json` contains all of it.
+/// Maximum number of characters of the command that started the run; `run.json` contains the whole command.
 const LONGEST_COMMAND: usize = 200;
 
 /// Data with which a reader can find the run, repeat it and verify this report.

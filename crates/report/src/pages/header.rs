@@ -36,7 +36,7 @@ pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> He
     }
 }
 
-/// Name of the sponsor, shortened to fit on one line of the header.
+/// Name of the sponsor, shortened to fit on one header line.
 fn sponsor(document: &Document) -> String {
     shortened(&or_na(document.publication.sponsor.as_deref()), 40)
 }

@@ -15,7 +15,7 @@ pub(crate) struct PageNumber {
 /// A page with its data.
 #[derive(Debug, Clone)]
 pub(crate) enum PageKind<'a> {
-    /// All tests. `continued` is set if the notes continue in an annex, which leaves the page numbers unchanged.
+    /// All tests. `continued` is set if the notes continue in an annex, which does not change the page numbers.
     Summary { notes: Vec<NoteRow>, continued: bool },
     /// The summary of one test.
     TestSummary(&'a Outcome),

@@ -23,7 +23,7 @@ const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
 const ROW_PIXELS: f64 = 8.0;
 
-/// Estimated height of a row of the table, in pixels of the sheet.
+/// Estimated height of a table row, in sheet pixels.
 fn height(row: &NoteRow) -> f64 {
     let comments = &row.comments;
     let lines =
@@ -64,7 +64,7 @@ const ROOM_OF_RUN: f64 = 215.0;
 /// Height of an array member in the device block.
 const MEMBER_PIXELS: f64 = 40.0;
 
-/// Height of a component of the test platform.
+/// Height of a test platform component.
 const COMPONENT_PIXELS: f64 = 32.0;
 
 /// The special notes of the run: notes on the first page, and notes that continue in an annex.
@@ -75,8 +75,8 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
     let stated = &document.run.stated;
     let components = [&stated.chassis, &stated.cooler, &stated.power_supply];
-    // The available height was measured without these components, when the platform block was as high as the software
-    // block.
+    // The available height was measured without platform components, when the platform block was as high as the
+    // software block.
     let components = components.into_iter().flatten().count() as f64 * COMPONENT_PIXELS;
     let room = ROOM_OF_RUN - marks - tests - members - components;
     split(all_notes(document), room.max(0.0), height)

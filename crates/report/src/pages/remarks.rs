@@ -7,7 +7,7 @@ use pts::host_limit::legend;
 use super::cells::has_marks;
 use crate::facts::host_limit::chart_remark;
 
-/// Explains the host-limit mark if any key figure or tracking variable has it.
+/// Explains the host-limit mark if a key figure or tracking variable has it.
 pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
     let has_mark = outcome.key_figures.iter().any(|f| f.value.is_some() && f.host_limited)
         || outcome.window.iter().any(|(_, window)| window.host_limited);
@@ -22,7 +22,7 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     remarks
 }
 
-/// For a page with a chart: number of host-limited cells in its test, if any.
+/// For a page with a chart, the number of host-limited cells in its test, if any.
 #[must_use]
 pub fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
     let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));

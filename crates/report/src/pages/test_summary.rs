@@ -21,7 +21,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("STEADY STATE", &["WORKLOAD", "ROUNDS OR TIME", "CONVERGENCE"]),
 ];
 
-/// Row of a test in the table of tests.
+/// A test's row in the table of tests.
 pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     let h = &outcome.header;
     [
@@ -75,8 +75,8 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     ]
 }
 
-/// Whether the results of a test are valid: it is complete, steady if it has to be, and the drive was not rejected.
-/// All formats show results that are not valid in a different style.
+/// Whether the results of a test are valid: it is complete, reached steady state if it has to, and the drive was
+/// not rejected. All formats show invalid results in a different style.
 pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
     let is_rejected = outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass());
     !is_rejected && outcome.stop.is_none() && outcome.converged != Some(false)
@@ -87,9 +87,9 @@ pub(crate) fn is_valid(outcome: &Outcome, figure: &KeyFigure) -> bool {
     figure.value.is_some_and(f64::is_finite) && has_valid_results(outcome)
 }
 
-/// Whether a figure of a comparison is a valid result. It depends only on the test that the figure belongs to, and on
-/// statements in an imported file, which concern all of its results. If a test evaluates two loops, its figures come from
-/// the second one, which begins with the drive as the first one left it: both must be steady.
+/// Whether a figure in a comparison is a valid result. This depends only on the test to which the figure belongs and
+/// on what an imported file says about all of its results. If a test evaluates two loops, its figures come from the
+/// second one, which begins with the drive as the first one left it: both must be steady.
 #[must_use]
 pub fn is_valid_figure(document: &Document, figure: &Figure) -> bool {
     let is_invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);

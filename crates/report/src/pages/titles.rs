@@ -35,7 +35,7 @@ pub(crate) fn series(document: &Document) -> &'static str {
 /// Title of the page about all tests, in contents and bookmarks.
 pub(crate) const ALL_TESTS: &str = "All tests";
 
-/// The test with its clause, if it has one: `8.0 IOPS`.
+/// The test, with its clause if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {
         None => outcome.title.clone(),

@@ -8,7 +8,7 @@ use crate::facts::file_share;
 /// A label and its value.
 pub(crate) type Fact = (&'static str, String);
 
-/// Replaces a missing fact by `n/a`, so that no field on a page is empty.
+/// Replaces a missing fact with `n/a`, so that no field on a page is empty.
 pub(crate) fn or_na(fact: Option<&str>) -> String {
     fact.map(str::trim).filter(|fact| !fact.is_empty()).unwrap_or("n/a").to_owned()
 }
@@ -20,7 +20,7 @@ pub(crate) fn model(document: &Document) -> &str {
     names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or_else(|| absent(document))
 }
 
-/// Replaces a missing fact about drive, host or test. The file of an imported run may lack it.
+/// Replaces a fact about drive, host or test that is missing, as it may be in an imported run's file.
 pub(crate) fn fact(document: &Document, fact: Option<&str>) -> String {
     let known = fact.map(str::trim).filter(|fact| !fact.is_empty());
     known.unwrap_or_else(|| absent(document)).to_owned()
@@ -88,7 +88,7 @@ pub(crate) fn board(document: &Document) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Company that ran the test, as stated by the operator.
+/// Company that ran the test, according to the operator.
 pub(crate) fn company(document: &Document) -> String {
     or_na(document.run.stated.company.as_deref())
 }

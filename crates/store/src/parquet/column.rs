@@ -6,10 +6,10 @@ use super::field::{Field, Type, length};
 use super::thrift::{Struct, varint};
 use crate::value::Value;
 
-/// Compression level; higher ones take longer and save little.
+/// Compression level; higher levels take longer and save little.
 const LEVEL: i32 = 3;
 
-/// Constants of the format: type of a page, and encodings.
+/// Constants of the format: page type and encodings.
 const DATA_PAGE: u32 = 0;
 const PLAIN: u32 = 0;
 const RLE: u32 = 3;
@@ -61,7 +61,7 @@ impl Levels {
 pub(super) struct Chunk {
     /// Offset in the file.
     pub(super) offset: u64,
-    /// Its length, and its length before compression; both include the header of the page.
+    /// Its length and its length before compression; both include the page header.
     pub(super) bytes: u64,
     pub(super) plain_bytes: u64,
 }
@@ -95,7 +95,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Appends a value unless it is null or of another type; returns whether it was appended.
+    /// Appends a value unless it is null or has another type; returns whether it was appended.
     fn append(&mut self, value: &Value) -> io::Result<bool> {
         match (self.kind, value) {
             (Type::Integer, Value::Integer(number)) => self.plain.extend(number.to_le_bytes()),

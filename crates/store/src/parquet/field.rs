@@ -5,9 +5,9 @@ use std::io;
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// Integers of 64 bits.
+    /// 64-bit integers.
     Integer,
-    /// Numbers in double precision.
+    /// Double-precision numbers.
     Real,
     /// 1 as true, 0 as false.
     Boolean,
@@ -28,7 +28,7 @@ pub(crate) struct Field {
     pub is_optional: bool,
 }
 
-/// Returns a length in the type of the format; pages are far below its limit.
+/// Returns a length in the type that the format uses; pages are far below its limit.
 pub(super) fn length(bytes: usize) -> io::Result<u32> {
     u32::try_from(bytes)
         .ok()

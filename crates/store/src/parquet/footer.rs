@@ -1,10 +1,10 @@
-//! The end of a file: its columns, and where the data of each is.
+//! The end of a file: its columns, and where each column's data is.
 
 use super::column::{Chunk, ENCODINGS};
 use super::field::{Field, Type};
 use super::thrift::Struct;
 
-/// Version of the format. Version 2 would promise nothing that readers need.
+/// Version of the format. Version 2 would offer nothing that readers need.
 const FORMAT_VERSION: u32 = 1;
 const CREATED_BY: &str = concat!("plateau version ", env!("CARGO_PKG_VERSION"));
 
@@ -21,7 +21,7 @@ pub(super) struct Group {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// Returns the number of rows of a file.
+/// Returns the number of rows in a file.
 pub(super) fn rows(groups: &[Group]) -> u64 {
     groups.iter().map(|group| u64::from(group.rows)).sum()
 }
@@ -49,7 +49,7 @@ pub(super) fn of(fields: &[Field], groups: &[Group], notes: &[(&str, String)]) -
     })
 }
 
-/// A column of the schema. Its type is stated twice: as a converted type for older readers, and as a logical type.
+/// A column of the schema. Its type is given twice: as a converted type for older readers, and as a logical type.
 fn column(element: &mut Struct, field: &Field) {
     element.i32(1, physical(field.kind));
     element.i32(3, if field.is_optional { OPTIONAL } else { REQUIRED });

@@ -1,4 +1,4 @@
-//! Structures in Thrift's compact protocol, as far as the headers of Parquet files need them.
+//! Structures in Thrift's compact protocol, as far as Parquet headers need them.
 
 /// Types in field and list headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,13 +42,13 @@ pub struct Table {
     pub about: &'static str,
     /// Columns after `run_key`, which every table begins with.
     pub columns: &'static [Column],
-    /// For a table that an export divides by test, the clause that joins it with the table `figure`.
+    /// For a table that an export divides by test, the clause that joins it with the `figure` table.
     pub by_test: Option<&'static str>,
     /// Rows of a run, without `run_key`.
     pub rows: fn(&Folded<'_>) -> Vec<Vec<Value>>,
 }
 
-/// A run as evaluated by this build: all data that its rows are made from.
+/// A run as evaluated by this build: all data from which its rows are made.
 pub struct Folded<'a> {
     /// Name of the library within the store; empty in a library's own store.
     pub library: &'a str,
@@ -93,7 +93,7 @@ pub(crate) const fn text(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Text, about }
 }
 
-/// Returns when something was added to a run, and by whom; nulls if the run was started with it.
+/// Returns when something was added to a run, and by whom; both are null if the run was started with it.
 pub(crate) fn added(stamp: Option<&Stamp>) -> [Value; 2] {
     [stamp.map(|stamp| stamp.wall).into(), stamp.map(|stamp| &*stamp.who).into()]
 }

@@ -9,8 +9,8 @@ use super::label::{COLUMNS, labelled};
 use crate::paint::Paint;
 use crate::shown::Shown;
 
-/// Minimum width for showing the latency of the last seconds as well. A narrow screen needs its lines for more
-/// important data.
+/// Minimum width at which the latency of the last seconds is also shown. A narrow screen needs its lines for
+/// more important data.
 const WITH_LATENCY: usize = 90;
 const BAR: usize = 24;
 const BARS: [char; 8] =

@@ -6,7 +6,7 @@ use super::timing::{TimedWorkload, Timing};
 use crate::facts::answers::Phase;
 use charts::{Curves, Strand};
 
-/// Maximum number of points of a curve; more are indistinguishable on a page.
+/// Maximum number of points in a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;
 /// If the ratio of the fastest to the slowest value exceeds this, a linear axis would hide the slow values.
 const WIDE: f64 = 20.0;
@@ -49,7 +49,7 @@ fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
     all
 }
 
-/// The curves of a test of `to_minutes` minutes.
+/// The curves of a test that lasts `to_minutes` minutes.
 pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
     let strand = |phase: Phase, name: &str| {
         let of_phase = timing.workloads.iter().filter(|workload| workload.phase == phase);
@@ -99,7 +99,8 @@ mod tests {
     use crate::facts::scaled_clock::ScaledClock;
     use record::Event;
 
-    /// A segment with `ios` per second from `start_ns` on, plus a remainder too short for a separate interval.
+    /// A segment with `ios` I/Os per second from `start_ns` on, plus a remainder too short for a separate
+    /// interval.
     fn segment(start_ns: u64, ios: &[u64], rest_ns: u64) -> record::Segment {
         let Event::Measured(mut segment) = samples::measured(0) else { panic!("a segment") };
         let seconds = ios.len() as u64 - u64::from(rest_ns > 0);

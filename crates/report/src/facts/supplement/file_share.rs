@@ -8,7 +8,7 @@ use crate::facts::answers::Answer;
 use crate::facts::file_share::{printed, share};
 use crate::facts::judged::{earlier_loop, is_result};
 
-/// Maximum number of rows of a table.
+/// Maximum number of rows in a table.
 const MOST: usize = 64;
 
 /// Collects the workloads of a test from its `measured` answers; empty if the target is not a file.

@@ -8,7 +8,7 @@ use record::Health;
 use super::timing::Timing;
 use charts::{Content, Curves, Panel, Strand};
 
-/// Maximum number of points of a curve; more would be indistinguishable, so neighbouring points are averaged.
+/// Maximum number of points in a curve; more would be indistinguishable, so neighbouring points are averaged.
 const POINTS: usize = 400;
 /// Minimum number of bytes written between two points of write amplification: a hundred units of the NVMe counters, for
 /// an accuracy of a few percent.

@@ -6,7 +6,7 @@ use super::timing::{TimedWorkload, Timing};
 use crate::facts::answers::Phase;
 use charts::HeatColumn;
 
-/// Maximum number of columns of a map; more are indistinguishable on a page.
+/// Maximum number of columns in a map; more are indistinguishable on a page.
 const COLUMNS: usize = 160;
 
 /// A time interval, and the source of its response times.

@@ -8,7 +8,7 @@ use crate::facts::answers::Answer;
 use crate::facts::efficiency::{MeasuredEfficiency, Meter, text, times};
 use crate::facts::judged::{earlier_loop, is_result};
 
-/// Maximum number of rows of a table.
+/// Maximum number of rows in a table.
 const MOST: usize = 64;
 
 /// Collects the workloads of a test from its `measured` answers; empty if the run has no power source.

@@ -1,5 +1,5 @@
-//! For each workload in the window, its efficiency and the share of the file system: as measured or, for an
-//! imported run, as stated in the file.
+//! For each workload in the window, its efficiency and the file system's share: as measured or, for an imported
+//! run, as stated in the file.
 
 use record::{Event, WorkloadEfficiency, WorkloadFileShare};
 

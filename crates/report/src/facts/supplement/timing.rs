@@ -15,7 +15,7 @@ pub(super) struct TimedWorkload<'a> {
 }
 
 /// The timing of one test. Minutes count from its first I/O and exclude interruptions. Minutes of a scaled
-/// drive are converted to minutes of the full-size drive, as on the pages of the tests.
+/// drive are converted to minutes of the full-size drive, as on the tests' pages.
 #[derive(Debug, Default)]
 pub(super) struct Timing<'a> {
     pub workloads: Vec<TimedWorkload<'a>>,

@@ -96,7 +96,7 @@ fn workload(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// Times and amounts are empty for imported runs whose file does not state them.
+/// Times and amounts are empty for imported runs whose file does not contain them.
 fn amounts(observation: &Observation<'_>) -> Vec<String> {
     let segment = observation.segment;
     let way = |of: fn(&Segment) -> u64, reported: Option<u64>| optional(segment.map(of).or(reported));
@@ -154,7 +154,7 @@ fn on_file(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// Power of a workload, and its performance per watt; empty if not measured.
+/// A workload's power and performance per watt; empty if not measured.
 fn power(measured: Option<&CellPower>) -> Vec<String> {
     let watts = |of: fn(&CellPower) -> f64| optional(measured.map(of));
     let found = measured.and_then(|power| power.efficiency);

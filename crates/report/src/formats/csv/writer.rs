@@ -2,7 +2,7 @@
 
 use super::super::format::Source;
 
-/// Content of the column `unit` in tables whose columns have different units.
+/// Content of the `unit` column in tables whose columns have different units.
 pub(super) const NAMED: &str = "in the column names";
 
 /// A row without the columns that all tables share, and the unit of its values.

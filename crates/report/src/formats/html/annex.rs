@@ -31,8 +31,8 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// The result is empty if no test was started, and for imported runs whose file does not state power or the share of a
-/// file system.
+/// The result is empty if no test was started, or if an imported run's file contains neither power nor a file system's
+/// share.
 fn statement_and_supplement(document: &Document) -> String {
     if document.has_stated_measurements() {
         return sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &stated(document));
@@ -59,7 +59,7 @@ fn statements(document: &Document) -> String {
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
 }
 
-/// Power and the share of the file system, as stated in the file of an imported run.
+/// Power and the file system's share, as stated in an imported run's file.
 fn stated(document: &Document) -> String {
     let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
     for one in &document.per_workload {

@@ -10,7 +10,7 @@ use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
 
-/// Size of the charts: their letters remain legible when two of them share a row.
+/// Size of the charts: their text remains legible when two of them share a row.
 const PICTURE: Size = Size { width: 620.0, height: 330.0 };
 
 /// Address of the cover within the report.

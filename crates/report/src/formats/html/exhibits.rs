@@ -45,8 +45,8 @@ fn is_of_tables(page: &Page) -> bool {
         && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
 }
 
-/// Space for a chart in pixels of the sheet, which makes its lettering match the surrounding text. An
-/// estimate suffices, because charts that are too large are scaled down.
+/// Space for a chart in sheet pixels, so that its lettering matches the surrounding text. An estimate suffices,
+/// because charts that are too large are scaled down.
 fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
@@ -95,7 +95,7 @@ pub(super) fn narrow(svg: Option<String>) -> String {
     svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
-/// A chart with a caption that states the finding and how to read the chart.
+/// A chart with a caption that contains the finding and explains how to read the chart.
 pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
     let finding = charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape(&text)));
     let caption = exhibit.reading().map(|reading| {

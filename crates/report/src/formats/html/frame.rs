@@ -94,7 +94,7 @@ fn logo(document: &Document) -> String {
     format!("<img class=\"logo\" alt=\"{}\" src=\"{}\">", escape(&sponsor), logo.data_address())
 }
 
-/// The table of tests: `outcomes`, then the titles of tests that were not started.
+/// The table of tests: first `outcomes`, then the titles of tests that were not started.
 pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun: &[String]) -> String {
     let row = |cells: [String; 12]| {
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();

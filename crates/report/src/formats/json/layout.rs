@@ -22,7 +22,7 @@ pub struct Report {
     pub journal_sha256: String,
     /// Start of the run (RFC 3339).
     pub created: String,
-    /// Command line, as the user entered it.
+    /// Command line as the user entered it.
     pub command: Vec<String>,
     /// Origin of an imported run; absent for runs measured by Plateau.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,9 +36,9 @@ pub struct Report {
     pub settings: Option<ReportSettings>,
     /// The power meter; null if power was not measured, or if an imported file does not contain it.
     pub power: Option<ReportPower>,
-    /// The file system of a target that is a file; null for other targets, and if it is not known.
+    /// The file system of a target that is a file; null for other targets, or if it is not known.
     pub file_system: Option<ReportFileSystem>,
-    /// All deviations from the profile, or those that an imported file states.
+    /// All deviations from the profile, or those listed in an imported file.
     pub modified: Vec<String>,
     /// Marks of all pages, strongest first.
     pub marks: Vec<ReportMark>,
@@ -66,7 +66,7 @@ pub struct ReportOrigin {
     pub transcribed: bool,
     /// The run that was exported to the file; null if Plateau did not write it.
     pub exported_run: Option<String>,
-    /// Revision of the specification that the file states.
+    /// Revision of the specification, as stated in the file.
     pub profile: Option<String>,
     /// Remarks needed to interpret the figures.
     pub remarks: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Device {
     pub physical_block_bytes: Option<u32>,
     /// Label of the simulated drive, including in imported runs; null for a real one.
     pub simulated_label: Option<String>,
-    /// Set if the drive is simulated, so that no result was measured on a real drive.
+    /// Set if the drive is simulated, in which case no result was measured on a real drive.
     pub simulated: Option<Simulated>,
 }
 
@@ -139,7 +139,7 @@ pub struct Link {
     pub address: String,
 }
 
-/// The meter of a run.
+/// The power meter used in a run.
 #[derive(Serialize, JsonSchema)]
 pub struct ReportPower {
     /// As requested: `hwmon:nvme`; null if an imported file does not contain it.
@@ -190,7 +190,7 @@ pub struct CellEfficiency {
 pub struct TestEfficiency {
     /// In the notation of the PTS, with TC and QD.
     pub workload: String,
-    /// Number of rounds with a known power; null if an imported file does not contain it.
+    /// Number of rounds whose power is known; null if an imported file does not contain it.
     pub rounds: Option<u64>,
     /// Mean over these rounds; null if not measured.
     pub mean: Option<CellEfficiency>,
@@ -213,8 +213,8 @@ pub struct Test {
     pub clause: String,
     /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
-    /// Start of the test (RFC 3339), or its date as worded in an imported file; null if the file does not contain it,
-    /// like the keys up to `queue_depth`.
+    /// Start of the test (RFC 3339), or its date as worded in an imported file. Null if the file does not contain it;
+    /// this also applies to the keys up to `queue_depth`.
     pub date: Option<String>,
     pub purge: Option<String>,
     /// Workload-independent preconditioning as printed: `2X SEQ/128KiB`, `None`.
@@ -232,20 +232,20 @@ pub struct Test {
     pub acceptance: Option<Acceptance>,
     pub steady_state: Vec<Window>,
     pub figures: Vec<Figure>,
-    /// Marks on the curve of WSAT; empty for other tests.
+    /// Marks on the WSAT curve; empty for other tests.
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
     /// Performance per watt of each workload in the window; empty if there is no power source.
     pub efficiency: Vec<TestEfficiency>,
-    /// Share of the file system in each workload of the window; empty if the target is not a file.
+    /// The file system's share in each workload of the window; empty if the target is not a file.
     pub file_share: Vec<TestFileShare>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
-    /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null if an
-    /// imported file does not contain it.
+    /// Number of I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`;
+    /// null if an imported file does not contain it.
     pub io_errors: Option<u64>,
-    /// All workloads in journal order: completed, or as an imported file reports them.
+    /// All workloads in journal order: those completed, or those that an imported file reports.
     pub cells: Vec<Cell>,
 }
 
@@ -282,7 +282,7 @@ pub struct Reason {
     pub offset_bytes: Option<u64>,
 }
 
-/// The measurement window of five rounds for one tracking variable.
+/// The five-round measurement window of one tracking variable.
 #[derive(Serialize, JsonSchema)]
 pub struct Window {
     pub variable: String,
@@ -391,11 +391,11 @@ pub struct Cell {
     /// `precondition` or `measure`; null if an imported file does not contain it.
     pub phase: Option<String>,
     pub round: Option<u32>,
-    /// Whether the round belongs to the window that determined the verdict on its loop of rounds (including
-    /// loops of preconditioning). An imported mean over the window has no round and belongs to it.
+    /// Whether the round belongs to the window that determined the verdict on its round loop (preconditioning
+    /// loops included). An imported mean over the window has no round and belongs to it.
     pub in_window: bool,
-    /// Whether the results of the test are based on this workload: it is measured in the window of the last loop of
-    /// rounds and, if only one step of a round counts, is that step. Null if an imported file does not contain it.
+    /// Whether the results of the test are based on this workload: it is measured in the window of the last round
+    /// loop and, if only one step of a round counts, is that step. Null if an imported file does not contain it.
     pub in_results: Option<bool>,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
@@ -422,13 +422,13 @@ pub struct Cell {
     pub gap_before_ns: Option<u64>,
     /// Share of the host's capability used, from 0 to 1; null if no host drove the workload, as for simulated drives.
     pub host_share: Option<f64>,
-    /// CPU time of the load threads in user mode; null under the same condition as `host_share`.
+    /// CPU time of the load threads in user mode; null if `host_share` is null.
     pub user_ns: Option<u64>,
     /// CPU time of the load threads in kernel mode.
     pub system_ns: Option<u64>,
-    /// Voluntary context switches of these threads.
+    /// Voluntary context switches of the load threads.
     pub voluntary_switches: Option<u64>,
-    /// Involuntary context switches of these threads.
+    /// Involuntary context switches of the load threads.
     pub involuntary_switches: Option<u64>,
     /// Whether the result may reflect the host rather than the drive, because `host_share` exceeds 0.7.
     pub host_limited: Option<bool>,

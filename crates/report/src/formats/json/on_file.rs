@@ -8,18 +8,19 @@ use serde::Serialize;
 pub struct ReportFileSystem {
     /// As the kernel names it: `ext4`, `xfs`, `btrfs`.
     pub kind: String,
-    /// Null if an imported file does not contain it, like the three keys that follow.
+    /// Null if an imported file does not contain it; this also applies to the next three keys.
     pub block_bytes: Option<u32>,
     pub mount_options: Option<String>,
     /// Kernel names of the block devices below it; empty if it has none or they are not known.
     pub devices: Option<Vec<String>>,
     /// File system and devices as printed.
     pub words: Option<String>,
-    /// Share of the file system over all workloads of the run; null if the I/O of the devices is not known.
+    /// The file system's share over all workloads of the run; null if the I/O of the devices is not known.
     pub share: Option<FileShare>,
 }
 
-/// I/O of the devices below the file system, by all of their users, per I/O of Plateau. Null if there was no such I/O.
+/// I/O of the devices below the file system, by all their users, per I/O issued by Plateau. A ratio is null if
+/// Plateau issued no such I/O.
 #[derive(Serialize, JsonSchema)]
 pub struct FileShare {
     pub bytes_written_per_byte: Option<f64>,
@@ -29,7 +30,7 @@ pub struct FileShare {
     pub flushes_per_thousand_writes: Option<f64>,
 }
 
-/// Share of the file system in a workload, over the rounds of the window.
+/// The file system's share in a workload, over the rounds of the window.
 #[derive(Serialize, JsonSchema)]
 pub struct TestFileShare {
     /// In the notation of the PTS, with TC and QD.
@@ -50,7 +51,7 @@ pub struct CellOnFile {
     pub below: Option<BelowIo>,
 }
 
-/// I/O of the devices below a file system, by all of their users.
+/// I/O of the devices below a file system, by all their users.
 #[derive(Serialize, JsonSchema)]
 pub struct BelowIo {
     pub read_ios: u64,

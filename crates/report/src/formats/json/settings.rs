@@ -24,14 +24,14 @@ pub struct ReportSettings {
     pub seed: u64,
 }
 
-/// The workload that the tester chose for DIRTH; each value is null if it was not chosen.
+/// The workload that the tester chose for DIRTH; values that were not chosen are null.
 #[derive(Serialize, JsonSchema)]
 pub struct DirthSettings {
     pub block_bytes: Option<u32>,
     pub read_percent: Option<u8>,
 }
 
-/// Length and workload that the tester chose for WSAT; each value is null if it was not chosen.
+/// Length and workload that the tester chose for WSAT; values that were not chosen are null.
 #[derive(Serialize, JsonSchema)]
 pub struct WsatSettings {
     pub capacities: Option<u32>,

@@ -40,8 +40,8 @@ const RATIOS: [Ratio; 5] = [
     },
 ];
 
-/// Returns the metrics of a run on a file; none if the I/O of the devices is not known. Samples without a test are for
-/// the whole run.
+/// Returns the metrics of a run on a file; empty if the I/O of the devices is not known. Samples without a test are
+/// for the whole run.
 pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
     let Some(facts) = &source.document.file_system else { return Vec::new() };
     let kind = ("file_system", facts.kind.as_str());

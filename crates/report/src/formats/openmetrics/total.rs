@@ -5,7 +5,7 @@ use record::{Event, ImportedTest};
 use super::super::format::Source;
 use crate::facts::answers::answers;
 
-/// Amounts of a test; None if they are not known, as for most files of other tools.
+/// Amounts of a test; None if they are not known, as for most files from other tools.
 pub(super) struct Total {
     pub written_bytes: Option<u64>,
     pub io_errors: Option<u64>,
@@ -30,7 +30,8 @@ pub(super) fn of_test(source: Source<'_>, test: &str) -> Total {
     }
 }
 
-/// The totals stated in the file. Without a stated total, the written bytes are the sum over all workloads.
+/// The totals stated in the file. If the file contains no total, the bytes written are summed over all
+/// workloads.
 fn stated(test: &ImportedTest) -> Total {
     let exported = test.exported.as_ref();
     let each = test.readings.iter().map(|reading| reading.write.as_ref().map(|way| way.bytes));

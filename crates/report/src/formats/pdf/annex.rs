@@ -15,9 +15,9 @@ use crate::pages::notes::NoteRow;
 use crate::pages::titles;
 use print::writer::PdfWriter;
 
-/// Draws the notes `further`, which do not fit on page 1. Adds the conformance statement and the supplement
-/// if a test was started and measured by Plateau, or a supplement if an imported file states power or the share of a
-/// file system.
+/// Draws the notes in `further`, which do not fit on page 1. If a test was started and measured by Plateau, adds
+/// the conformance statement and the supplement; if an imported file contains power or a file system's share,
+/// adds a supplement.
 pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<NoteRow>) -> Result<(), String> {
     let mut blocks = notes(further);
     if !document.conformance.is_empty() {
@@ -82,7 +82,7 @@ fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
 
-/// Power and the share of the file system, as stated in the file of an imported run.
+/// Power and the file system's share, as stated in an imported run's file.
 fn stated(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title(annexes::SUPPLEMENT_TITLE.into()),
@@ -151,7 +151,7 @@ fn page_beyond(page: &Page) -> Vec<Block> {
     page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
 }
 
-/// Columns share the width equally, except that the column with the names is twice as wide.
+/// All columns are equally wide, except for the column of names, which is twice as wide.
 fn numbers(page: &Page, table: &Table) -> Block {
     let row = |row: &Row| {
         let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));

@@ -1,5 +1,5 @@
-//! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page continue
-//! in a further table with the same row headings.
+//! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page
+//! continue in another table with the same row headings.
 
 use super::grid::{ColumnCell, PAD};
 use print::fonts::{Fonts, Style};
@@ -11,8 +11,8 @@ pub(super) struct Band {
     pub rows: Vec<Vec<ColumnCell>>,
 }
 
-/// Width that a column needs, and the width at which no cell below its head wraps, and its head into no more than two
-/// lines. A head that wraps takes up space once per page, but a row heading does so in every row.
+/// Width that a column needs, and the width at which no cell below its heading wraps and the heading takes at most
+/// two lines. A column heading that wraps takes up space once per page, but a row heading does so in every row.
 struct Demand {
     least: f64,
     natural: f64,
@@ -76,7 +76,8 @@ fn demand(
     demand
 }
 
-/// Assigns each column the width that it needs, and the rest to columns that would wrap; the sum never exceeds `room`.
+/// Gives each column the width that it needs and distributes the rest among columns that would wrap; the sum never
+/// exceeds `room`.
 fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> Vec<f64> {
     let least: f64 = demands.clone().map(|demand| demand.least).sum();
     let missing: f64 = demands.clone().map(|demand| demand.natural - demand.least).sum();

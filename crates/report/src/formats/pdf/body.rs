@@ -29,7 +29,7 @@ const LEAST_RESPONSE_TIMES: f64 = 230.0;
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
-/// Height of the caption under a chart, which states the finding and how to read the chart.
+/// Height of the caption under a chart, which contains the finding and explains how to read the chart.
 const CAPTION: f64 = 29.0;
 /// Minimum legible font size.
 const SMALLEST: f64 = 6.0;

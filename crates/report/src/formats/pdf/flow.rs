@@ -17,7 +17,7 @@ const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
 const TITLE: f64 = 34.0;
 const HEADING: f64 = 26.0;
-/// Picture heights, for two pictures side by side and for a single one of full width.
+/// Picture heights: of two pictures side by side, and of a single full-width picture.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
 /// Fraction of its size that a picture may lose to fit on the current page.
@@ -56,7 +56,7 @@ pub enum Block {
         /// The first cell of each row is its heading.
         rows: Vec<Vec<String>>,
     },
-    /// The same for numbers, which are aligned to the right in all columns but the first.
+    /// Like a table of text, but with numbers, which are right-aligned in all columns but the first.
     Numbers {
         /// Text above the table; may be empty.
         caption: String,
@@ -67,8 +67,8 @@ pub enum Block {
         /// Rows of printed values.
         rows: Vec<Vec<String>>,
     },
-    /// Columns that are never narrower than a word. Columns that do not fit on the page continue in a
-    /// further table with the same row headings.
+    /// Columns that are never narrower than a word. Columns that do not fit on the page continue in another
+    /// table with the same row headings.
     Columns {
         /// Text above the table; may be empty.
         caption: String,
@@ -94,7 +94,7 @@ pub enum Block {
     },
 }
 
-/// Page elements around the blocks.
+/// What surrounds the blocks on each page.
 pub(super) struct PageFrame<'a> {
     pub footer: &'a str,
     /// Text before the page number: `Page`, `Annex page`.
@@ -189,7 +189,7 @@ fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     pages
 }
 
-/// Reduces the height of one picture among `pieces` by `by`, if it remains legible.
+/// Reduces the height of one picture among `pieces` by `by` if the picture remains legible.
 fn shrunk(pieces: &mut [Piece], heights: &mut [f64], by: f64) -> bool {
     for (piece, known) in pieces.iter_mut().zip(heights) {
         let Piece::Picture { height, .. } = piece else { continue };

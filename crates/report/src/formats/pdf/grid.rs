@@ -31,7 +31,7 @@ pub(super) struct TableCell {
     pub bold: bool,
     /// Whether the cell is styled as a heading, on a pale background.
     pub heading: bool,
-    /// Whether the text is grey, as values that are not valid results are.
+    /// Whether the text is grey, like values that are not valid results.
     pub pale: bool,
     /// Number of columns that the cell spans.
     pub columns: usize,
@@ -55,8 +55,8 @@ impl TableCell {
     }
 }
 
-/// Draws `rows` downwards from `(x, y)` with the given column `widths`. Rows have at least `row_height`, more if a text
-/// wraps. Returns the total height.
+/// Draws `rows` downwards from `(x, y)` with the given column `widths`. Rows are at least `row_height` high, and higher
+/// if a text wraps. Returns the total height.
 pub(super) fn table(
     sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
@@ -99,7 +99,7 @@ pub(super) fn height_of(
     (text_height + 2.0 * PAD.1).max(row_height)
 }
 
-/// Tag of a cell: a heading among ordinary cells is a row heading.
+/// A cell's tag; a heading among ordinary cells is a row heading.
 fn tag_of(row: &[TableCell], cell: &TableCell) -> TagKind {
     match (cell.heading, row.iter().all(|cell| cell.heading)) {
         (false, _) => Tag::TD.into(),

@@ -20,7 +20,7 @@ use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, 
 
 const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
-/// Height of a strip including the space below.
+/// Height of a strip, including the space below it.
 pub(super) const STRIP: f64 = 24.0;
 /// Heights on page 1: the run's origin at the foot, the heading of the notes, and the reference to the annex.
 const ORIGIN: f64 = 40.0;
@@ -35,7 +35,7 @@ struct SetUpLayout {
     row: f64,
 }
 
-/// The usual layout, and a dense layout for many tests, in which each row fits on one line.
+/// The usual layout, and a dense layout for many tests in which each row fits on one line.
 const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
     SetUpLayout {
         shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],

@@ -1,4 +1,4 @@
-//! Charts that the spreadsheet program draws from numbers in the book; all of these numbers are on one sheet.
+//! Charts that the spreadsheet program draws from numbers in the workbook, all of them on one sheet.
 
 use pts::exhibit::{Axis, Bars, Columns3d, Exhibit, Lines, ResponseTimes, Scale};
 use rust_xlsxwriter::{
@@ -41,8 +41,8 @@ impl ChartData {
         Ok(Some(self.sheet))
     }
 
-    /// Draws `exhibit` at `row` of `sheet`; returns the next free row. Draws nothing if it is not a chart or has no
-    /// values.
+    /// Draws `exhibit` at `row` of `sheet`; returns the next free row. Draws nothing if the exhibit is not a chart
+    /// or has no values.
     pub fn insert(
         &mut self,
         sheet: &mut Worksheet,

@@ -1,4 +1,4 @@
-//! The sheet with the share of the file system of a run on a file.
+//! The sheet with the file system's share, for a run on a file.
 
 use record::FileShare;
 use rust_xlsxwriter::{Format as CellFormat, Workbook, Worksheet, XlsxError};
@@ -20,7 +20,8 @@ const RATIOS: [Column; 5] = [
     ("flushes_per_thousand_writes", |share| share.flushes_per_thousand_writes),
 ];
 
-/// Adds the sheet to the book of a run on a file: the whole run, then each workload over the rounds of its window.
+/// Adds the sheet to the workbook of a run on a file: the whole run, then each workload over the rounds of its
+/// window.
 pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) -> Result<(), XlsxError> {
     let document = source.document;
     let Some((facts, statement)) = document.file_system.as_ref().zip(document.on_file.as_ref()) else {
@@ -52,7 +53,7 @@ pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) ->
     Ok(())
 }
 
-/// Writes the ratios of a row; a ratio that is not known stays empty.
+/// Writes a row's ratios; the cell of an unknown ratio stays empty.
 fn ratios(sheet: &mut Worksheet, row: u32, share: Option<&FileShare>) -> Result<(), XlsxError> {
     for (column, (_, of)) in (2..).zip(RATIOS) {
         if let Some(value) = share.and_then(of) {

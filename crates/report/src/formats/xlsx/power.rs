@@ -16,7 +16,7 @@ const QUANTITIES: [&str; 6] = [
     "bytes_per_second_per_watt_uncertainty",
 ];
 
-/// Adds the sheet if the run has a power source, or if its imported file states the power of workloads.
+/// Adds the sheet if the run has a power source, or if its imported file contains the power of workloads.
 pub(super) fn add(book: &mut Workbook, source: Source<'_>, bold: &CellFormat) -> Result<(), XlsxError> {
     let document = source.document;
     let all = observations(&source.judged());

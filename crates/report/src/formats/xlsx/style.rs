@@ -1,4 +1,4 @@
-//! Formats of cells, and the label of a sheet.
+//! Cell formats, and the label of a sheet.
 
 use pts::host_limit::MARK;
 use rust_xlsxwriter::{Color, Format, Worksheet, XlsxError};
@@ -10,12 +10,12 @@ pub(super) fn bold() -> Format {
     Format::new().set_bold()
 }
 
-/// Grouped digits with this number of decimal places; the value itself is not rounded.
+/// Grouped digits with the given number of decimal places; the value itself is not rounded.
 pub(super) fn number(decimals: usize) -> Format {
     Format::new().set_num_format(digits(decimals))
 }
 
-/// A host-limited number: the cell shows the mark, but remains a number.
+/// For a host-limited number: the cell shows the mark but still contains a number.
 pub(super) fn limited(decimals: usize) -> Format {
     Format::new().set_num_format(format!("{}\"{MARK}\"", digits(decimals)))
 }
