@@ -28,8 +28,8 @@ const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
 const COLUMNS: u16 = 80;
 /// Size of the picture of a run in progress.
 const LAB: (u32, u32) = (1200, 900);
-/// Completed rounds of the run in that picture: its steady-state window is full.
-const ROUNDS: usize = 5;
+/// Completed rounds of the run in that picture. A run of this drive ends with its fifth round.
+const ROUNDS: usize = 4;
 /// Time within which the run must complete these rounds.
 const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -146,7 +146,7 @@ fn only_page(html: &str) -> anyhow::Result<String> {
 /// Returns a picture of the page of a run in progress, as `plateau serve` shows it.
 fn lab(program: &Path, scratch: &Path) -> anyhow::Result<Vec<u8>> {
     let library = scratch.join("lab");
-    let words = ["run", "iops", "sim:sata-mlc-2011", "--scale=1/4", "--name=reference drive", "--library"];
+    let words = ["run", "iops", "sim:sata-mlc-2011", "--scale=1/8", "--name=reference drive", "--library"];
     let mut command = plateau(program, scratch, &words);
     let _run = Killed(command.arg(&library).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
     let server = Server::start(program, &library, &scratch.join("state"))?;
