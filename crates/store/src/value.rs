@@ -51,6 +51,12 @@ impl Value {
     }
 }
 
+/// Returns the memory that a row takes.
+#[must_use]
+pub fn size_of(row: &[Value]) -> usize {
+    size_of_val(row) + row.iter().filter_map(Value::text).map(str::len).sum::<usize>()
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         // PostgreSQL cannot store this character in text, and no name contains it.
@@ -72,7 +78,8 @@ impl From<bool> for Value {
 
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Real(number) } else { Self::Null }
+        // SQLite has no negative zero; this makes it zero.
+        if number.is_finite() { Self::Real(number + 0.0) } else { Self::Null }
     }
 }
 

@@ -78,6 +78,36 @@ impl Only {
     }
 }
 
+/// The store that answers.
+#[derive(Debug, Args, Default)]
+pub struct StoreOption {
+    /// Use this PostgreSQL store instead of the library's own index [default: $PLATEAU_STORE, else sqlite]
+    #[arg(long, value_name = "postgres://USER@HOST/DATABASE|sqlite")]
+    pub store: Option<StoreName>,
+}
+
+/// The address of a store as typed; it may contain a password.
+#[derive(Clone)]
+pub struct StoreName(pub String);
+
+impl From<String> for StoreName {
+    fn from(typed: String) -> Self {
+        Self(typed)
+    }
+}
+
+impl std::fmt::Debug for StoreName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StoreName")
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Drives {
+    #[command(flatten)]
+    pub store: StoreOption,
+}
+
 #[derive(Debug, Args, Default)]
 pub struct Runs {
     #[command(flatten)]
@@ -95,6 +125,8 @@ pub struct Runs {
     /// state, name, tags, notes, serial, identities, models
     #[arg(long, value_name = "LIST", value_parser = store::RunColumns::named)]
     pub columns: Option<store::RunColumns>,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 /// Sort order of a list of runs.
@@ -120,6 +152,8 @@ pub struct IndexOptions {
     /// Rebuild the index from all journals
     #[arg(long)]
     pub rebuild: bool,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +170,8 @@ pub struct TrendOptions {
     /// Write a page with a chart
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +188,8 @@ pub struct Query {
     /// Stop the query after this time
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::numbers::seconds)]
     pub time_limit: Duration,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]

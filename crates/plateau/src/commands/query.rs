@@ -13,6 +13,7 @@ use crate::output::file;
 use crate::output::options as output;
 use crate::output::places;
 use crate::output::printer;
+use crate::output::shared;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
     if let Some(path) = &options.parquet {
@@ -20,9 +21,12 @@ pub fn run(cli: &Cli, options: &Query) -> Done {
         file::check([path.as_path()], false)?;
     }
     let library = places::library(cli.library.as_deref())?;
-    let answer = catalogue::current(&library)?
-        .ask(&options.sql, Limits::within(options.time_limit))
-        .map_err(|error| match error {
+    let index = match shared::chosen(&options.store)? {
+        Some(address) => shared::opened(&address, &library)?,
+        None => catalogue::current(&library)?,
+    };
+    let answer =
+        index.ask(&options.sql, Limits::within(options.time_limit)).map_err(|error| match error {
             StoreError::Query(why) => {
                 let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
                 Failure::text(Exit::Usage, format!("{why}; the tables are {}", tables.join(", ")))
