@@ -36,7 +36,7 @@ pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{
     Archive, Drives, Export, Filter, IndexOptions, Labelling, Name, Note, Only, Open, Query, Rm, Runs, Sort,
-    StoreOption, Tag, TrendOptions, Unarchive,
+    Tag, TrendOptions, Unarchive,
 };
 pub use load::{Load, OutputFormat};
 pub use notify::Notify;

@@ -1,6 +1,6 @@
 //! A PostgreSQL store on the command line: answers with and without it, kills, eight processes at once, and passwords.
 
-#[path = "../../store/tests/support/postgres.rs"]
+#[path = "../../store/tests/postgres/mod.rs"]
 mod postgres;
 mod support;
 
@@ -38,7 +38,7 @@ fn answers(bench: &Bench, store: &str) -> String {
             "--csv",
             "SELECT run_id, figure_key, value FROM figure JOIN run USING (run_key) ORDER BY 1, figure.number",
         ],
-        &["trend", "slc", "--figure", "lat.rnd4k.w", "--csv"],
+        &["trend", "sas-slc-2011", "--figure", "lat.rnd4k.w", "--csv"],
     ];
     asked.iter().map(|words| bench.ok(&[words, &["--store", store][..]].concat())).collect()
 }

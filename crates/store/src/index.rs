@@ -13,6 +13,7 @@ use crate::listing::{self, ListedRun};
 use crate::schema;
 use crate::sources::{self, Source};
 use crate::sqlite::Sqlite;
+use crate::summary::{Place, Updated};
 use crate::tables::{TABLES, Table};
 use crate::value::{Answer, Value};
 
@@ -29,21 +30,6 @@ pub struct Index {
     library: String,
     /// The build that evaluated the runs and wrote the rows.
     judged_by: String,
-}
-
-/// What an update of the store did.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Updated {
-    /// Number of runs whose rows were written.
-    pub indexed: usize,
-    /// Number of runs whose rows were removed, because the runs no longer exist.
-    pub removed: usize,
-    /// Number of runs in the store.
-    pub runs: usize,
-    /// Length of the journals that were read.
-    pub journal_bytes: u64,
-    /// Runs that cannot be read or evaluated, each with the reason. They have no rows.
-    pub unreadable: Vec<(String, String)>,
 }
 
 /// A folder in a library as the store sees it.
@@ -368,8 +354,8 @@ impl Index {
 
     /// Returns where the store is, and the name of the library in it.
     #[must_use]
-    pub fn place(&self) -> (String, &str) {
-        (self.engine.place(), &self.library)
+    pub fn place(&self) -> Place {
+        Place { store: self.engine.place(), library: self.library.clone() }
     }
 
     /// Returns the name of the library within the store.

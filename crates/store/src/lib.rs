@@ -7,6 +7,7 @@
 pub mod engine;
 pub mod schema;
 
+mod chosen;
 mod columns;
 mod drives;
 mod error;
@@ -22,9 +23,11 @@ mod shared;
 mod sources;
 mod sqlite;
 mod state;
+mod summary;
 mod tables;
 mod value;
 
+pub use chosen::{StoreName, chosen};
 pub use columns::{Page, RUN_COLUMNS, RunColumn, RunColumns, RunRow};
 pub use drives::Drive;
 pub use engine::{Access, Limits};
@@ -32,10 +35,11 @@ pub use error::StoreError;
 pub use export::{ExportError, Part, StoredRun, emptied, parquet, tables_by_test};
 pub use figures::FigureOfRun;
 pub use fold::{Rows, fold, run_key};
-pub use index::{InProgress, Index, Seen, Updated};
+pub use index::{InProgress, Index, Seen};
 pub use library_id::LIBRARY_ID;
 pub use listing::ListedRun;
 pub use postgres::{Address, Postgres};
 pub use sqlite::{INDEX, Sqlite};
+pub use summary::{Place, Updated};
 pub use tables::{Column, Folded, Kind, TABLES, Table};
 pub use value::{Answer, Value, csv};

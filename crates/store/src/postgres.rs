@@ -107,7 +107,8 @@ impl Postgres {
     }
 
     fn has_schema(&mut self) -> Result<bool, StoreError> {
-        let answer = self.query("SELECT to_regnamespace($1) IS NOT NULL", &[SCHEMA.into()])?;
+        let found = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1)";
+        let answer = self.query(found, &[SCHEMA.into()])?;
         Ok(answer.rows.first().and_then(|row| row.first()) == Some(&Value::Integer(1)))
     }
 
@@ -182,8 +183,10 @@ impl Engine for Postgres {
     }
 
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
-        let answer =
-            self.query("SELECT to_regclass($1) IS NOT NULL", &[format!("{SCHEMA}.{name}").into()])?;
+        // A query, because `to_regclass` answers from a cached catalogue that another process may have changed.
+        let found =
+            "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = $2)";
+        let answer = self.query(found, &[SCHEMA.into(), name.into()])?;
         Ok(answer.rows.first().and_then(|row| row.first()) == Some(&Value::Integer(1)))
     }
 

@@ -13,6 +13,17 @@ pub enum Value {
     Text(String),
 }
 
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Integer(number) => Self::from(*number),
+            Value::Real(number) => Self::from(*number),
+            Value::Text(text) => Self::from(&**text),
+        }
+    }
+}
+
 /// The answer to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {

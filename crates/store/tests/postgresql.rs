@@ -4,7 +4,6 @@
 mod figures;
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
-#[path = "support/postgres.rs"]
 mod postgres;
 
 use std::path::Path;
@@ -99,7 +98,7 @@ const QUERIES: &[&str] = &[
     "SELECT figure_key, value, RANK() OVER (PARTITION BY figure_key ORDER BY value DESC, figure.run_key) AS place \
      FROM figure WHERE key_figure = 1 AND value IS NOT NULL ORDER BY figure_key, place",
     "SELECT tag FROM tag UNION ALL SELECT 'none' ORDER BY 1",
-    "SELECT NULL AS nothing, 1.5e0 * 2 AS three, 'a' || 'b' AS ab, LENGTH('é') AS letters",
+    "SELECT NULL AS missing, 1.5e0 * 2 AS three, 'a' || 'b' AS ab, LENGTH('é') AS letters",
 ];
 
 #[test]

@@ -83,23 +83,7 @@ impl Only {
 pub struct StoreOption {
     /// Use this PostgreSQL store instead of the library's own index [default: $PLATEAU_STORE, else sqlite]
     #[arg(long, value_name = "postgres://USER@HOST/DATABASE|sqlite")]
-    pub store: Option<StoreName>,
-}
-
-/// The address of a store as typed; it may contain a password.
-#[derive(Clone)]
-pub struct StoreName(pub String);
-
-impl From<String> for StoreName {
-    fn from(typed: String) -> Self {
-        Self(typed)
-    }
-}
-
-impl std::fmt::Debug for StoreName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("StoreName")
-    }
+    pub store: Option<store::StoreName>,
 }
 
 #[derive(Debug, Args)]

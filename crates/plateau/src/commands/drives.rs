@@ -13,7 +13,7 @@ use crate::output::printer;
 use crate::output::shared;
 
 pub fn run(cli: &Cli, options: &Drives) -> Done {
-    let store = shared::chosen(&options.store)?;
+    let store = store::chosen(options.store.store.as_ref())?;
     let library = places::library(cli.library.as_deref())?;
     let drives = shared::or_own(store.as_ref(), &library, Index::drives)?;
     if cli.json {

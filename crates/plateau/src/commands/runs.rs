@@ -15,12 +15,11 @@ use crate::output::catalogue::{self, Known};
 use crate::output::listing::{self, Listed};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::shared;
 use crate::output::standing::State;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let store = shared::chosen(&options.store)?;
+    let store = store::chosen(options.store.store.as_ref())?;
     let (runs, unreadable) = catalogue::runs_from(store.as_ref(), &library)?;
     check(&options.filter.only, &runs)?;
     list(cli, options, &library, runs)?;

@@ -14,7 +14,7 @@ use crate::output::shared;
 pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
     file::check(options.html.as_deref(), cli.json || options.csv)?;
     let library = places::library(cli.library.as_deref())?;
-    let store = shared::chosen(&options.store)?;
+    let store = store::chosen(options.store.store.as_ref())?;
     let (figures, keys) = shared::or_own(store.as_ref(), &library, |index| {
         let figures = index.figures(&options.figure)?;
         let keys = if figures.is_empty() { index.figure_keys()? } else { Vec::new() };

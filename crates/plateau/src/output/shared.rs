@@ -5,36 +5,8 @@ use stdx::text::with_causes;
 use stdx::units::count_of;
 use store::{Access, Address, Index, Seen, StoreError};
 
-use crate::cli::StoreOption;
-use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
 use crate::output::printer;
-
-/// Environment variable with the address of the store.
-const STORE: &str = "PLATEAU_STORE";
-/// Names the library's own index.
-const OWN: &str = "sqlite";
-
-/// Returns the shared store that the option or PLATEAU_STORE specifies; None for the library's own index.
-///
-/// # Errors
-/// If the address is not valid. The message does not contain it, because it may contain a password.
-pub fn chosen(option: &StoreOption) -> Done<Option<Address>> {
-    let (source, text) = match &option.store {
-        Some(typed) => ("--store", typed.0.clone()),
-        None => match std::env::var_os(STORE) {
-            Some(set) => (STORE, set.to_string_lossy().into_owned()),
-            None => return Ok(None),
-        },
-    };
-    if text == OWN || (text.is_empty() && source == STORE) {
-        return Ok(None);
-    }
-    Address::parse(&text).map(Some).map_err(|error| {
-        let form = "postgres://USER@HOST/DATABASE, or sqlite for the library's own index";
-        Failure::text(Exit::Usage, format!("{source}: {error}; its form is {form}"))
-    })
-}
 
 /// Opens a shared store for reading. A notice states if it lacks runs of this library.
 ///
