@@ -242,6 +242,8 @@ impl Server {
         }
         // In a container whose first process waits for nobody, the main process still seems to exist.
         fs::remove_file(self.data().join("postmaster.pid")).expect("removed");
+        let port = self.port.unwrap_or(5432);
+        fs::remove_file(self.dir.path().join(format!(".s.PGSQL.{port}.lock"))).expect("removed");
     }
 }
 
