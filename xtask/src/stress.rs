@@ -50,6 +50,8 @@ const SUBJECTS: &[&str] = &[
     "plateau/devices",
     "plateau/browser",
     "plateau/serve",
+    "plateau/shared_store",
+    "store/postgresql",
     "plateau/units",
     "plateau/monitoring",
     "plateau/lab",

@@ -43,7 +43,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Busy,
         "`job` found another process working on the run or its target, `notify` another one for the library, or `serve` \
-         another server with the same folder; or `notify` could not deliver a notice; or `load --start-at` was not ready in time; try \
+         another server with the same folder; or a shared store (`--store`) cannot be reached; or `notify` could not deliver a notice; or `load --start-at` was not ready in time; try \
          again later",
     ),
     (
@@ -271,16 +271,16 @@ impl From<JournalError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::TooSlow { .. } => {
-                let hint = "make it simpler, or raise the limit with --time-limit SECONDS";
-                Self::text(Exit::Usage, format!("{error}; {hint}"))
-            }
-            StoreError::Query(_) | StoreError::TooManyRows { .. } | StoreError::TooLarge { .. } => {
-                Self::new(Exit::Usage, error)
-            }
-            error => Self::new(Exit::Run, error),
-        }
+        let exit = match &error {
+            StoreError::TooSlow { .. }
+            | StoreError::Query(_)
+            | StoreError::TooManyRows { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Address(_) => Exit::Usage,
+            StoreError::Unreachable { .. } => Exit::Busy,
+            _ => Exit::Run,
+        };
+        Self::text(exit, message::of_store(&error))
     }
 }
 

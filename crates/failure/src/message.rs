@@ -6,11 +6,13 @@ mod array;
 mod command;
 mod next;
 mod refusal;
+mod store;
 mod target;
 
 use device::{DriveError, PurgeError, TuningError, Unconfirmed, WorkloadProblem};
 use engine::{Disturbance, EngineError};
 
+pub use self::store::of_store;
 pub use command::why_not;
 pub use next::erase;
 use next::then;

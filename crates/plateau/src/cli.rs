@@ -35,8 +35,8 @@ pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{
-    Archive, Export, Filter, IndexOptions, Labelling, Name, Note, Only, Open, Query, Rm, Runs, Sort, Tag,
-    TrendOptions, Unarchive,
+    Archive, Drives, Export, Filter, IndexOptions, Labelling, Name, Note, Only, Open, Query, Rm, Runs, Sort,
+    Tag, TrendOptions, Unarchive,
 };
 pub use load::{Load, OutputFormat};
 pub use notify::Notify;
@@ -93,8 +93,8 @@ pub enum Command {
     Resume(Resume),
     /// List the runs in the library
     Runs(Runs),
-    /// List the drives tested by the runs in the library
-    Drives,
+    /// List the drives of the runs in the library
+    Drives(Drives),
     /// Show one figure of a drive or model over time: drift, control limits, firmware changes
     Trend(TrendOptions),
     /// Run a read-only SQL query over all runs in the library

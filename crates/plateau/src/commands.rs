@@ -60,7 +60,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Plan(options) => plan::run(cli, options),
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs(options) => runs::run(cli, options),
-        Command::Drives => drives::run(cli),
+        Command::Drives(options) => drives::run(cli, options),
         Command::Trend(options) => trend::run(cli, options),
         Command::Query(options) => query::run(cli, options),
         Command::Index(options) => index::run(cli, options),

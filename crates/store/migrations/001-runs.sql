@@ -53,7 +53,8 @@ CREATE TABLE drive (
     physical_block_bytes BIGINT,
     rotational BIGINT,
     simulated_model {text},
-    array {text},
+    -- A keyword of PostgreSQL.
+    "array" {text},
     PRIMARY KEY (run_key)
 );
 

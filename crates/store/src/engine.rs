@@ -6,6 +6,15 @@ use std::time::Duration;
 use crate::error::StoreError;
 use crate::value::{Answer, Value};
 
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read it; it must exist.
+    Read,
+    /// For writing; created if it is missing.
+    Write,
+}
+
 /// Limits on a user's query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -27,6 +36,9 @@ impl Limits {
 
 /// A database.
 pub trait Engine {
+    /// Returns where the database is, for messages.
+    fn place(&self) -> String;
+
     /// Returns whether a table exists.
     ///
     /// # Errors
@@ -72,7 +84,7 @@ pub trait Engine {
     /// Returns an error if the database fails.
     fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError>;
 
-    /// Executes one of this program's queries.
+    /// Executes one of this program's queries. The answer may have no names of columns if it has no rows.
     ///
     /// # Errors
     /// Returns an error if the database fails.

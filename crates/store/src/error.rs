@@ -16,28 +16,108 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: i64,
     },
-    /// There is no store, and none may be created.
-    #[error("{} does not exist", path.display())]
+    /// There is no store, and none is allowed to be created.
+    #[error("{store} does not exist")]
     Missing {
-        /// Where the store was expected.
-        path: PathBuf,
+        /// Where it was expected.
+        store: String,
     },
+    /// A shared store has no tables yet.
+    #[error("the store {store} is empty")]
+    Empty {
+        /// The store.
+        store: String,
+    },
+    /// The schema of the store is older than this build requires.
+    #[error("the store {store} has schema version {found}; this version of Plateau requires version {known}")]
+    Older {
+        /// The store.
+        store: String,
+        /// Version of the store's schema.
+        found: i64,
+        /// The version that this build knows.
+        known: i64,
+    },
+    /// The address of a shared store is not valid. The text contains no part of it, because it may contain a password.
+    #[error("the address of the store is not valid: {0}")]
+    Address(String),
+    /// A shared store cannot be reached, or the connection was lost.
+    #[error("the store {store} cannot be reached")]
+    Unreachable {
+        /// The store.
+        store: String,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A shared store does not accept the connection: user, password, database or certificate are wrong.
+    #[error("the connection to the store {store} was refused")]
+    Refused {
+        /// The store.
+        store: String,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The role has no permission.
+    #[error("the role has no permission to {action} the store {store}")]
+    Denied {
+        /// What was attempted.
+        action: &'static str,
+        /// The store.
+        store: String,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A shared store has no space left.
+    #[error("the store {store} has no space left")]
+    Full {
+        /// The store.
+        store: String,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The database cannot contain all characters.
+    #[error("the store {store} has the encoding {found} instead of UTF8")]
+    Encoding {
+        /// The store.
+        store: String,
+        /// Its encoding.
+        found: String,
+    },
+    /// The certificates of the authorities to trust cannot be read.
+    #[error("cannot read the certificates of the authorities to trust, {}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// This host has no list of authorities to trust.
+    #[error("this host has no certificates of authorities to trust")]
+    NoAuthorities,
     /// Others can write to the store, so its content cannot be trusted.
     #[error("the store is not used, because others can write to it")]
     Untrusted(#[source] Unowned),
     /// The file is not a store, or is damaged.
-    #[error("{} is not a store, or is damaged", path.display())]
+    #[error("{store} is not a store, or is damaged")]
     Damaged {
-        /// The file.
-        path: PathBuf,
+        /// The store.
+        store: String,
         /// The underlying error.
-        source: rusqlite::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Tables of a shared store are missing, or have other columns.
+    #[error("tables of the store {store} are damaged, missing or were altered")]
+    Altered {
+        /// The store.
+        store: String,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Another process has held its write lock for too long.
-    #[error("another process holds the lock on {}", path.display())]
+    #[error("another process holds the lock of {store}")]
     Locked {
-        /// The file.
-        path: PathBuf,
+        /// The store.
+        store: String,
     },
     /// The database failed, for example because the disk is full.
     #[error("cannot {action} the store")]
@@ -71,6 +151,12 @@ pub enum StoreError {
     /// The annotations of the runs cannot be read, so an answer would be incomplete.
     #[error(transparent)]
     Annotations(#[from] record::LibraryJournalError),
+    /// The file with the library's name in shared stores has other content.
+    #[error("{} does not contain the name of a library", path.display())]
+    LibraryId {
+        /// The file.
+        path: PathBuf,
+    },
     /// The library cannot be read.
     #[error("cannot read {}", path.display())]
     Library {

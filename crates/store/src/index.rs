@@ -6,14 +6,15 @@ use std::path::Path;
 use pts::Standing;
 use record::{Annotations, Library};
 
-use crate::engine::{Engine, Limits};
+use crate::engine::{Access, Engine, Limits};
 use crate::error::StoreError;
 use crate::fold::{Rows, fold, run_key};
 use crate::listing::{self, ListedRun};
 use crate::schema;
 use crate::sources::{self, Source};
-use crate::sqlite::{Access, Sqlite};
-use crate::tables::TABLES;
+use crate::sqlite::Sqlite;
+use crate::summary::{Place, Updated};
+use crate::tables::{TABLES, Table};
 use crate::value::{Answer, Value};
 
 /// Number of runs that are folded before their rows are written in one transaction. This limits the memory used
@@ -29,21 +30,6 @@ pub struct Index {
     library: String,
     /// The build that evaluated the runs and wrote the rows.
     judged_by: String,
-}
-
-/// The result of an update of the store.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Updated {
-    /// Number of runs whose rows were written.
-    pub indexed: usize,
-    /// Number of runs whose rows were removed, because the runs no longer exist.
-    pub removed: usize,
-    /// Number of runs in the store.
-    pub runs: usize,
-    /// Total length of the journals that were read.
-    pub journal_bytes: u64,
-    /// Runs that cannot be read or evaluated, each with the reason. They have no rows.
-    pub unreadable: Vec<(String, String)>,
 }
 
 /// A folder in a library as the store sees it.
@@ -74,7 +60,11 @@ impl Index {
         if access == Access::Write {
             schema::migrate(&mut engine)?;
         }
-        Self::on(Box::new(engine), root, "", judged_by)
+        // An index that cannot be read yet is created or migrated by the next command that can write it.
+        Self::on(Box::new(engine), root, "", judged_by).map_err(|error| match error {
+            StoreError::Empty { store } | StoreError::Older { store, .. } => StoreError::Missing { store },
+            other => other,
+        })
     }
 
     /// Opens the index in a library for writing and uses it. If the index turns out to be damaged, removes it and calls
@@ -121,9 +111,7 @@ impl Index {
         library: &str,
         judged_by: &str,
     ) -> Result<Self, StoreError> {
-        if schema::check(&mut *engine)? != schema::VERSION {
-            return Err(StoreError::Missing { path: root.join(crate::sqlite::INDEX) });
-        }
+        schema::require(&mut *engine)?;
         Ok(Self { engine, runs: Library::at(root), library: library.into(), judged_by: judged_by.into() })
     }
 
@@ -201,8 +189,9 @@ impl Index {
     /// # Errors
     /// Returns the errors of [`update`](Self::update).
     pub fn rebuild(&mut self) -> Result<Updated, StoreError> {
-        let known: BTreeSet<String> = self.all_folders()?;
-        self.transaction(|index| known.iter().try_for_each(|folder| index.erase(folder)))?;
+        let library = [Value::from(&*self.library)];
+        let own = "run_key IN (SELECT run_key FROM source WHERE library = $1)";
+        self.transaction(|index| index.delete(own, &library))?;
         self.update(InProgress::Included)
     }
 
@@ -246,46 +235,64 @@ impl Index {
                 Err(problem) => unreadable.push((folder.to_owned(), problem)),
             }
         }
-        if !complete.is_empty() || !unreadable.is_empty() {
-            self.transaction(|index| {
-                unreadable.iter().try_for_each(|(folder, _)| index.erase(folder))?;
-                complete.iter().try_for_each(|(folder, source, read)| index.replace(folder, source, read))
-            })?;
-        }
-        updated.unreadable.extend(unreadable);
         updated.indexed += complete.len();
         let bytes = complete.iter().map(|(_, source, _)| source.journal_bytes.unsigned_abs());
         updated.journal_bytes += bytes.sum::<u64>();
+        if !complete.is_empty() || !unreadable.is_empty() {
+            self.transaction(|index| {
+                let read = complete.iter().map(|(folder, ..)| *folder);
+                let replaced: Vec<&str> =
+                    unreadable.iter().map(|(folder, _)| &**folder).chain(read).collect();
+                index.erase(&replaced)?;
+                index.insert(complete)
+            })?;
+        }
+        updated.unreadable.extend(unreadable);
         Ok(())
     }
 
-    fn replace(&mut self, folder: &str, source: &Source, read: &ReadRun) -> Result<(), StoreError> {
-        let ReadRun { rows, annotations } = read;
-        self.erase(folder)?;
-        for (table, rows) in TABLES.iter().zip(&rows.of_tables) {
+    /// Inserts the rows of runs, table by table.
+    fn insert(&mut self, complete: Vec<(&str, Source, ReadRun)>) -> Result<(), StoreError> {
+        let mut of_tables: Vec<Vec<Vec<Value>>> = TABLES.iter().map(|_| Vec::new()).collect();
+        let mut sources = Vec::new();
+        for (folder, source, ReadRun { rows, annotations }) in complete {
+            let own = [
+                (&*rows.run_key).into(),
+                (&*self.library).into(),
+                folder.into(),
+                (&*self.judged_by).into(),
+                annotations.as_deref().into(),
+            ];
+            sources.push(own.into_iter().chain(source.values()).collect());
+            of_tables.iter_mut().zip(rows.of_tables).for_each(|(all, rows)| all.extend(rows));
+        }
+        for (table, rows) in TABLES.iter().zip(&of_tables) {
             let columns: Vec<&str> =
                 std::iter::once("run_key").chain(table.columns.iter().map(|column| column.name)).collect();
             self.engine.insert(table.name, &columns, rows)?;
         }
-        let own = [
-            (&*rows.run_key).into(),
-            (&*self.library).into(),
-            folder.into(),
-            (&*self.judged_by).into(),
-            annotations.as_deref().into(),
-        ];
         let columns =
             [&["run_key", "library", "folder", "judged_by", "annotations"][..], &Source::COLUMNS].concat();
-        let row: Vec<Value> = own.into_iter().chain(source.values()).collect();
-        self.engine.insert("source", &columns, &[row])
+        self.engine.insert("source", &columns, &sources)
     }
 
-    fn erase(&mut self, folder: &str) -> Result<(), StoreError> {
-        let key = [Value::from(run_key(&self.library, folder))];
+    /// Removes the rows of runs.
+    fn erase(&mut self, folders: &[&str]) -> Result<(), StoreError> {
+        for part in folders.chunks(BATCH) {
+            let keys: Vec<Value> =
+                part.iter().map(|folder| Value::from(run_key(&self.library, folder))).collect();
+            let places: Vec<String> = (1..=keys.len()).map(|number| format!("${number}")).collect();
+            self.delete(&format!("run_key IN ({})", places.join(", ")), &keys)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rows that meet a condition from all tables; from `source` last, because the condition may refer to it.
+    fn delete(&mut self, condition: &str, values: &[Value]) -> Result<(), StoreError> {
         let names = TABLES.iter().map(|table| table.name).chain(["source"]);
-        names
-            .into_iter()
-            .try_for_each(|name| self.engine.execute(&format!("DELETE FROM {name} WHERE run_key = $1"), &key))
+        names.into_iter().try_for_each(|name| {
+            self.engine.execute(&format!("DELETE FROM {name} WHERE {condition}"), values)
+        })
     }
 
     fn all_folders(&mut self) -> Result<BTreeSet<String>, StoreError> {
@@ -303,9 +310,9 @@ impl Index {
             folders.get(*folder).is_none_or(Option::is_none)
                 && Source::of(&self.runs, &self.runs.path_of(folder)).is_none()
         };
-        let gone: Vec<&String> = known.iter().filter(is_gone).collect();
+        let gone: Vec<&str> = known.iter().filter(is_gone).map(String::as_str).collect();
         if !gone.is_empty() {
-            self.transaction(|index| gone.iter().try_for_each(|folder| index.erase(folder)))?;
+            self.transaction(|index| index.erase(&gone))?;
         }
         Ok(gone.len())
     }
@@ -315,7 +322,9 @@ impl Index {
         body: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.engine.begin(&self.library)?;
-        let done = body(self).and_then(|()| self.engine.commit());
+        // Another version of Plateau may have changed the tables in the meantime.
+        let checked = schema::require(&mut *self.engine);
+        let done = checked.and_then(|()| body(self)).and_then(|()| self.engine.commit());
         if done.is_err() {
             self.engine.rollback();
         }
@@ -336,6 +345,18 @@ impl Index {
     /// Returns an error if the database fails.
     pub fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
         self.engine.query(query, values)
+    }
+
+    /// Returns whether the store can have rows of the library: in a shared store, only once the library has a name there.
+    #[must_use]
+    pub fn is_of_library(&self) -> bool {
+        !self.library.is_empty()
+    }
+
+    /// Returns where the store is, and the name of the library in it.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { store: self.engine.place(), library: self.library.clone() }
     }
 
     /// Returns the name of the library within the store.
@@ -359,26 +380,21 @@ impl Index {
         found
     }
 
-    /// Returns all rows of the library as text, the same for every engine.
+    /// Returns all rows of the library as text, the same for every engine and every name of the library.
     ///
     /// # Errors
     /// Returns an error if the database fails.
     pub fn dump(&mut self) -> Result<String, StoreError> {
         let mut out = String::new();
-        for table in TABLES {
-            let columns: Vec<String> = std::iter::once("run_key")
-                .chain(table.columns.iter().map(|column| column.name))
-                .map(|name| format!("{}.{name}", table.name))
-                .collect();
+        for Table { name, columns, .. } in TABLES {
+            let columns = columns.iter().map(|column| column.name).filter(|column| *column != "library");
+            let columns: String = columns.map(|column| format!(", {name}.{column}")).collect();
             let query = format!(
-                "SELECT {} FROM {} JOIN source ON source.run_key = {}.run_key WHERE source.library = $1",
-                columns.join(", "),
-                table.name,
-                table.name
+                "SELECT source.folder{columns} FROM {name} JOIN source ON source.run_key = {name}.run_key \
+                 WHERE source.library = $1"
             );
             let answer = self.engine.query(&query, &[(&*self.library).into()])?;
-            let mut lines: Vec<String> =
-                answer.rows.iter().map(|row| format!("{}: {row:?}\n", table.name)).collect();
+            let mut lines: Vec<String> = answer.rows.iter().map(|row| format!("{name}: {row:?}\n")).collect();
             lines.sort();
             out.extend(lines);
         }

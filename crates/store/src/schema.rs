@@ -12,6 +12,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/003-drive.sql"),
 ];
 
+/// Name of the transaction that changes the schema.
+pub const LOCK: &str = "schema";
+
 /// The newest version that this build knows.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
@@ -36,6 +39,18 @@ pub fn check(engine: &mut dyn Engine) -> Result<i64, StoreError> {
     if found > VERSION { Err(StoreError::Newer { found, known: VERSION }) } else { Ok(found) }
 }
 
+/// Refuses a store whose schema is not the one that this build knows.
+///
+/// # Errors
+/// Returns an error if the schema is newer, older or missing, or the database fails.
+pub fn require(engine: &mut dyn Engine) -> Result<(), StoreError> {
+    match check(engine)? {
+        VERSION => Ok(()),
+        0 => Err(StoreError::Empty { store: engine.place() }),
+        found => Err(StoreError::Older { store: engine.place(), found, known: VERSION }),
+    }
+}
+
 /// Brings the schema up to date, in one transaction.
 ///
 /// # Errors
@@ -44,8 +59,8 @@ pub fn migrate(engine: &mut dyn Engine) -> Result<(), StoreError> {
     if check(engine)? == VERSION {
         return Ok(());
     }
-    engine.begin("schema")?;
-    // Another process may have migrated the schema since the check.
+    engine.begin(LOCK)?;
+    // Another process may have migrated it since the check.
     let migrated = check(engine).and_then(|found| {
         let done = usize::try_from(found).unwrap_or(0);
         MIGRATIONS.iter().skip(done).try_for_each(|statements| engine.define(statements))?;

@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use stdx::files::OwnedFolder;
 
-use crate::engine::{Engine, Limits};
+use crate::engine::{Access, Engine, Limits};
 use crate::error::StoreError;
 use crate::value::{Answer, Value};
 
@@ -27,15 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const STEPS: i32 = 10_000;
 /// How long a query that has reached its time limit may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
-
-/// How the index is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// For reading; the index must exist.
-    Read,
-    /// For writing; created if it is missing.
-    Write,
-}
 
 /// A database in a file.
 #[derive(Debug)]
@@ -50,7 +41,7 @@ impl Sqlite {
     /// # Errors
     /// Returns an error if others can write to the folder or the file, or if the database cannot be opened.
     pub fn open(library: &Path, access: Access) -> Result<Self, StoreError> {
-        let missing = || StoreError::Missing { path: library.join(INDEX) };
+        let missing = || StoreError::Missing { store: library.join(INDEX).display().to_string() };
         let folder = OwnedFolder::open(library).map_err(StoreError::Untrusted)?.ok_or_else(missing)?;
         let exists = folder.file(INDEX).map_err(StoreError::Untrusted)?.is_some();
         if !exists && access == Access::Read {
@@ -104,9 +95,11 @@ impl Sqlite {
 fn failure(path: &Path, action: &'static str, error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Damaged { path: path.into(), source: error }
+            StoreError::Damaged { store: path.display().to_string(), source: error.into() }
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path: path.into() },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Locked { store: path.display().to_string() }
+        }
         _ => StoreError::Database { action, source: error.into() },
     }
 }
@@ -164,8 +157,7 @@ fn rows_of(
         }
         let cells = (0..width).map(|column| row.get_ref(column).map(value));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        let text = cells.iter().filter_map(Value::text).map(str::len).sum::<usize>();
-        bytes = bytes.saturating_add(text).saturating_add(size_of_val(&*cells));
+        bytes = bytes.saturating_add(crate::value::size_of(&cells));
         if bytes > most_bytes {
             return Err(Unread::TooLarge);
         }
@@ -175,6 +167,10 @@ fn rows_of(
 }
 
 impl Engine for Sqlite {
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
         // Not `table_exists`, which uses a cached schema: another process may have changed the schema since.
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";

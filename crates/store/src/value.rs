@@ -13,6 +13,17 @@ pub enum Value {
     Text(String),
 }
 
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Integer(number) => Self::from(*number),
+            Value::Real(number) => Self::from(*number),
+            Value::Text(text) => Self::from(&**text),
+        }
+    }
+}
+
 /// The answer to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
@@ -51,6 +62,12 @@ impl Value {
     }
 }
 
+/// Returns the memory that a row takes.
+#[must_use]
+pub fn size_of(row: &[Value]) -> usize {
+    size_of_val(row) + row.iter().filter_map(Value::text).map(str::len).sum::<usize>()
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         // PostgreSQL cannot store this character in text, and no name contains it.
@@ -72,7 +89,8 @@ impl From<bool> for Value {
 
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Real(number) } else { Self::Null }
+        // SQLite has no negative zero; this makes it zero.
+        if number.is_finite() { Self::Real(number + 0.0) } else { Self::Null }
     }
 }
 

@@ -1,17 +1,15 @@
 //! The index contains what reports print, is the same after a rebuild, and follows its library.
 
+#[path = "support/figures.rs"]
+mod figures;
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use figures::rows;
 use fixture::Scenario;
-use pts::{PROFILES, TESTS};
-use record::{Loaded, Run};
-use report::formats::{FORMATS, Make, Source};
-use serde_json::Value as Json;
 use store::{Access, InProgress, Index, Kind, Limits, Seen, StoreError, TABLES, Updated, Value};
 
 const BUILD: &str = "this build";
@@ -26,93 +24,15 @@ fn updated(root: &Path) -> Updated {
     updated.expect("an update").1
 }
 
-fn report_of(run: &Run, loaded: &Loaded) -> Json {
-    let document = report::fold(&run.file, loaded).expect("a report");
-    let source = Source { document: &document, entries: &loaded.entries };
-    let format = FORMATS.iter().find(|format| format.name == "json-file").expect("the JSON export");
-    let Make::File(make) = format.make else { panic!("it is one file") };
-    serde_json::from_slice(&make(source).expect("a document")).expect("JSON")
-}
-
-/// Returns rows as objects by column.
-fn rows(index: &mut Index, query: &str, values: &[Value]) -> Vec<BTreeMap<String, Json>> {
-    let answer = index.query(query, values).expect("an answer");
-    let json = |value: &Value| match value {
-        Value::Null => Json::Null,
-        Value::Integer(number) => Json::from(*number),
-        Value::Real(number) => Json::from(*number),
-        Value::Text(text) => Json::from(&**text),
-    };
-    let object = |row: &Vec<Value>| answer.columns.iter().cloned().zip(row.iter().map(json)).collect();
-    answer.rows.iter().map(object).collect()
-}
-
 #[test]
 fn no_run_from_elsewhere_can_take_the_place_of_the_index() {
     assert!(record::is_reserved_run_id(store::INDEX));
+    assert!(record::is_reserved_run_id(store::LIBRARY_ID));
 }
 
 #[test]
 fn every_figure_is_the_one_that_the_report_prints() {
-    let root = fixture::folder();
-    let mut figures = 0;
-    for profile in PROFILES {
-        for test in TESTS {
-            let id = format!("{}-{}", profile.name, test.name).leak();
-            let tests = vec![test.name].leak();
-            let scenario = Scenario { id, profile: profile.name, tests, ..Scenario::default() };
-            let (run, loaded) = fixture::record(root.path(), &scenario);
-            let report = report_of(&run, &loaded);
-            let mut index = open(root.path());
-            let caught_up = index.update(InProgress::Included).expect("an update");
-            assert_eq!((caught_up.indexed, &caught_up.unreadable[..]), (1, &[][..]), "{id}");
-            let printed = report["tests"].as_array().expect("tests");
-            let key = [Value::from(&*id)];
-            let stored = rows(
-                &mut index,
-                "SELECT * FROM figure WHERE run_key = $1 AND key_figure = 1 ORDER BY number",
-                &key,
-            );
-            let expected: Vec<&Json> =
-                printed.iter().flat_map(|test| test["figures"].as_array().unwrap()).collect();
-            assert_eq!(stored.len(), expected.len(), "{id}");
-            for (stored, printed) in stored.iter().zip(expected) {
-                assert_eq!(stored["value"], printed["value"], "{id} {stored:?}");
-                assert_eq!(stored["unit"], printed["unit"], "{id} {stored:?}");
-                let is_limited = stored["host_limited"] == 1;
-                assert_eq!(Json::from(is_limited), printed["host_limited"], "{id} {stored:?}");
-                figures += 1;
-            }
-            let windows =
-                rows(&mut index, "SELECT * FROM steady_state WHERE run_key = $1 ORDER BY number", &key);
-            let expected: Vec<&Json> =
-                printed.iter().flat_map(|test| test["steady_state"].as_array().unwrap()).collect();
-            assert_eq!(windows.len(), expected.len(), "{id}");
-            for (stored, printed) in windows.iter().zip(expected) {
-                for column in
-                    ["variable", "first_round", "last_round", "mean", "data_excursion", "slope_per_round"]
-                {
-                    assert_eq!(stored[column], printed[column], "{id} {column}");
-                }
-            }
-            let tests = rows(&mut index, "SELECT * FROM test WHERE run_key = $1", &key);
-            for (stored, printed) in tests.iter().zip(printed) {
-                for column in ["test", "title", "purge", "rounds", "io_errors"] {
-                    assert_eq!(stored[column], printed[column], "{id} {column}");
-                }
-                assert_eq!(stored["stopped"], printed["stopped"], "{id}");
-            }
-            let deviations =
-                rows(&mut index, "SELECT text FROM deviation WHERE run_key = $1 ORDER BY number", &key);
-            let texts: Vec<&Json> = deviations.iter().map(|row| &row["text"]).collect();
-            assert_eq!(
-                texts,
-                report["modified"].as_array().expect("a list").iter().collect::<Vec<_>>(),
-                "{id}"
-            );
-        }
-    }
-    assert!(figures > 100, "{figures}");
+    figures::are_those_of_reports(open);
 }
 
 #[test]

@@ -78,6 +78,20 @@ impl Only {
     }
 }
 
+/// The store that answers.
+#[derive(Debug, Args, Default)]
+pub struct StoreOption {
+    /// Use this PostgreSQL store instead of the library's own index [default: $PLATEAU_STORE, else sqlite]
+    #[arg(long, value_name = "postgres://USER@HOST/DATABASE|sqlite")]
+    pub store: Option<store::StoreName>,
+}
+
+#[derive(Debug, Args)]
+pub struct Drives {
+    #[command(flatten)]
+    pub store: StoreOption,
+}
+
 #[derive(Debug, Args, Default)]
 pub struct Runs {
     #[command(flatten)]
@@ -95,6 +109,8 @@ pub struct Runs {
     /// state, name, tags, notes, serial, identities, models
     #[arg(long, value_name = "LIST", value_parser = store::RunColumns::named)]
     pub columns: Option<store::RunColumns>,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 /// Sort order for a list of runs.
@@ -120,6 +136,8 @@ pub struct IndexOptions {
     /// Rebuild the index from all journals
     #[arg(long)]
     pub rebuild: bool,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +154,8 @@ pub struct TrendOptions {
     /// Write a page with a chart
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +172,8 @@ pub struct Query {
     /// Stop the query after this time
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::numbers::seconds)]
     pub time_limit: Duration,
+    #[command(flatten)]
+    pub store: StoreOption,
 }
 
 #[derive(Debug, Args)]

@@ -4,17 +4,18 @@ use serde_json::{Value, json};
 use stdx::table::fitted;
 use stdx::text::on_one_line;
 use stdx::units::amount_base10;
-use store::Drive;
+use store::{Drive, Index};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Drives};
 use crate::failure::Done;
-use crate::output::catalogue;
 use crate::output::places;
 use crate::output::printer;
+use crate::output::shared;
 
-pub fn run(cli: &Cli) -> Done {
+pub fn run(cli: &Cli, options: &Drives) -> Done {
+    let store = store::chosen(options.store.store.as_ref())?;
     let library = places::library(cli.library.as_deref())?;
-    let drives = catalogue::current(&library)?.drives()?;
+    let drives = shared::or_own(store.as_ref(), &library, Index::drives)?;
     if cli.json {
         return printer::print_json(&drives.iter().map(document).collect());
     }

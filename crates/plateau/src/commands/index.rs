@@ -1,8 +1,7 @@
-//! `plateau index`: brings the library's index up to date.
+//! `plateau index`: brings the index of the library, or its part of a shared store, up to date.
 
-use serde_json::json;
-use stdx::units::{amount_base10, count_of};
-use store::{InProgress, Index, Updated};
+use record::Library;
+use store::{Access, Address, InProgress, Index, Place, Updated};
 
 use crate::cli::{Cli, IndexOptions};
 use crate::failure::Done;
@@ -12,41 +11,31 @@ use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &IndexOptions) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    // A library is created with its first run.
-    let updated = match library.root().try_exists() {
-        Ok(false) => Updated::default(),
-        _ => {
-            let update = |index: &mut Index| match options.rebuild {
-                true => index.rebuild(),
-                false => index.update(InProgress::Included),
-            };
-            catalogue::update(&library, update)?.1
-        }
-    };
+    let store = store::chosen(options.store.store.as_ref())?;
+    let (updated, place) = update(options, &library, store.as_ref())?;
     for (folder, problem) in &updated.unreadable {
         printer::print_line(&format!("plateau: {folder} is not indexed: {problem}"));
     }
-    if cli.json {
-        return printer::print_json(&json!({
-            "runs": updated.runs,
-            "indexed": updated.indexed,
-            "removed": updated.removed,
-            "journal_bytes": updated.journal_bytes,
-            "unreadable": updated.unreadable.iter().map(|(folder, _)| folder).collect::<Vec<_>>(),
-        }));
+    match cli.json {
+        true => printer::print_json(&updated.document(place.as_ref())),
+        false => printer::print(&updated.text(place.as_ref())),
     }
-    printer::print(&text(&updated))
 }
 
-fn text(updated: &Updated) -> String {
-    let runs = |count: usize| count_of(count, "run");
-    let read = match updated.indexed {
-        0 => "no journal had to be read".to_owned(),
-        read => format!("{} read ({})", runs(read), amount_base10(updated.journal_bytes)),
+fn update(
+    options: &IndexOptions,
+    library: &Library,
+    store: Option<&Address>,
+) -> Done<(Updated, Option<Place>)> {
+    // A library is created with its first run.
+    if matches!(library.root().try_exists(), Ok(false)) {
+        return Ok((Updated::default(), None));
+    }
+    let update = |index: &mut Index| match options.rebuild {
+        true => index.rebuild(),
+        false => index.update(InProgress::Included),
     };
-    let removed = match updated.removed {
-        0 => String::new(),
-        removed => format!(", {} removed", runs(removed)),
-    };
-    format!("{} in the index: {read}{removed}", runs(updated.runs))
+    let Some(store) = store else { return Ok((catalogue::update(library, update)?.1, None)) };
+    let mut index = catalogue::shared(store, library, Access::Write)?;
+    Ok((update(&mut index)?, Some(index.place())))
 }

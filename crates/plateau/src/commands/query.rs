@@ -13,6 +13,7 @@ use crate::output::file;
 use crate::output::options as output;
 use crate::output::places;
 use crate::output::printer;
+use crate::output::shared;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
     if let Some(path) = &options.parquet {
@@ -20,9 +21,12 @@ pub fn run(cli: &Cli, options: &Query) -> Done {
         file::check([path.as_path()], false)?;
     }
     let library = places::library(cli.library.as_deref())?;
-    let answer = catalogue::current(&library)?
-        .ask(&options.sql, Limits::within(options.time_limit))
-        .map_err(|error| match error {
+    let index = match store::chosen(options.store.store.as_ref())? {
+        Some(address) => shared::opened(&address, &library)?,
+        None => catalogue::current(&library)?,
+    };
+    let answer =
+        index.ask(&options.sql, Limits::within(options.time_limit)).map_err(|error| match error {
             StoreError::Query(why) => {
                 let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
                 Failure::text(Exit::Usage, format!("{why}; the tables are {}", tables.join(", ")))
@@ -32,7 +36,7 @@ pub fn run(cli: &Cli, options: &Query) -> Done {
     if cli.json {
         return printer::print_json(&json!({
             "columns": answer.columns,
-            "rows": answer.rows.iter().map(|row| row.iter().map(json).collect()).collect::<Vec<Vec<Json>>>(),
+            "rows": answer.rows.iter().map(|row| row.iter().map(Json::from).collect()).collect::<Vec<Vec<Json>>>(),
         }));
     }
     if let Some(path) = &options.parquet {
@@ -44,15 +48,6 @@ pub fn run(cli: &Cli, options: &Query) -> Done {
         return printer::print_bytes(&store::csv(&answer));
     }
     printer::print(&table(&rows(&answer)))
-}
-
-fn json(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Integer(number) => Json::from(*number),
-        Value::Real(number) => Json::from(*number),
-        Value::Text(text) => Json::from(&**text),
-    }
 }
 
 fn rows(answer: &Answer) -> Vec<Vec<String>> {

@@ -19,7 +19,8 @@ use crate::output::standing::State;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let (runs, unreadable) = catalogue::runs(&library)?;
+    let store = store::chosen(options.store.store.as_ref())?;
+    let (runs, unreadable) = catalogue::runs_from(store.as_ref(), &library)?;
     check(&options.filter.only, &runs)?;
     list(cli, options, &library, runs)?;
     // Unreadable runs are reported because the list is incomplete without them.

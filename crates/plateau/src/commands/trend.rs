@@ -2,22 +2,26 @@
 
 use compare::{Point, Trend, trend_csv, trend_html, trend_json, trend_text};
 use report::parts::Better;
-use store::{FigureOfRun, Index};
+use store::FigureOfRun;
 
 use crate::cli::{Cli, TrendOptions};
 use crate::failure::{Done, Exit, Failure};
-use crate::output::catalogue;
 use crate::output::file;
 use crate::output::places;
 use crate::output::printer;
+use crate::output::shared;
 
 pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
     file::check(options.html.as_deref(), cli.json || options.csv)?;
     let library = places::library(cli.library.as_deref())?;
-    let mut index = catalogue::current(&library)?;
-    let figures = index.figures(&options.figure)?;
+    let store = store::chosen(options.store.store.as_ref())?;
+    let (figures, keys) = shared::or_own(store.as_ref(), &library, |index| {
+        let figures = index.figures(&options.figure)?;
+        let keys = if figures.is_empty() { index.figure_keys()? } else { Vec::new() };
+        Ok((figures, keys))
+    })?;
     if figures.is_empty() {
-        return Err(unknown_figure(&mut index, &options.figure)?);
+        return Err(unknown_figure(&keys, &options.figure));
     }
     let trend = trend(options, of_subject(figures, &options.subject)?);
     if let Some(path) = &options.html {
@@ -31,13 +35,12 @@ pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
     }
 }
 
-fn unknown_figure(index: &mut Index, figure: &str) -> Done<Failure> {
-    let keys = index.figure_keys()?;
+fn unknown_figure(keys: &[String], figure: &str) -> Failure {
     let hint = match stdx::nearest(figure, keys.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean '{meant}'?"),
         None => "`plateau query 'SELECT DISTINCT figure_key FROM figure'` lists all".into(),
     };
-    Ok(Failure::text(Exit::Usage, format!("--figure: no run has a value of '{figure}'; {hint}")))
+    Failure::text(Exit::Usage, format!("--figure: no run has a value of '{figure}'; {hint}"))
 }
 
 /// Returns the runs of the drive or model that `subject` names. If there is no exact match for an identity, serial

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use pts::Standing;
 use record::{Library, LibraryError, Run};
 use stdx::text::with_causes;
-use store::{Access, InProgress, Index, ListedRun, Seen, StoreError, Updated};
+use store::{Access, Address, InProgress, Index, ListedRun, Seen, StoreError, Updated};
 
 use crate::failure::Done;
 use crate::output::version;
@@ -34,7 +34,19 @@ pub enum Found {
 /// # Errors
 /// Returns an error if the library itself cannot be read.
 pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
-    let seen = indexed(library).unwrap_or_else(|error| {
+    runs_from(None, library)
+}
+
+/// Same as [`runs`], from a shared store if there is one. What is not up to date there is read from the library.
+///
+/// # Errors
+/// Same as [`runs`].
+pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
+    let shared = store.and_then(|store| {
+        let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey());
+        seen.inspect_err(|error| log::info!("the store is not used: {}", with_causes(error))).ok()
+    });
+    let seen = shared.map_or_else(|| indexed(library), Ok).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
         BTreeMap::new()
     });
@@ -124,6 +136,14 @@ pub fn update<T>(
     body: impl FnMut(&mut Index) -> Result<T, StoreError>,
 ) -> Result<(Index, T), StoreError> {
     Index::with(library.root(), &judged_by(), body)
+}
+
+/// Opens a shared store.
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn shared(store: &Address, library: &Library, access: Access) -> Result<Index, StoreError> {
+    Index::shared(store, library.root(), &judged_by(), access)
 }
 
 /// Returns a string that identifies this build, because other builds may evaluate runs differently.

@@ -8,6 +8,9 @@ use crate::library_journal::LIBRARY_JOURNAL;
 /// Name of a library's index, which the `store` crate writes.
 const INDEX: &str = "index.sqlite";
 
+/// Name of the file with the name of a library in shared stores, which the crate `store` writes.
+const LIBRARY_ID: &str = "library.id";
+
 /// Returns N if `name` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
 /// runs.
 pub(super) fn runs_back(name: &str) -> Option<usize> {
@@ -23,7 +26,10 @@ pub fn is_reserved_id(id: &str) -> bool {
     let lower = id.to_ascii_lowercase();
     // The names of files created next to them begin with these names.
     let is_own = [LIBRARY_JOURNAL, INDEX].iter().any(|name| lower.starts_with(name));
-    is_own || archive::run_in(OsStr::new(&lower)).is_some() || runs_back(&lower).is_some()
+    is_own
+        || lower == LIBRARY_ID
+        || archive::run_in(OsStr::new(&lower)).is_some()
+        || runs_back(&lower).is_some()
 }
 
 #[cfg(test)]
@@ -34,6 +40,7 @@ mod tests {
     fn names_of_other_things_in_a_library_are_reserved() {
         for id in [
             "library.journal",
+            "library.id",
             "index.sqlite",
             "index.sqlite-journal",
             "Index.SQLite",
@@ -44,7 +51,9 @@ mod tests {
         ] {
             assert!(is_reserved_id(id), "{id}");
         }
-        for id in ["s474ey-iops-sas-slc-2011", "latest-iops", "my.index.sqlite", "tar.zst", "a.zst"] {
+        for id in
+            ["s474ey-iops-sas-slc-2011", "latest-iops", "library.idle", "my.index.sqlite", "tar.zst", "a.zst"]
+        {
             assert!(!is_reserved_id(id), "{id}");
         }
     }
