@@ -9,7 +9,6 @@ pub(crate) mod driving;
 pub(crate) mod labels;
 pub(crate) mod lifecycle;
 pub(crate) mod rehearsal;
-pub(crate) mod renamed;
 pub(crate) mod request;
 pub(crate) mod session;
 pub(crate) mod signals;

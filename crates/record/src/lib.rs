@@ -38,6 +38,7 @@ mod purge_evidence;
 mod purge_offer;
 mod regime;
 mod run_file;
+pub mod run_label;
 mod segment;
 mod stated;
 pub mod storage;

@@ -14,13 +14,13 @@ use crate::output::standing::State;
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name
-    #[arg(long, value_name = "NAME", value_parser = crate::run::labels::name)]
+    #[arg(long, value_name = "NAME", value_parser = record::run_label::name)]
     pub name: Option<String>,
     /// Tag the run, to find it with `plateau runs TAG`; repeatable
-    #[arg(long, value_name = "TAG", value_parser = crate::run::labels::tag)]
+    #[arg(long, value_name = "TAG", value_parser = record::run_label::tag)]
     pub tag: Vec<String>,
     /// Store a note with the run; repeatable
-    #[arg(long, value_name = "TEXT", value_parser = crate::run::labels::note)]
+    #[arg(long, value_name = "TEXT", value_parser = record::run_label::note)]
     pub note: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ pub struct Tag {
     #[arg(value_name = "RUN", add = completion::run())]
     pub run: String,
     /// The tags, one word each
-    #[arg(required = true, value_name = "TAG", value_parser = crate::run::labels::tag)]
+    #[arg(required = true, value_name = "TAG", value_parser = record::run_label::tag)]
     pub tags: Vec<String>,
     /// Remove these tags
     #[arg(long)]
@@ -195,7 +195,7 @@ pub struct Note {
     #[arg(value_name = "RUN", add = completion::run())]
     pub run: String,
     /// The note, on one line
-    #[arg(value_name = "TEXT", value_parser = crate::run::labels::note)]
+    #[arg(value_name = "TEXT", value_parser = record::run_label::note)]
     pub text: String,
 }
 
@@ -205,7 +205,7 @@ pub struct Name {
     #[arg(value_name = "RUN", add = completion::run())]
     pub run: String,
     /// The name; RUN may then be this name
-    #[arg(value_name = "NAME", required_unless_present = "remove", value_parser = crate::run::labels::name)]
+    #[arg(value_name = "NAME", required_unless_present = "remove", value_parser = record::run_label::name)]
     pub name: Option<String>,
     /// Remove the name
     #[arg(long, conflicts_with = "name")]

@@ -1,7 +1,5 @@
 //! `plateau resume RUN`.
 
-mod reused;
-
 use std::path::Path;
 
 use console::progress::Progress;
@@ -17,10 +15,9 @@ use crate::output::places;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
-use crate::run::renamed;
 use crate::run::signals;
 use crate::run::speeds;
-use prepare::rebuild;
+use prepare::{rebuild, renamed, reused};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;

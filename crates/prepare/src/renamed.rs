@@ -6,6 +6,7 @@ use record::{TargetFacts, TargetKind};
 
 /// Returns the new path of the drive `was` if exactly one device on this host reports its serial number. Returns
 /// `None` if the old path still refers to the drive.
+#[must_use]
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)

@@ -14,6 +14,7 @@ const TIME_STEP: Duration = Duration::from_secs(2);
 
 /// Returns why the file may contain other data; `None` if there is no evidence. After a crash, the modification
 /// time proves nothing, because the run may have written to the file after its last record.
+#[must_use]
 pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Option<String> {
     if let Some(signature) = now.signatures.first() {
         return Some(signature.to_string());
