@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
             format!("'{}' cannot be the id of a run: use letters, digits, '-', '_' and '.'", options.id);
         return Err(Failure::text(Exit::Usage, text));
     }
-    crate::run::labels::name(&options.id).map_err(|_| {
+    record::run_label::name(&options.id).map_err(|_| {
         let text = format!("'{}' cannot be the id of a run, because RUN would mean another run", options.id);
         Failure::text(Exit::Usage, text)
     })?;
