@@ -75,12 +75,25 @@ impl Server {
 
     /// Sends a request and returns the connection.
     pub fn request(&self, path: &str, headers: &str) -> anyhow::Result<TcpStream> {
-        let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        let (host, cookie) = (&self.address, &self.cookie);
-        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{headers}\r\n");
-        stream.write_all(head.as_bytes())?;
+        let mut stream = self.connect()?;
+        stream.write_all(self.head(path, headers).as_bytes())?;
         Ok(stream)
+    }
+
+    /// Opens a connection for several requests.
+    pub fn keep(&self) -> anyhow::Result<Kept<'_>> {
+        Ok(Kept { server: self, stream: BufReader::new(self.connect()?) })
+    }
+
+    fn connect(&self) -> anyhow::Result<TcpStream> {
+        let stream = TcpStream::connect(&self.address)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        Ok(stream)
+    }
+
+    fn head(&self, path: &str, headers: &str) -> String {
+        let (host, cookie) = (&self.address, &self.cookie);
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{headers}\r\n")
     }
 
     /// Resident memory.
@@ -104,5 +117,33 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
+    }
+}
+
+/// A connection that is kept open between requests, like those of a browser.
+pub struct Kept<'s> {
+    server: &'s Server,
+    stream: BufReader<TcpStream>,
+}
+
+impl Kept<'_> {
+    /// Returns the body of a page.
+    pub fn get(&mut self, path: &str) -> anyhow::Result<Vec<u8>> {
+        self.stream.get_mut().write_all(self.server.head(path, "").as_bytes())?;
+        let mut status = String::new();
+        self.stream.read_line(&mut status)?;
+        ensure!(status.starts_with("HTTP/1.1 200"), "{path}: {}", status.trim());
+        let mut length = None;
+        loop {
+            let mut line = String::new();
+            ensure!(self.stream.read_line(&mut line)? > 0, "{path}: the server closed the connection");
+            let Some((name, value)) = line.split_once(':') else { break };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = Some(value.trim().parse()?);
+            }
+        }
+        let mut body = vec![0; length.with_context(|| format!("{path}: no length"))?];
+        self.stream.read_exact(&mut body)?;
+        Ok(body)
     }
 }

@@ -88,6 +88,7 @@ impl Rendered {
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
+    use record::{Event, Health};
 
     use super::*;
     use crate::followed::example;
@@ -118,7 +119,7 @@ mod tests {
         assert!(is_rendered(999, Part::Second, &first), "the file has changed");
         assert!(is_rendered(1_999, Part::Second, &first), "ages have changed");
         assert!(is_rendered(1_500, Part::Second, &first), "the clock was set back");
-        journal.append(record::Event::Idled { length_ns: 1 }).expect("appended");
+        journal.append(Event::Health { at_ns: 1, health: Health::default() }).expect("appended");
         let second = snapshots.of(run).expect("a snapshot");
         assert!(is_rendered(1_500, Part::Second, &second), "there is a new record");
         assert!(!is_rendered(1_500, Part::Second, &second));

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use record::{Event, Journal, Library, RunFile};
+use record::{Event, Health, Journal, Library, RunFile};
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn viewers_of_a_run_share_what_one_task_finds_until_they_leave() {
                 followed.snapshot("example", &first).and_then(|found| found.last_record()),
                 Some(next)
             );
-            journal.append(Event::Idled { length_ns: next }).expect("appended");
+            journal.append(Event::Health { at_ns: next, health: Health::default() }).expect("appended");
         }
         assert_eq!(followed.feeds().len(), 1);
         drop(viewers);

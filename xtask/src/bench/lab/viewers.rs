@@ -91,14 +91,15 @@ fn follow(stream: &TcpStream, run: usize, changed: &AtomicBool, all: &All) -> an
     Ok(())
 }
 
-/// Loads the changed part of the page or the current second, once a second.
+/// Loads the changed part of the page or the current second, once a second, over one connection.
 fn reload(server: &Server, run: &str, changed: &AtomicBool, all: &All) -> anyhow::Result<()> {
+    let mut kept = server.keep()?;
     while !all.leaving.load(Ordering::Relaxed) {
         let begun = Instant::now();
         if changed.swap(false, Ordering::Relaxed) {
-            server.get(&format!("/runs/{run}/live"))?;
+            kept.get(&format!("/runs/{run}/live"))?;
         }
-        server.get(&format!("/runs/{run}/second"))?;
+        kept.get(&format!("/runs/{run}/second"))?;
         thread::sleep(SECOND.saturating_sub(begun.elapsed()));
     }
     Ok(())
