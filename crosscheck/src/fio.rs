@@ -50,8 +50,9 @@ fn iops(document: &Value) -> anyhow::Result<f64> {
     Ok(of("read")? + of("write")?)
 }
 
-/// Returns median and 99th percentile of I/Os that completed in the first `length_ms`. Each log line starts with the
-/// completion time in ms, the latency in ns, and 0 for a read or 1 for a write; further fields are ignored.
+/// Returns the median and 99th-percentile latency of the I/Os that completed in the first `length_ms`. Each log line
+/// starts with the completion time in ms, the latency in ns, and 0 for a read or 1 for a write; further fields are
+/// ignored.
 fn percentiles(log: &str, of_reads: bool, length_ms: u64) -> anyhow::Result<[f64; 2]> {
     let mut latencies = Vec::new();
     for line in log.lines() {

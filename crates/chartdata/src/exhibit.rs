@@ -282,7 +282,7 @@ pub struct Facts {
 pub struct Columns3d {
     /// How to read the chart.
     pub reading: ReadingHint,
-    /// Label of the horizontal category, left to right.
+    /// Label of the horizontal axis.
     pub x_label: String,
     /// Categories from left to right.
     pub x: Vec<String>,

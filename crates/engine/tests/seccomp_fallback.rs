@@ -1,6 +1,6 @@
 //! If neither io_uring nor libaio is allowed, as in some containers, threads perform the I/O and the segment
-//! records why. If a ring can be created but rejects all requests, the load fails. This test has its own
-//! process, because the restrictions of its threads cannot be lifted.
+//! records why. If a ring can be created but rejects all requests, the load fails. This test runs in its own
+//! process, because the restrictions on its threads cannot be lifted.
 
 mod support;
 

@@ -59,7 +59,8 @@ pub fn estimate<'a>(
 /// Estimates consecutive tests: a test without a purge starts with the drive in the state in which the previous
 /// test left it.
 ///
-/// # Errors Returns an error if the target cannot run one of the workloads.
+/// # Errors
+/// Returns an error if the target cannot run one of the workloads.
 pub fn estimates<'a>(
     context: &Context<'_>,
     tests: impl IntoIterator<Item = Task<'a>>,

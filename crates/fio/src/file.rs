@@ -3,7 +3,7 @@
 use super::variables::expanded;
 use super::{Job, set};
 
-/// A file with more jobs is assumed to be an error.
+/// Maximum number of jobs: a file with more is probably a mistake.
 const MOST_JOBS: usize = 256;
 /// Maximum nesting depth of included files.
 const DEEPEST: usize = 8;

@@ -23,7 +23,7 @@ pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
     EFFECTIVE.iter().chain(COURSE).chain(IGNORED)
 }
 
-/// Returns every name of an option, accepted or refused.
+/// Returns the names of all options, both accepted and refused.
 fn all_names() -> impl Iterator<Item = &'static str> {
     keys().flat_map(Key::names).chain(REFUSED.iter().flat_map(|refused| refused.names.iter().copied()))
 }

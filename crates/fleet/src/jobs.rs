@@ -80,7 +80,7 @@ pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
     batches
 }
 
-/// Returns the name of jobs that are submitted together: the id of the only run, or the part that all ids have in
+/// Returns the name of a batch of jobs: the id if there is only one run, otherwise the part that all ids have in
 /// common.
 #[must_use]
 pub fn batch_name<'a>(batch: &[&'a Job]) -> &'a str {

@@ -116,7 +116,8 @@ pub fn parse(bytes: &[u8]) -> Value {
 
 /// Returns the names of the records left by processes that no longer exist; none if the folder is missing.
 ///
-/// # Errors Returns why the records in this folder are not used.
+/// # Errors
+/// Returns why the records in this folder are not used.
 pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     let folder = match OwnedFolder::open(state).map_err(|error| with_causes(&error))? {
         Some(folder) => folder,

@@ -108,7 +108,7 @@ impl Row {
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
-    /// Whether no process will work on the run any longer.
+    /// Whether the run is over, so that no process will work on it again.
     const fn is_over(&self) -> bool {
         matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }

@@ -31,7 +31,8 @@ fn fold(print: &mut u64, tally: &Tally) {
     }
 }
 
-/// A short life of a drive: purge, fill, random writes, mixes of several block sizes, idle time, a power cycle.
+/// Returns the fingerprint of a short drive life: a purge, a fill, random writes, mixes of several block sizes,
+/// idle time and a power cycle.
 fn fingerprint(name: &str) -> u64 {
     let n = 1024;
     let mut ssd = Ssd::new(&Model::named(name).unwrap(), Scale::one_over(n).unwrap(), 7);

@@ -45,7 +45,8 @@ pub const TESTS: &[Test] = &[
 impl Test {
     /// Looks up the test called `name`.
     ///
-    /// # Errors Returns an error if there is no such test; the message lists all tests.
+    /// # Errors
+    /// Returns an error if there is no such test; the message lists all tests.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         TESTS.iter().find(|test| test.name == name).ok_or_else(|| {
             let known: Vec<_> = TESTS.iter().map(|test| test.name).collect();

@@ -41,7 +41,8 @@ pub(crate) struct Amounts {
 impl Amounts {
     /// Adds a record to the totals.
     ///
-    /// # Errors Returns an error if a total exceeds what any run can measure; the error names the total.
+    /// # Errors
+    /// Returns an error if a total exceeds what any run can measure; the error names the total.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;

@@ -235,7 +235,8 @@ impl Journal {
 
 /// Reads a whole journal without changing it.
 ///
-/// # Errors Returns an error if the file cannot be read, is not a journal, has a newer version than this build
+/// # Errors
+/// Returns an error if the file cannot be read, is not a journal, has a newer version than this build
 /// can read, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
     read_journal_on(&storage::Real, path)

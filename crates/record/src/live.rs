@@ -267,7 +267,8 @@ impl Run {
     /// Returns the content of the `live` file; `None` if it does not exist. A killed process leaves the file behind:
     /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
-    /// # Errors Returns an error if the file cannot be read, is incomplete or invalid, or belongs to another
+    /// # Errors
+    /// Returns an error if the file cannot be read, is incomplete or invalid, or belongs to another
     /// run.
     pub fn live(&self) -> Result<Option<Live>, LiveError> {
         if self.is_archived() {

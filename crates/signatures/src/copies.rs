@@ -10,7 +10,7 @@ use super::view::View;
 
 /// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, the copies are in block
 /// group 1 and in groups whose number is a power of 3, 5 or 7; otherwise, they are in every group. A group is
-/// the space described by one block of bitmap: eight blocks (or clusters with `bigalloc`) per byte of the
+/// the space described by one bitmap block: eight blocks (with `bigalloc`, eight clusters) per byte of the
 /// bitmap.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();

@@ -1,4 +1,4 @@
-//! The index contains what reports print, is the same after a rebuild, and follows its library.
+//! The index contains what reports print, is the same after a rebuild, and is updated when its library changes.
 
 #[path = "support/figures.rs"]
 mod figures;

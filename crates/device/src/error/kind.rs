@@ -9,7 +9,8 @@ pub enum ErrorKind {
     Unusable,
     /// The device failed during use.
     Device,
-    /// The host was suspended or lost its clock. The device is not at fault, and the request may be repeated.
+    /// The host was suspended or too busy, or its clock became unreliable. The device is not at fault, and the
+    /// request may be repeated.
     Disturbed,
     /// Cancelled; an operation already started may continue.
     Stopped,

@@ -36,8 +36,8 @@ pub(super) fn fetch(place: *const u8) {
     let _no_hint = place;
 }
 
-/// Memory operations for simulated drives. On architectures other than x86-64 there is no prefetch instruction,
-/// so drives read ahead instead.
+/// Memory operations for simulated drives. On architectures other than x86-64, no prefetch intrinsic is
+/// available, so the simulation prefetches several mapping entries at once instead.
 pub(super) const MEMORY: Memory = Memory {
     advise: ask_for_huge_pages,
     fetch: if cfg!(target_arch = "x86_64") { Some(fetch) } else { None },

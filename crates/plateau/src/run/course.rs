@@ -28,8 +28,8 @@ pub struct Ended {
     pub exit: u8,
     /// The error message.
     pub message: String,
-    /// Whether the cause is Ctrl-C, a failed device or storage, or an internal error. On a drive without
-    /// faults, all other causes are defects.
+    /// Whether the cause is Ctrl-C, a failed device or storage, or an internal error. Unless faults were
+    /// injected into the drive, any other cause is a bug in Plateau.
     pub may_resume: bool,
 }
 

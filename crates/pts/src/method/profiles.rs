@@ -37,7 +37,8 @@ const IMPORTED: Profile = Profile {
 impl Profile {
     /// Looks up the profile called `name`.
     ///
-    /// # Errors Returns an error if there is no such profile; the message lists all profiles.
+    /// # Errors
+    /// Returns an error if there is no such profile; the message lists all profiles.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();

@@ -9,7 +9,8 @@ use crate::method::history::Tracked;
 /// Measurements of one interval of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
-    /// End of the sample in minutes of the specification, since the purge or the start of this phase.
+    /// End of the sample, in minutes as the specification counts them, since the purge or the start of this
+    /// phase.
     pub minute: f64,
     pub iops: f64,
     pub megabytes_per_second: f64,

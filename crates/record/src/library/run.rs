@@ -280,7 +280,8 @@ impl Run {
     /// Permanently removes the run. The run disappears from the library at once; then its files are deleted
     /// one by one. The remains of an interrupted removal are deleted when the next run starts.
     ///
-    /// # Errors Returns an error, and leaves the run unchanged, if the run is in progress, or if its directory is a
+    /// # Errors
+    /// Returns an error, and leaves the run unchanged, if the run is in progress, or if its directory is a
     /// symbolic link or contains anything other than regular files. Also returns an error if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();

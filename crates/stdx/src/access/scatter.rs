@@ -118,8 +118,8 @@ fn normal(blocks: u64, deviation: f64, rng: &mut Rng) -> u64 {
     }
 }
 
-/// A pseudo-random order of all blocks: a Feistel network over the smallest even number of bits, applied again to
-/// results beyond the last block.
+/// A pseudo-random order of all blocks: a Feistel network over the smallest even number of bits that can number
+/// all blocks, applied again to results beyond the last block.
 #[derive(Debug, Clone, Copy)]
 struct Permutation {
     blocks: u64,

@@ -44,7 +44,7 @@ pub struct Address {
     pub(super) config: Config,
     /// The file with the certificates of the authorities to trust, if it was specified.
     pub(super) authorities: Option<PathBuf>,
-    /// Why no password was found, if there is a reason.
+    /// The problem that kept a password from being found, if any.
     pub(super) no_password: Option<String>,
     /// Without the password.
     shown: String,

@@ -14,8 +14,8 @@ pub(super) struct TimedWorkload<'a> {
     pub segment: &'a Segment,
 }
 
-/// The timing of one test. Minutes count from its first I/O and exclude interruptions. Minutes of a scaled
-/// drive are converted to minutes of the full-size drive, as on the tests' pages.
+/// The timing of one test. Minutes count from its first I/O and exclude interruptions. Times on a scaled drive
+/// are converted to the corresponding times on the full-size drive, as on the tests' pages.
 #[derive(Debug, Default)]
 pub(super) struct Timing<'a> {
     pub workloads: Vec<TimedWorkload<'a>>,
