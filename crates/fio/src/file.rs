@@ -197,7 +197,7 @@ mod tests {
         let jobs = parse("x", "[a]\ninclude b.fio\nbs=8k\n", &Job::default(), &surroundings).unwrap();
         assert_eq!((jobs[0].iodepth, jobs[0].blocks[0][0].block_bytes), (7, 8192));
         let error = |text: &str| parse("x", text, &Job::default(), &surroundings).unwrap_err();
-        assert!(error("[a]\ninclude loop.fio\n").contains("more than 8 files"));
+        assert!(error("[a]\ninclude loop.fio\n").contains("nested more than 8 deep"));
         assert!(error("[a]\ninclude deep.fio\n").starts_with("x/deep.fio:2: bs=x"));
     }
 

@@ -438,7 +438,7 @@ mod tests {
             ("size=2g", "beyond the end of the target"),
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
             ("rw=randwrite rate_iops=100,", "does not apply to randwrite"),
-            ("rate=1k", "not 1 to 100,000,000"),
+            ("rate=1k", "must amount to 1 to 100,000,000"),
             ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
             ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!((sparse.range.segments, sparse.range.stride_bytes), (86, 12 << 10));
         for (options, expected) in [
             ("rw=read:-4k bs=4k", "at least -8192 bytes"),
-            ("rw=read:4k bssplit=4k/50:8k/50", "one block size"),
+            ("rw=read:4k bssplit=4k/50:8k/50", "single block size"),
             ("rw=read:4k zonemode=strided zonesize=1m", "cannot be combined"),
         ] {
             let error = workload(options).unwrap_err();

@@ -366,8 +366,8 @@ fn unusable_certificates_and_keys_are_refused_before_anything_is_served() {
     for (certificate, key, expected) in [
         (&certificate, &link, "symbolic link"),
         (&certificate, &readable, "other users can read"),
-        (&certificate, &empty, "no private key"),
-        (&certificate, &encrypted, "not encrypted"),
+        (&certificate, &empty, "no unencrypted private key"),
+        (&certificate, &encrypted, "no unencrypted private key"),
         (&certificate, &weak, "not the key of the certificate"),
         (&certificate, &other_key, "not the key of the certificate"),
         (&certificate, &gone, "No such file"),
