@@ -441,7 +441,7 @@ mod tests {
             ("rate=1k", "must amount to 1 to 100,000,000"),
             ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
-            ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),
+            ("number_ios=5 bssplit=4k/50:8k/50", "single block size"),
             ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),
             ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
             ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
