@@ -73,8 +73,8 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
     columns3d_beside(columns, &[], title, size)
 }
 
-/// The columns and, if the picture is wide enough, the same values as a map of cells next to them, because columns at
-/// the front hide those behind them.
+/// The columns and, if the picture is wide enough, the same values as a map of cells next to them, because the
+/// columns at the front hide the rear ones.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
     // Without values, a map would add nothing to the columns.

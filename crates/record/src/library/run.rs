@@ -140,8 +140,8 @@ impl Run {
     /// Returns the content of one of the run's files.
     ///
     /// # Errors
-    /// Returns an error if there is no regular file with this name (symbolic links are not followed), or if the file is
-    /// longer than `limit_bytes` or cannot be read.
+    /// Returns an error if the run has no regular file with this name (symbolic links are not followed), or if the file
+    /// cannot be read or is longer than `limit_bytes`.
     pub fn read_file(&self, name: &str, limit_bytes: u64) -> std::io::Result<Vec<u8>> {
         if self.is_archived {
             return read_from(&mut *self.storage.open(&self.dir)?, name, limit_bytes);

@@ -37,7 +37,7 @@ impl Tls {
     /// Trusts the authorities in `file`, or those that the host trusts.
     ///
     /// # Errors
-    /// If there is no such file, or it contains no certificates.
+    /// Returns an error if there is no such file or it contains no certificates.
     pub fn trusting(file: Option<&Path>) -> Result<Self, StoreError> {
         let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.exists());
         let Some(path) = file.map(PathBuf::from).or_else(system) else {
