@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Linker options. The first merges functions with the same instructions, which is safe because Rust guarantees no
-/// unique function addresses. The second stores relative relocations compactly. Together, they save 2 MB.
+/// unique function addresses. The second stores relative relocations compactly. Together, they save 2.7 of 35.9 MB.
 const OPTIONS: [&str; 2] = ["-Wl,--icf=all", "-Wl,-z,pack-relative-relocs"];
 
 /// Returns the options that the linker accepts. Linkers other than LLD and mold do not merge functions.
@@ -23,8 +23,8 @@ fn links(compiler: &str, target: &str, option: &str, scratch: &Path) -> bool {
     }
     command
         .args(flags.split('\x1f').filter(|flag| !flag.is_empty()))
-        .args(["--target", target, "--crate-type=bin", "-Clink-arg"])
-        .arg(option)
+        .args(["--target", target, "--crate-type=bin"])
+        .arg(format!("-Clink-arg={option}"))
         .arg("-o")
         .arg(scratch.join("linker_options"))
         .arg(&source)
