@@ -29,7 +29,7 @@ impl fmt::Debug for StoreName {
 /// Returns the shared store that was typed as `--store` or that PLATEAU_STORE specifies; None for the library's own index.
 ///
 /// # Errors
-/// If the address is not valid.
+/// Returns an error if the address is not valid.
 pub fn chosen(typed: Option<&StoreName>) -> Result<Option<Address>, StoreError> {
     let set = || std::env::var_os(STORE).filter(|set| !set.is_empty());
     let (source, text) = match (typed, set()) {

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 100;
 /// Returns the name of a library; None if it has never been in a shared store.
 ///
 /// # Errors
-/// If others could have written it, or it cannot be read.
+/// Returns an error if others could have written it, or it cannot be read.
 pub fn known(root: &Path) -> Result<Option<String>, StoreError> {
     let Some(folder) = OwnedFolder::open(root).map_err(StoreError::Untrusted)? else { return Ok(None) };
     let Some(file) = folder.file(LIBRARY_ID).map_err(StoreError::Untrusted)? else { return Ok(None) };
@@ -32,7 +32,7 @@ pub fn known(root: &Path) -> Result<Option<String>, StoreError> {
 /// Returns the name of a library; if it has none, it receives one.
 ///
 /// # Errors
-/// If others can write to the library, or the name cannot be read or written.
+/// Returns an error if others can write to the library, or the name cannot be read or written.
 pub fn made(root: &Path) -> Result<String, StoreError> {
     let path = root.join(LIBRARY_ID);
     let missing = || Unowned::System { path: root.into(), source: std::io::ErrorKind::NotFound.into() };

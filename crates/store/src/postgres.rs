@@ -55,7 +55,7 @@ impl Postgres {
     /// Connects to a store. For writing, the schema that contains its tables is created if it is missing.
     ///
     /// # Errors
-    /// If the store cannot be reached, or refuses the connection.
+    /// Returns an error if the store cannot be reached, or refuses the connection.
     pub fn open(address: &Address, access: Access) -> Result<Self, StoreError> {
         let failed =
             |source: std::io::Error| StoreError::Database { action: "connect to", source: source.into() };

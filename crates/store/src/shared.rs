@@ -14,7 +14,7 @@ impl Index {
     /// none. For reading, a library that has never been indexed has no rows.
     ///
     /// # Errors
-    /// If the store cannot be reached or used, or has a schema that this build does not know.
+    /// Returns an error if the store cannot be reached or used, or has a schema that this build does not know.
     pub fn shared(
         address: &Address,
         root: &Path,

@@ -141,7 +141,7 @@ pub fn update<T>(
 /// Opens a shared store.
 ///
 /// # Errors
-/// If the store cannot be used.
+/// Returns an error if the store cannot be used.
 pub fn shared(store: &Address, library: &Library, access: Access) -> Result<Index, StoreError> {
     Index::shared(store, library.root(), &judged_by(), access)
 }

@@ -11,7 +11,7 @@ use crate::output::printer;
 /// Opens a shared store for reading. A notice states if it lacks runs of this library.
 ///
 /// # Errors
-/// If the store cannot be used.
+/// Returns an error if the store cannot be used.
 pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
     let mut index = catalogue::shared(store, library, Access::Read)?;
     if index.is_of_library() {
@@ -31,7 +31,7 @@ pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
 /// Returns the answer of a shared store, if there is one and it can be used, or of the library's own index.
 ///
 /// # Errors
-/// If the library itself cannot be read.
+/// Returns an error if the library itself cannot be read.
 pub fn or_own<T>(
     store: Option<&Address>,
     library: &Library,

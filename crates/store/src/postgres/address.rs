@@ -67,7 +67,7 @@ impl Address {
     /// the password is taken from the user's password file.
     ///
     /// # Errors
-    /// If it is not valid. The error contains nothing of the address.
+    /// Returns an error if it is not valid. The error contains nothing of the address.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         let invalid = |why: &str| StoreError::Address(why.to_owned());
         if !SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
