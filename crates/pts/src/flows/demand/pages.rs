@@ -381,7 +381,7 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
                 "{name} point, {} TC {} QD {}, ART {ms} ms",
                 mix, point.demand.threads, point.demand.queue_depth
             ),
-            key: Some(format!("{name} point {mix}")),
+            key: None,
             value: Some(point.iops),
             host_limited: point.host_limited,
             unit: Unit::Iops,
