@@ -69,8 +69,12 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
 pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
     let mut batches: Vec<Vec<&Job>> = Vec::new();
     for job in jobs.iter().copied() {
-        let is_of_series =
-            |batch: &&mut Vec<&Job>| batch.first().is_some_and(|first| first.series == job.series);
+        // The ids of different drives and plans may begin alike.
+        let is_of_series = |batch: &&mut Vec<&Job>| {
+            batch.first().is_some_and(|first| {
+                (&first.drive.identity, &first.work.name) == (&job.drive.identity, &job.work.name)
+            })
+        };
         let fits = campaign.arrays && job.repetition <= MOST_INDEX;
         match batches.iter_mut().find(is_of_series).filter(|_| fits) {
             Some(batch) => batch.push(job),
@@ -104,7 +108,8 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
         // One task at a time. Names contain no character that the shell would interpret.
         let indices: Vec<String> = batch.iter().map(|job| job.repetition.to_string()).collect();
         let order = format!("--array={}%1", indices.join(","));
-        let (log, id) = (format!("{}-%a", job.series), format!("{}-\"$SLURM_ARRAY_TASK_ID\"", job.series));
+        let (log, id) =
+            (format!("{}-%a", job.series), format!("{}-\"${{SLURM_ARRAY_TASK_ID:?}}\"", job.series));
         (log, id, order)
     };
     let mut options = vec![

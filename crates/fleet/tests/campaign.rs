@@ -79,7 +79,7 @@ fn repetitions_are_tasks_of_one_array_if_the_campaign_asks_for_it() {
     let text = script(array, &program, 10).expect("a script");
     assert!(text.contains("#SBATCH --job-name=qual-iops-A-1\n#SBATCH"), "{text}");
     assert!(text.contains("--array=1,3%1") && text.contains("--output=o/qual-iops-A-1-%a.log"), "{text}");
-    assert!(text.contains("job qual-iops-A-1-\"$SLURM_ARRAY_TASK_ID\" iops serial:A-1"), "{text}");
+    assert!(text.contains("job qual-iops-A-1-\"${SLURM_ARRAY_TASK_ID:?}\" iops serial:A-1"), "{text}");
     assert!(!text.contains("singleton"), "{text}");
     let single = script(&array[..1], &program, 10).expect("a script");
     assert!(single.contains("--job-name=qual-iops-A-1-1\n") && !single.contains("ARRAY"), "{single}");

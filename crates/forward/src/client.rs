@@ -97,8 +97,9 @@ impl Client {
                 let file = file.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
                 request.option("cert", &file);
                 request.option("key", &key.to_string_lossy());
-                // Otherwise, the program would ask for the password of an encrypted key on the terminal.
-                request.option("pass", "");
+                // Without a password, the program would ask for that of an encrypted key on the terminal. curl 8.6 and
+                // later refuse an empty one; other keys ignore it.
+                request.option("pass", "-");
             }
         }
         if let Some(file) = &self.connection.ca_file {

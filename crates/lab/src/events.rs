@@ -19,7 +19,7 @@ use crate::followed::Seen;
 use crate::gate::Visitor;
 use crate::live::segment;
 
-/// Interval at which a viewer's session is checked, in addition to the check before each event.
+/// Interval at which a viewer's session is checked, in addition to the check before each batch of records.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Interval of comments that keep proxies from closing an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -88,6 +88,10 @@ impl Viewer {
             self.ended = true;
             return;
         };
+        if seen.has_ended() && snapshot.standing == Standing::Running {
+            // The run has been resumed; nothing new would arrive from what followed it before.
+            self.seen = self.app.followed.follow(&self.id);
+        }
         let entries = &snapshot.loaded.entries;
         let new = entries.iter().filter(|entry| entry.seq >= self.next).take(MOST_RECORDS);
         let mut sent: Vec<Sent> = new.map(of_entry).collect();

@@ -39,9 +39,14 @@ impl Seen {
         }
     }
 
+    /// Whether no process was working on the run.
+    pub fn has_ended(&self) -> bool {
+        self.standing != Standing::Running
+    }
+
     /// Whether this is news for a viewer who is waiting for record `next`.
     pub fn is_news(&self, next: u64) -> bool {
-        self.standing != Standing::Running || self.last_record.is_some_and(|last| last >= next)
+        self.has_ended() || self.last_record.is_some_and(|last| last >= next)
     }
 }
 
@@ -111,7 +116,7 @@ impl Followed {
             match look {
                 Look::Same => {}
                 Look::New(seen) => {
-                    let is_over = seen.standing != Standing::Running;
+                    let is_over = seen.has_ended();
                     feed.seen.send_replace(Some(seen));
                     // Viewers still see the last value. If the run is resumed, the next viewer begins a new feed.
                     if is_over {

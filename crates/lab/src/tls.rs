@@ -15,7 +15,7 @@ use follow::Stamp;
 use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
 use crate::error::ServeError;
@@ -122,12 +122,18 @@ impl Certificates {
     ) -> Result<ServerConfig, ServeError> {
         let builder = ServerConfig::builder_with_provider(Arc::new(provider::provider()));
         let builder = builder.with_safe_default_protocol_versions().map_err(ServeError::Tls)?;
+        let has_clients = clients.is_some();
         let builder = match clients {
             Some(clients) => builder.with_client_cert_verifier(clients),
             None => builder.with_no_client_auth(),
         };
         let mut config = builder.with_cert_resolver(Arc::<Self>::clone(self));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        if has_clients {
+            // A resumed session would skip the verification of the client's certificate.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        }
         Ok(config)
     }
 

@@ -69,12 +69,16 @@ impl Index {
     pub fn figures(&mut self, key: &str) -> Result<Vec<FigureOfRun>, StoreError> {
         let key = [Value::from(key)];
         let mut rounds: BTreeMap<(String, i64), Vec<f64>> = BTreeMap::new();
-        for row in self.query(ROUNDS, &key)?.rows {
+        // One state of the store: another process may be replacing rows.
+        let (round_rows, rows) = self.reading(|index| {
+            let rounds = index.query(ROUNDS, &key)?.rows;
+            Ok::<_, StoreError>((rounds, index.query(FIGURES, &key)?.rows))
+        })?;
+        for row in round_rows {
             if let [Value::Text(run), Value::Integer(number), Value::Real(value)] = &row[..] {
                 rounds.entry((run.clone(), *number)).or_default().push(*value);
             }
         }
-        let rows = self.query(FIGURES, &key)?.rows;
         Ok(rows.iter().filter_map(|row| figure_of(row, &mut rounds)).collect())
     }
 

@@ -122,8 +122,11 @@ impl Index {
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
         let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
-        let known = self.sources()?;
-        let mut listed = listing::listed(&mut *self.engine, &self.library)?;
+        // One state of the store: another process may be replacing rows.
+        let (known, mut listed) = self.reading(|index| {
+            let known = index.sources()?;
+            Ok::<_, StoreError>((known, listing::listed(&mut *index.engine, &index.library)?))
+        })?;
         let seen = |(folder, source): (String, Option<Source>)| {
             let is_current = source.is_some_and(|source| is_current(&known, &folder, source, &annotations));
             let seen = match listed.remove(&folder).filter(|_| is_current) {
@@ -184,14 +187,15 @@ impl Index {
         Ok(updated)
     }
 
-    /// Removes all of the library's rows and folds all journals again.
+    /// Folds all journals again. The rows of a run remain until they are replaced, so others always find every run.
     ///
     /// # Errors
     /// Returns the errors of [`update`](Self::update).
     pub fn rebuild(&mut self) -> Result<Updated, StoreError> {
         let library = [Value::from(&*self.library)];
-        let own = "run_key IN (SELECT run_key FROM source WHERE library = $1)";
-        self.transaction(|index| index.delete(own, &library))?;
+        // No build has this name, so all rows are out of date.
+        let outdated = "UPDATE source SET judged_by = '' WHERE library = $1";
+        self.transaction(|index| index.engine.execute(outdated, &library))?;
         self.update(InProgress::Included)
     }
 

@@ -66,7 +66,11 @@ impl Postgres {
         };
         let limit = if access == Access::Write { WRITE } else { READ };
         let connected = runtime.block_on(async { timeout(READ, connect(address, tls)).await });
-        let Ok(connected) = connected else { return Err(no_answer(address, READ)) };
+        let Ok(connected) = connected else {
+            // A search for the address may still be in progress, and dropping the runtime would wait for it.
+            runtime.shutdown_background();
+            return Err(no_answer(address, READ));
+        };
         let (client, encoding, connection) =
             connected.map_err(|error| failure(address, Attempt::Connect, error))?;
         if encoding != "UTF8" {
@@ -93,7 +97,10 @@ impl Postgres {
                 limit * 4
             ),
         )?;
-        if access == Access::Read || self.has_schema()? {
+        if self.has_schema()? {
+            return self.check_usage();
+        }
+        if access == Access::Read {
             return Ok(());
         }
         self.begin(schema::LOCK)?;
@@ -107,8 +114,22 @@ impl Postgres {
     }
 
     fn has_schema(&mut self) -> Result<bool, StoreError> {
-        let found = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1)";
-        let answer = self.query(found, &[SCHEMA.into()])?;
+        self.is_true("SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1)")
+    }
+
+    /// Checks that the role may use the schema. Otherwise, the server would report that its tables do not exist.
+    fn check_usage(&mut self) -> Result<(), StoreError> {
+        let usable = "SELECT pg_catalog.has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = $1";
+        if self.is_true(usable)? {
+            return Ok(());
+        }
+        let source = format!("the role has no USAGE on the schema {SCHEMA}").into();
+        Err(StoreError::Denied { action: "read", store: self.place(), source })
+    }
+
+    /// Returns whether a query about the schema returns true.
+    fn is_true(&mut self, query: &str) -> Result<bool, StoreError> {
+        let answer = self.query(query, &[SCHEMA.into()])?;
         Ok(answer.rows.first().and_then(|row| row.first()) == Some(&Value::Integer(1)))
     }
 

@@ -50,6 +50,7 @@ pub fn send(
             (there.bytes, 0)
         }
         None => {
+            source.sync_entries()?;
             let (run_json, files, journal) = (source.run_json()?, source.files()?, source.lines_from(0)?);
             let first = First { id: &id, run_json: &run_json, journal: &journal, files: &files };
             let length = source.length()?;

@@ -174,6 +174,15 @@ impl Source {
         }
     }
 
+    /// Returns once the names of the run and of its files are on disk. A run becomes visible before its name is synced, so
+    /// a power cut could remove a run that the destination has.
+    ///
+    /// # Errors
+    /// Returns an error if a folder cannot be synced.
+    pub fn sync_entries(&self) -> Result<(), TransferError> {
+        self.run.sync_entries().map_err(TransferError::Library)
+    }
+
     /// Opens the journal at an offset. An archived journal that was read beyond the offset is unpacked again from its
     /// beginning.
     fn open(&mut self, at: u64) -> Result<Opened<'_>, TransferError> {

@@ -37,14 +37,16 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     runs_from(None, library)
 }
 
-/// Same as [`runs`], from a shared store if there is one. What is not up to date there is read from the library.
+/// Same as [`runs`], from a shared store if there is one that is up to date.
 ///
 /// # Errors
 /// Same as [`runs`].
 pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     let shared = store.and_then(|store| {
         let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey());
-        seen.inspect_err(|error| log::info!("the store is not used: {}", with_causes(error))).ok()
+        let seen = seen.inspect_err(|error| log::info!("the store is not used: {}", with_causes(error)));
+        // The library's own index may have what the store lacks.
+        seen.ok().filter(|seen| seen.values().all(|seen| *seen != Seen::Stale))
     });
     let seen = shared.map_or_else(|| indexed(library), Ok).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));

@@ -1,5 +1,7 @@
 //! The store that a lab shares, instead of the library's own index.
 
+use std::collections::BTreeMap;
+
 use record::Library;
 use stdx::text::with_causes;
 use stdx::units::count_of;
@@ -14,16 +16,17 @@ use crate::output::printer;
 /// Returns an error if the store cannot be used.
 pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
     let mut index = catalogue::shared(store, library, Access::Read)?;
-    if index.is_of_library() {
-        // The library's own state does not matter for what the store contains.
-        let seen = index.survey().unwrap_or_default();
-        let stale = seen.values().filter(|seen| **seen == Seen::Stale).count();
-        if stale > 0 {
-            let (runs, root) = (count_of(stale, "run"), library.root().display());
-            printer::notice(&format!(
-                "{runs} of {root} missing from the store, or changed since; `plateau index` updates it"
-            ));
-        }
+    // What the store contains does not depend on whether the library can be read.
+    let seen = index.survey().unwrap_or_else(|error| {
+        log::info!("the library is not compared with the store: {}", with_causes(&error));
+        BTreeMap::new()
+    });
+    let stale = seen.values().filter(|seen| **seen == Seen::Stale).count();
+    if stale > 0 {
+        let (runs, root) = (count_of(stale, "run"), library.root().display());
+        printer::notice(&format!(
+            "{runs} of {root} missing from the store, or changed since; `plateau index` updates it"
+        ));
     }
     Ok(index)
 }

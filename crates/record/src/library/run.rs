@@ -318,10 +318,18 @@ impl Run {
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
         self.check_changeable()?;
         // The process that created these directory entries may have been killed before it synced them.
-        storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
+        self.sync_entries()?;
         let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
         Ok((journal, loaded))
+    }
+
+    /// Returns once the directory entries of the run and of its files are on disk.
+    ///
+    /// # Errors
+    /// Returns an error if a folder cannot be synced.
+    pub fn sync_entries(&self) -> Result<(), LibraryError> {
+        storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))
     }
 
     fn check_digest(&self, loaded: &Loaded) -> Result<(), LibraryError> {

@@ -74,6 +74,9 @@ impl Address {
             return Err(invalid("it does not begin with postgres://"));
         }
         let (place, parameters) = text.split_once('?').unwrap_or((text, ""));
+        if place.matches('@').count() > 1 {
+            return Err(invalid("an @ in a user name or password must be written as %40"));
+        }
         let parameters = Parameters::parse(parameters)?;
         let url = match &*parameters.others {
             "" => place.to_owned(),
@@ -242,6 +245,7 @@ mod tests {
             "s3cret",
             "mysql://u:s3cret@host",
             "postgres://u:p@s3cret@host/db",
+            "postgres://u:p@s3cret/x@host/db",
             "postgres://u:p@host:s3cret/db",
             "postgres://u@h/db?s3cret",
             "postgres://u@h/db?password=a&s3cret=b",

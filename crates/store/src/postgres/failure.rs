@@ -2,7 +2,7 @@
 
 use std::io;
 
-use stdx::text::on_one_line;
+use stdx::text::{on_one_line, with_causes};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -38,7 +38,7 @@ pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError 
             Attempt::Connect => {
                 let store = store();
                 let source: Source = match &address.no_password {
-                    Some(why) => why.clone().into(),
+                    Some(why) => format!("{}; {why}", with_causes(&error)).into(),
                     None => error.into(),
                 };
                 StoreError::Refused { store, source }
