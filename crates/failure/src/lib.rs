@@ -276,6 +276,7 @@ impl From<StoreError> for Failure {
             | StoreError::Query(_)
             | StoreError::TooManyRows { .. }
             | StoreError::TooLarge { .. }
+            | StoreError::NoLibrary { .. }
             | StoreError::Address(_) => Exit::Usage,
             StoreError::Unreachable { .. } => Exit::Busy,
             _ => Exit::Run,

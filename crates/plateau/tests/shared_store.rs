@@ -71,6 +71,15 @@ fn answers_are_the_same_with_and_without_a_store() {
     let text = bench.ok(&["index", "--store", &writer]);
     assert!(text.contains(&format!("as library {}: no journal had to be read", id.trim())), "{text}");
     assert!(bench.ok(&["index", "--rebuild", "--store", &writer]).contains(": 2 runs read"));
+    // A library that is gone is removed by name; nothing happens by mistake.
+    let id = id.trim();
+    let refused = |library, store| bench.fails(2, &["index", "--forget", library, "--store", store]);
+    assert!(refused("other", &writer).contains(id));
+    assert!(refused(id, "sqlite").contains("--store postgres://"));
+    let removed = bench.ok(&["index", "--forget", id, "--store", &writer]);
+    assert!(removed.starts_with("2 runs of library"), "{removed}");
+    assert!(refused(id, &writer).contains("its libraries are: none"));
+    assert_eq!(bench.json(&["index", "--store", &writer])["indexed"], 2);
     // A role that can only read cannot index.
     let denied = bench.fails(6, &["index", "--rebuild", "--store", &reader]);
     assert!(denied.contains("no permission") && denied.contains("GRANT"), "{denied}");
@@ -202,6 +211,59 @@ fn a_kill_of_the_server_or_of_the_client_leaves_no_wrong_row() {
     assert_eq!(dump(), before);
     assert!(bench.ok(&["index", "--store", &url]).contains("3 runs in the store"));
     assert_eq!(answers(&bench, &url), answers(&bench, "sqlite"));
+}
+
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was() {
+    // Its disk is removed before its other files.
+    let Some(server) = Server::start() else { return };
+    let Some((database, disk)) = server.database_on_full_disk() else { return };
+    let bench = library();
+    let url = server.url(WRITER, &database);
+    assert!(bench.ok(&["index", "--store", &url]).contains("2 runs in the store"));
+    let before = answers(&bench, &url);
+    record(&bench, "later");
+    let listed = bench.ok(&["runs", "--json"]);
+    // Space within the files of the tables would do for a few rows.
+    server.psql(&database, "VACUUM FULL");
+    disk.fill();
+    let error = bench.fails(6, &["index", "--rebuild", "--store", &url]);
+    assert!(error.contains("no space left"), "{error}");
+    assert_eq!(bench.ok(&["runs", "--json", "--store", &url]), listed);
+    disk.empty();
+    let count = "SELECT COUNT(*) AS runs FROM run";
+    assert_eq!(bench.ok(&["query", "--csv", count, "--store", &url]), "runs\n2\n");
+    assert!(bench.ok(&["index", "--store", &url]).contains("3 runs in the store"));
+    assert_eq!(answers(&bench, &url), answers(&bench, "sqlite"));
+    assert_ne!(answers(&bench, &url), before);
+}
+
+#[test]
+fn a_writer_that_waits_delays_other_writers_but_no_reader() {
+    let Some(server) = postgres::shared() else { return };
+    let bench = library();
+    let database = server.database();
+    let (writer, reader) = (server.url(WRITER, &database), server.url(READER, &database));
+    bench.ok(&["index", "--store", &writer]);
+    record(&bench, "later");
+    let listed = bench.ok(&["runs", "--json"]);
+    let session = hold(&server, &database);
+    let writers = [bench.start(&["index", "--store", &writer]), bench.start(&["index", "--store", &writer])];
+    let mut watcher = server.session(&database);
+    // One waits for this test, within its transaction, and the other one for the first.
+    watcher.wait_until(
+        "2 = (SELECT COUNT(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database \
+         WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted)",
+    );
+    assert_eq!(bench.ok(&["runs", "--json", "--store", &reader]), listed);
+    let count = ["query", "--csv", "SELECT COUNT(*) AS runs FROM run", "--store"];
+    assert_eq!(bench.ok(&[&count[..], &[&reader]].concat()), "runs\n2\n");
+    drop(session);
+    for writer in writers {
+        let output = writer.wait_with_output().expect("ended");
+        assert!(output.status.success(), "{}", texts(&output).1);
+    }
+    assert_eq!(bench.ok(&[&count[..], &[&reader]].concat()), "runs\n3\n");
 }
 
 #[test]

@@ -36,16 +36,20 @@ pub struct Drive {
 const RUNS: &str = "\
     SELECT drive.identity, drive.kind, drive.model, drive.serial, drive.firmware, drive.capacity_bytes, \
     run.started_utc, run.run_id, run.simulated, drive.simulated_model, drive.drive \
-    FROM drive JOIN run ON run.run_key = drive.run_key ORDER BY run.started_utc, run.run_id";
+    FROM drive JOIN run ON run.run_key = drive.run_key \
+    ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key";
 
 impl Index {
-    /// Returns all drives in the store, starting with the drive of the newest run.
+    /// Returns all drives in the store, starting with the drive of the newest run. A run that was copied counts once.
     ///
     /// # Errors
     /// Returns an error if the database fails.
     pub fn drives(&mut self) -> Result<Vec<Drive>, StoreError> {
         let mut drives: Vec<Drive> = Vec::new();
-        for row in self.query(RUNS, &[])?.rows {
+        let mut rows = self.query(RUNS, &[])?.rows;
+        // The copies of a run follow its most complete one.
+        rows.dedup_by(|copy, run| copy.get(7) == run.get(7));
+        for row in rows {
             let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
             let (Some(identity), Some(kind), Some(drive)) = (text(0), text(1), text(10)) else { continue };
             let Some(last_run_created) = text(6).and_then(|text| text.parse().ok()) else { continue };

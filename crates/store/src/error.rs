@@ -151,6 +151,14 @@ pub enum StoreError {
     /// The annotations of the runs cannot be read, so an answer would be incomplete.
     #[error(transparent)]
     Annotations(#[from] record::LibraryJournalError),
+    /// A shared store has no rows of a library.
+    #[error("the store has no runs of library '{library}'; its libraries are: {}", listed(known))]
+    NoLibrary {
+        /// Name of the library.
+        library: String,
+        /// Names of the libraries in the store.
+        known: Vec<String>,
+    },
     /// The file with the library's name in shared stores has other content.
     #[error("{} does not contain the name of a library", path.display())]
     LibraryId {
@@ -165,4 +173,8 @@ pub enum StoreError {
         /// The underlying error.
         source: std::io::Error,
     },
+}
+
+fn listed(libraries: &[String]) -> String {
+    if libraries.is_empty() { "none".to_owned() } else { libraries.join(", ") }
 }

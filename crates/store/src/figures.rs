@@ -54,7 +54,11 @@ const FIGURES: &str = "\
     run.simulated, drive.identity, drive.model, drive.simulated_model, drive.serial, drive.firmware, figure.name, \
     figure.value, figure.unit, figure.smaller_is_better, figure.host_limited, figure.run_key, figure.number, drive.drive \
     FROM figure JOIN run ON run.run_key = figure.run_key JOIN drive ON drive.run_key = figure.run_key \
-    WHERE figure.figure_key = $1 AND figure.value IS NOT NULL ORDER BY run.started_utc, run.run_id, figure.number";
+    WHERE figure.figure_key = $1 AND figure.value IS NOT NULL \
+    ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key, figure.number";
+
+/// Position of the run's key in the rows of `FIGURES`.
+const RUN_KEY: usize = 18;
 
 const ROUNDS: &str = "\
     SELECT figure.run_key, figure.number, figure_round.value FROM figure JOIN figure_round \
@@ -62,7 +66,7 @@ const ROUNDS: &str = "\
     WHERE figure.figure_key = $1 ORDER BY figure.run_key, figure.number, figure_round.number";
 
 impl Index {
-    /// Returns the figure with this key from every run that has it, oldest run first.
+    /// Returns the figure with this key from every run that has it, oldest run first. A run that was copied counts once.
     ///
     /// # Errors
     /// Returns an error if the database fails.
@@ -70,7 +74,7 @@ impl Index {
         let key = [Value::from(key)];
         let mut rounds: BTreeMap<(String, i64), Vec<f64>> = BTreeMap::new();
         // One state of the store: another process may be replacing rows.
-        let (round_rows, rows) = self.reading(|index| {
+        let (round_rows, mut rows) = self.reading(|index| {
             let rounds = index.query(ROUNDS, &key)?.rows;
             Ok::<_, StoreError>((rounds, index.query(FIGURES, &key)?.rows))
         })?;
@@ -79,6 +83,8 @@ impl Index {
                 rounds.entry((run.clone(), *number)).or_default().push(*value);
             }
         }
+        // The copies of a run follow its most complete one.
+        rows.dedup_by(|copy, run| copy.first() == run.first() && copy.get(RUN_KEY) != run.get(RUN_KEY));
         Ok(rows.iter().filter_map(|row| figure_of(row, &mut rounds)).collect())
     }
 
@@ -113,6 +119,6 @@ fn figure_of(row: &[Value], rounds: &mut BTreeMap<(String, i64), Vec<f64>>) -> O
         unit: text(15)?,
         smaller_is_better: integer(16)? == 1,
         host_limited: integer(17)? == 1,
-        rounds: rounds.remove(&(text(18)?, integer(19)?)).unwrap_or_default(),
+        rounds: rounds.remove(&(text(RUN_KEY)?, integer(19)?)).unwrap_or_default(),
     })
 }

@@ -179,7 +179,7 @@ impl Index {
             let read = self.read(batch, in_progress, &annotations);
             self.write(read, &mut updated)?;
         }
-        updated.removed = self.forget(&folders)?;
+        updated.removed = self.forget_missing(&folders)?;
         let count = "SELECT COUNT(*) FROM run WHERE library = $1";
         let counted = self.engine.query(count, &[(&*self.library).into()])?;
         let runs = counted.rows.first().and_then(|row| row.first()?.integer());
@@ -292,21 +292,21 @@ impl Index {
     }
 
     /// Removes the rows that meet a condition from all tables; from `source` last, because the condition may refer to it.
-    fn delete(&mut self, condition: &str, values: &[Value]) -> Result<(), StoreError> {
+    pub(crate) fn delete(&mut self, condition: &str, values: &[Value]) -> Result<(), StoreError> {
         let names = TABLES.iter().map(|table| table.name).chain(["source"]);
         names.into_iter().try_for_each(|name| {
             self.engine.execute(&format!("DELETE FROM {name} WHERE {condition}"), values)
         })
     }
 
-    fn all_folders(&mut self) -> Result<BTreeSet<String>, StoreError> {
+    pub(crate) fn all_folders(&mut self) -> Result<BTreeSet<String>, StoreError> {
         let answer =
             self.engine.query("SELECT folder FROM source WHERE library = $1", &[(&*self.library).into()])?;
         Ok(answer.rows.iter().filter_map(|row| row.first()?.text().map(str::to_owned)).collect())
     }
 
     /// Removes the rows of runs that no longer exist, or can no longer be read.
-    fn forget(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
+    fn forget_missing(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
         let known = self.all_folders()?;
         // A run that is missing from the list may have been created and indexed by another process since the
         // list was read.
@@ -321,7 +321,7 @@ impl Index {
         Ok(gone.len())
     }
 
-    fn transaction(
+    pub(crate) fn transaction(
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -349,12 +349,6 @@ impl Index {
     /// Returns an error if the database fails.
     pub fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
         self.engine.query(query, values)
-    }
-
-    /// Returns whether the store can have rows of the library: in a shared store, only once the library has a name there.
-    #[must_use]
-    pub fn is_of_library(&self) -> bool {
-        !self.library.is_empty()
     }
 
     /// Returns where the store is, and the name of the library in it.

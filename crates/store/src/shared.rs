@@ -8,6 +8,7 @@ use crate::index::Index;
 use crate::library_id;
 use crate::postgres::{Address, Postgres};
 use crate::schema;
+use crate::summary::{Place, Updated};
 
 impl Index {
     /// Opens a shared store. For writing, its tables are created or migrated, and the library receives a name if it has
@@ -31,5 +32,25 @@ impl Index {
             }
         };
         Self::on(Box::new(engine), root, &library, judged_by)
+    }
+
+    /// Removes the rows of a library from a shared store, for example because the library no longer exists. If the
+    /// library is indexed again, its rows are written again.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be reached or used, or does not contain the library.
+    pub fn forget(address: &Address, library: &str) -> Result<(Updated, Place), StoreError> {
+        let engine = Postgres::open(address, Access::Write)?;
+        // Neither journals nor the build that evaluated them matter here.
+        let mut index = Self::on(Box::new(engine), Path::new(""), library, "")?;
+        let removed = index.all_folders()?.len();
+        if removed == 0 {
+            let answer = index.query("SELECT DISTINCT library FROM source ORDER BY library", &[])?;
+            let known = answer.rows.iter().filter_map(|row| row.first()?.text().map(str::to_owned)).collect();
+            return Err(StoreError::NoLibrary { library: library.into(), known });
+        }
+        let rows = "run_key IN (SELECT run_key FROM source WHERE library = $1)";
+        index.transaction(|index| index.delete(rows, &[library.into()]))?;
+        Ok((Updated { removed, ..Updated::default() }, index.place()))
     }
 }

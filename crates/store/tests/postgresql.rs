@@ -177,18 +177,39 @@ fn libraries_share_a_store_without_touching_the_runs_of_others() {
     Library::at(roots[0].path()).find("same-id").expect("a run").remove().expect("removed");
     assert_eq!(update(shared(&writer, roots[0].path())).removed, 1);
     assert!(dumps()[1] == before[1]);
+    // A run in both libraries counts once.
+    fixture::record(roots[0].path(), &Scenario { id: "same-id", ..Scenario::default() });
+    assert_eq!(update(shared(&writer, roots[0].path())).runs, 2);
+    let mut all = reading(&reader, roots[0].path());
+    assert_eq!(all.drives().expect("drives").iter().map(|drive| drive.runs).sum::<u64>(), 3);
+    let key = all.figure_keys().expect("keys").remove(0);
+    let ids: Vec<_> = all.figures(&key).expect("figures").into_iter().map(|figure| figure.run).collect();
+    assert_eq!(ids, ["only-here", "only-there", "same-id"]);
+    Library::at(roots[0].path()).find("same-id").expect("a run").remove().expect("removed");
+    assert_eq!(update(shared(&writer, roots[0].path())).removed, 1);
     let count = "SELECT COUNT(*), COUNT(DISTINCT library) FROM run";
     let rows = reading(&reader, roots[1].path()).ask(count, LIMITS).expect("an answer").rows;
     assert_eq!(rows, [[Value::Integer(3), Value::Integer(2)]]);
     // A host without a library can ask, too; it has no runs of its own.
     let nowhere = fixture::folder();
     let mut index = reading(&reader, nowhere.path());
-    assert!(!index.is_of_library() && index.survey().expect("a survey").is_empty());
+    assert!(index.survey().expect("a survey").is_empty());
     assert_eq!(index.drives().expect("drives").len(), 1);
     assert!(!nowhere.path().join(store::LIBRARY_ID).exists());
     // A library that was never indexed has only runs that must be read.
     fixture::record(nowhere.path(), &Scenario { id: "unknown", ..Scenario::default() });
     assert_eq!(reading(&reader, nowhere.path()).survey().expect("a survey")["unknown"], Seen::Stale);
+    // A library that no longer exists is removed by its name, and no other one.
+    let before = dumps();
+    let retired = reading(&reader, roots[1].path()).place().library;
+    assert!(matches!(Index::forget(&reader, &retired), Err(StoreError::Denied { .. })));
+    assert!(dumps() == before);
+    assert_eq!(Index::forget(&writer, &retired).expect("removed").0.removed, 2);
+    assert_eq!(dumps(), [before[0].clone(), String::new()]);
+    let Err(StoreError::NoLibrary { known, .. }) = Index::forget(&writer, &retired) else {
+        panic!("refused")
+    };
+    assert_eq!(known, [reading(&reader, roots[0].path()).place().library]);
 }
 
 #[test]
@@ -201,6 +222,10 @@ fn a_reader_can_ask_and_nothing_else() {
     let empty = refused(Index::shared(&reader, root.path(), BUILD, Access::Read));
     assert!(matches!(empty, StoreError::Empty { .. }), "{empty}");
     update(shared(&writer, root.path()));
+    server.psql(&database, "CREATE ROLE guest LOGIN");
+    let guest = address(&server, "guest", &database);
+    let denied = refused(Index::shared(&guest, root.path(), BUILD, Access::Read));
+    assert!(matches!(denied, StoreError::Denied { .. }), "{denied}");
     let denied = reading(&reader, root.path()).rebuild().expect_err("a refusal");
     assert!(matches!(denied, StoreError::Denied { .. }), "{denied}");
     fixture::record(root.path(), &Scenario { id: "more", ..Scenario::default() });

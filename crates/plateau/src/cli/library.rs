@@ -136,6 +136,9 @@ pub struct IndexOptions {
     /// Rebuild the index from all journals
     #[arg(long)]
     pub rebuild: bool,
+    /// Remove the rows of a library that no longer exists from a shared store
+    #[arg(long, value_name = "LIBRARY", conflicts_with = "rebuild")]
+    pub forget: Option<String>,
     #[command(flatten)]
     pub store: StoreOption,
 }

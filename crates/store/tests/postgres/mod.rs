@@ -217,6 +217,28 @@ impl Server {
         name
     }
 
+    /// Creates an empty database like that of the manual, on a disk of its own without any free space; None, with a
+    /// notice, without the right to mount one.
+    pub fn database_on_full_disk(&self) -> Option<(String, FullDisk)> {
+        if !is_root() {
+            skips::skip!("mounting a disk requires root");
+            return None;
+        }
+        let disk = FullDisk { path: self.dir.path().join("disk") };
+        fs::create_dir(&disk.path).expect("a folder");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"]).arg(&disk.path).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            skips::skip!("tmpfs cannot be mounted here");
+            return None;
+        }
+        self.hand_over(&disk.path);
+        let place = disk.path.display();
+        self.psql("postgres", &format!("CREATE TABLESPACE small LOCATION '{place}'"));
+        self.psql("postgres", "CREATE DATABASE full_disk TEMPLATE plateau TABLESPACE small");
+        Some(("full_disk".to_owned(), disk))
+    }
+
     /// The address of a database through the socket.
     pub fn url(&self, role: &str, database: &str) -> String {
         let folder = self.dir.path().display().to_string().replace('/', "%2F");
@@ -256,6 +278,42 @@ impl Drop for Server {
             .arg("stop")
             .stderr(Stdio::null())
             .status();
+    }
+}
+
+/// A small disk of the server.
+pub struct FullDisk {
+    path: PathBuf,
+}
+
+impl FullDisk {
+    /// Uses up all of its space.
+    pub fn fill(&self) {
+        let mut file = fs::File::create(self.ballast()).expect("a file");
+        let mut length = 1 << 20;
+        // Down to the last page.
+        while length > 0 {
+            match file.write(&vec![0; length]) {
+                Ok(_) => {}
+                Err(_) => length /= 2,
+            }
+        }
+    }
+
+    /// Frees this space again.
+    pub fn empty(&self) {
+        fs::remove_file(self.ballast()).expect("removed");
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.path.join("ballast")
+    }
+}
+
+impl Drop for FullDisk {
+    fn drop(&mut self) {
+        // The server still has files open on it.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.path).status();
     }
 }
 
