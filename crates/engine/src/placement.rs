@@ -326,7 +326,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two nodes with two cores each; CPUs 4 to 7 are the second CPUs of cores 0 to 3.
+    /// Returns the CPUs of a server with two nodes of two cores each; CPUs 4 to 7 are the second CPUs of cores
+    /// 0 to 3.
     fn server(near: Option<u32>, requested: Option<Placement>) -> Places {
         let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
         Places { allowed: (0..8).map(processor).collect(), online: 8, near, requested }

@@ -224,7 +224,7 @@ impl Registers {
         })
     }
 
-    /// Whether ERR or DF is set.
+    /// Returns whether ERR or DF is set.
     pub(crate) fn is_error(&self) -> bool {
         self.status & 0x21 != 0
     }

@@ -1,4 +1,5 @@
-//! The course of a curve: its start, its end, and the point after which it stays close to its final value.
+//! Describes the course of a curve: its start, its end, and the point after which it stays close to its final
+//! value.
 
 use super::amounts::{amount, moved, percent};
 

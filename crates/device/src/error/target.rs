@@ -166,7 +166,7 @@ pub enum TargetError {
     DifferentSectors {
         /// Address of the drive that differs.
         address: String,
-        /// Sector size of that drive.
+        /// Sector size of the drive that differs.
         bytes: u32,
         /// Sector size of the drives before it.
         before_bytes: u32,

@@ -142,7 +142,8 @@ impl Facts {
         }
     }
 
-    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device over `below`.
+    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device that is built
+    /// on the nodes `below`.
     pub(super) fn unseen_users(&self, below: &BTreeMap<usize, Vec<Way>>) -> impl Iterator<Item = Refusal> {
         let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
         let reaches_file = below.keys().any(is_file);

@@ -1,4 +1,5 @@
-//! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
+//! The backing of loop devices, as reported by their driver, because the path in `/sys` may now refer to
+//! another file.
 //!
 //! The driver queries the file system of the backing file and waits for its server. A query that the driver
 //! does not answer before a deadline is an error.

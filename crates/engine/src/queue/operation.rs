@@ -38,7 +38,7 @@ pub(crate) trait Operation: Sized {
     fn sync_entry(&self, slot: Slot, sync: Sync) -> Self::Submission;
     /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
-    /// Whether io-wq workers perform the operation because the target may block.
+    /// Returns whether io-wq workers perform the operation because the target may block.
     fn is_helped(_: &Shape) -> bool {
         false
     }
