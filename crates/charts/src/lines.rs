@@ -358,8 +358,8 @@ fn legend_height(lines: &Lines, around: &Surroundings<'_>, size: Size) -> f64 {
     if size.is_narrow() && rows > 0.0 { rows * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
-/// Returns the size of the whole picture. A legend below a narrow plot makes the picture higher instead of the
-/// plot lower.
+/// Returns the size of the whole picture. A legend below a narrow plot makes the picture taller instead of the
+/// plot shorter.
 fn with_legend(lines: &Lines, around: &Surroundings<'_>, size: Size) -> Size {
     Size { height: size.height + legend_height(lines, around, size), ..size }
 }

@@ -34,7 +34,7 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    // Figures that all runs have come first.
+    // The figures that all runs have are listed first.
     let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
     let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
     lines.sort_by_key(missing);

@@ -356,8 +356,8 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// Returns the table with the values next to the runs. A drive or firmware that is the same for all runs is only
-/// mentioned once, above the table.
+/// Returns the table with the values next to the runs. A drive or firmware that is the same for all runs is
+/// mentioned only once, above the table.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;
