@@ -73,7 +73,7 @@ pub enum AdminError {
 }
 
 impl Fault {
-    /// Converts the fault into an error in the attempted step.
+    /// Converts the fault into an error that names the attempted step.
     #[must_use]
     pub fn during(self, step: Step) -> AdminError {
         AdminError::Command { step, fault: self }

@@ -92,7 +92,7 @@ pub struct Lines {
     pub guides: Vec<Guide>,
     /// Highlighted interval of the horizontal axis: start, end, label.
     pub marked: Option<(f64, f64, String)>,
-    /// Consecutive states of the drive or of the load, every other one shaded.
+    /// Consecutive states of the drive or of the load; every other one is shaded.
     pub bands: Vec<Band>,
 }
 

@@ -289,7 +289,7 @@ struct Tenths(f64);
 
 impl std::fmt::Display for Tenths {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        /// Far beyond any picture; tenths are exact up to this value.
+        /// A number of tenths far beyond any picture, but small enough to be exact.
         const MOST: f64 = 1e12;
         let tenths = (self.0 * 10.0).round();
         if tenths.is_nan() || tenths.abs() > MOST {

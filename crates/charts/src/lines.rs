@@ -24,8 +24,8 @@ const NARROW_ROW: f64 = 24.0;
 /// legend entry with a remark.
 const CAVEAT_SIZE: f64 = 9.5;
 const CAVEAT_ROWS: f64 = 1.55;
-/// Maximum number of points that all have a marker; of more points, only some have one, because more markers
-/// would obscure the line.
+/// Maximum number of points of which each has a marker; if there are more points, only some have one, because
+/// more markers would obscure the line.
 const MARKERS: usize = 60;
 
 /// The plot area: pixels of its edges, and the two axes.

@@ -1,5 +1,5 @@
 //! The comparison as a self-contained HTML file. It is complete without its script, which only lets readers
-//! choose the runs and the baseline, and highlights a run everywhere.
+//! choose the runs and the baseline, and highlights a run throughout the page.
 
 mod figures;
 mod pages;

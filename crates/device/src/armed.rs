@@ -36,7 +36,8 @@ impl Armed {
         &self.facts
     }
 
-    /// Returns the target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
+    /// Returns the time on the target's clock: monotonic time since it was armed, or the virtual time of a
+    /// simulated drive.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         match &self.inner {

@@ -39,7 +39,7 @@ pub struct Places {
 /// Thread placement for one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seating {
-    /// One CPU list per thread, one list shared by all, or empty if threads are not pinned.
+    /// One CPU list per thread, or one list shared by all threads; empty if threads are not pinned.
     seats: Vec<Vec<u32>>,
     /// Number of CPUs that the threads can use at the same time.
     pub(crate) usable: u32,

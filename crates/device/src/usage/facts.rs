@@ -36,7 +36,7 @@ impl Span {
 pub(super) enum Kind {
     Partition,
     Loop,
-    /// A file on an overlay, over the file that stores its content.
+    /// The upper node is a file on an overlay, and the lower node is the file that stores its content.
     Overlay,
     /// Device mapper, md, bcache, zram: the byte ranges are unknown, so all bytes count.
     Stacked,

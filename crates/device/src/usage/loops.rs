@@ -128,8 +128,8 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns why one of these loop devices may no longer map to the same bytes: another process moved it, or the
-/// query is not answered.
+/// Returns why one of these loop devices may no longer map to the same bytes: another process remapped it, or
+/// the query is not answered.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     backings.iter().find_map(|Backing { device, status: checked }| match status(device) {
         Ok(now) if now == *checked => None,
