@@ -15,7 +15,7 @@ pub enum AdminError {
     /// The device is no longer the one to be erased or is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
-    /// No method has this name.
+    /// No purge method has the given name.
     #[error("unknown purge method '{name}'")]
     UnknownMethod {
         /// The name.
@@ -29,7 +29,7 @@ pub enum AdminError {
         /// Methods that the device may support, and why each was skipped.
         passed_over: Vec<PassedOver>,
     },
-    /// The device does not support this method.
+    /// The device does not support the requested method.
     #[error("no purge available: {method}: {why}")]
     Unavailable {
         /// Name of the method.
@@ -45,7 +45,7 @@ pub enum AdminError {
         /// Other data that would be erased without confirmation.
         others: Vec<OtherNamespace>,
     },
-    /// The device does not support this LBA format.
+    /// The device does not support the requested LBA format.
     #[error(transparent)]
     LbaFormat(#[from] LbaFormatError),
     /// A command failed.
@@ -73,7 +73,7 @@ pub enum AdminError {
 }
 
 impl Fault {
-    /// Converts the fault into an error in the attempted step.
+    /// Converts the fault into an error that names the attempted step.
     #[must_use]
     pub fn during(self, step: Step) -> AdminError {
         AdminError::Command { step, fault: self }
@@ -85,7 +85,7 @@ impl Fault {
 pub struct PassedOver {
     /// Label of the method.
     pub method: &'static str,
-    /// Why it was not used.
+    /// Why the method was not used.
     pub why: WhyNot,
 }
 
@@ -104,7 +104,7 @@ pub enum LbaFormatError {
         /// Kernel names of the other namespaces.
         others: Vec<String>,
     },
-    /// The drive does not offer this format.
+    /// The drive does not offer the requested format.
     #[error("the drive has no LBA format {format} without metadata; it has {}", formats(.known))]
     Unknown {
         /// The requested format.

@@ -4,7 +4,7 @@ use crate::wire::nvme::{Controller, Namespace};
 
 pub use crate::wire::nvme::IDENTIFY_BYTES;
 
-/// An NVMe namespace as it identifies itself.
+/// The identity that an NVMe namespace reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceIdentity {
     /// Globally unique identifier of the namespace.

@@ -9,12 +9,12 @@
 //! |---|---|
 //! | [`purge`] | purge methods, the choice among them, and their verification |
 //! | [`health`] | temperature, wear and other health data, in one format for all interfaces |
-//! | [`write_cache`] | the volatile write cache, on or off |
+//! | [`write_cache`] | switching the volatile write cache on or off |
 //! | [`lba_format`] | the sector size of an NVMe namespace |
 //! | [`power_state`] | the maximum power of an NVMe drive |
 //! | [`identify`] | the identity of an NVMe namespace |
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
-//! | `wire` | the structures defined in the specifications, decoded |
+//! | `wire` | decoders for the structures defined in the specifications |
 //!
 //! Nothing in this crate opens a device, makes a system call or checks whether a device is in use: before each
 //! destructive command, [`Admin::recheck`] verifies that the device is still the one that may be erased.

@@ -123,7 +123,7 @@ fn begin(instance: &mut Instance, subject: &Subject, buffer_kib: u32) -> Result<
     Ok(Buffers { files, layouts, page, events: Vec::new() })
 }
 
-/// Number of events that were dropped because a buffer was full.
+/// Returns the number of events that were dropped because a buffer was full.
 fn lost(instance: &Instance) -> Result<u64, CaptureError> {
     let mut sum = 0;
     for processor in instance.processors()? {

@@ -36,7 +36,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with one exhibit and no remarks.
+    /// Creates a page with one exhibit and no remarks.
     #[must_use]
     pub fn of(key: impl Into<PageKey>, title: &str, exhibit: Exhibit) -> Self {
         let (key, title) = (Some(key.into()), title.into());
@@ -53,13 +53,13 @@ pub enum Exhibit {
     Table(Table),
     /// Labelled values: the steady-state determination box, key figures.
     Facts(Facts),
-    /// A 3D column chart over two categories.
+    /// A 3D column chart with two category axes.
     Columns3d(Columns3d),
-    /// The data of a 3D column chart as a map of cells with values.
+    /// The data of a 3D column chart, drawn as a grid of cells with values.
     HeatMap(Columns3d),
-    /// Bars, one per category, for a few categories.
+    /// A bar chart with one bar for each of a few categories.
     Bars(Bars),
-    /// Response-time histogram with confidence levels.
+    /// A response-time histogram with confidence levels.
     ResponseTimes(ResponseTimes),
 }
 
@@ -92,7 +92,7 @@ pub struct Lines {
     pub guides: Vec<Guide>,
     /// Highlighted interval of the horizontal axis: start, end, label.
     pub marked: Option<(f64, f64, String)>,
-    /// Consecutive states of the drive or of the load, every other one shaded.
+    /// Consecutive states of the drive or of the load; every other one is shaded.
     pub bands: Vec<Band>,
 }
 
@@ -108,7 +108,8 @@ pub struct Band {
 }
 
 impl Lines {
-    /// Creates lines without guides or highlighted interval; each axis is given as label and scale.
+    /// Creates a line chart without guides or a highlighted interval; each axis is given as a label and a
+    /// scale.
     #[must_use]
     pub fn plain(reading: ReadingHint, x: (&str, Scale), y: (&str, Scale), series: Vec<Series>) -> Self {
         let axis = |(label, scale): (&str, Scale)| Axis { label: label.into(), scale };
@@ -148,7 +149,7 @@ pub enum Scale {
     Nines,
 }
 
-/// One data series of a chart. Series with the same name are one line with gaps.
+/// One data series of a chart. Series with the same name form one line with gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
@@ -203,7 +204,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Unit of the number in a row and a column, both counted from 0; empty for a ratio.
+    /// Returns the unit of the number in a row and a column, both counted from 0; empty for a ratio.
     #[must_use]
     pub fn unit(&self, row: usize, column: usize) -> &str {
         match &self.units {
@@ -255,7 +256,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A measured number, or the reason for its absence.
+    /// Returns a measured number, or the reason for its absence.
     #[must_use]
     pub fn of(value: Option<f64>, host_limited: bool, absent: impl FnOnce() -> String) -> Self {
         match value {
@@ -277,7 +278,7 @@ pub struct Facts {
     pub host_limited: bool,
 }
 
-/// A 3D column chart over two categories.
+/// A 3D column chart with two category axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns3d {
     /// How to read the chart.
@@ -286,7 +287,7 @@ pub struct Columns3d {
     pub x_label: String,
     /// Categories from left to right.
     pub x: Vec<String>,
-    /// Label of the depth category, front to back.
+    /// Label of the depth axis.
     pub depth_label: String,
     /// Categories from front to back.
     pub depth: Vec<String>,
@@ -296,14 +297,14 @@ pub struct Columns3d {
     pub heights: Vec<Vec<Option<f64>>>,
 }
 
-/// Bars, for values that a line must not connect.
+/// A bar chart, for values that must not be connected by a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
     /// How to read the bars.
     pub reading: ReadingHint,
-    /// Label of the categories.
+    /// Label of the category axis.
     pub name_label: String,
-    /// Label of the values, with unit.
+    /// Label of the value axis, with the unit.
     pub value_label: String,
     /// Category and value from top to bottom; None if not measured.
     pub bars: Vec<(String, Option<f64>)>,

@@ -19,7 +19,7 @@ pub enum ReadingHint {
     ByMix,
     /// Bars, one per mix.
     Mixes,
-    /// A map of cells, by threads and queue depth.
+    /// A grid of cells, by number of threads and queue depth.
     DemandMap,
     /// One line per round, for several rounds.
     Rounds,
@@ -57,7 +57,7 @@ pub enum ReadingHint {
     Runs,
     /// Any quantity, one series per run.
     OverlaidRuns,
-    /// Columns of CPU load by threads and queue depth.
+    /// Columns of CPU load, by number of threads and queue depth.
     Processor,
     /// The rate of a load that lasts for hours.
     Endurance,
@@ -73,7 +73,7 @@ pub enum ReadingHint {
     WorkloadBars,
     /// Accesses by position on the volume.
     Locality,
-    /// Accesses by the amount of other data in between.
+    /// Repeated accesses by the amount of other data accessed in between.
     ReuseDistance,
     /// Response-time histogram with confidence levels.
     ResponseTimes,

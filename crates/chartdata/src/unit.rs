@@ -49,13 +49,13 @@ impl Unit {
         Self::MegabytesPerSecondPerWatt,
     ];
 
-    /// The unit that is printed as `symbol`.
+    /// Returns the unit that is printed as `symbol`.
     #[must_use]
     pub fn of_symbol(symbol: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }
 
-    /// Whether a smaller value is better.
+    /// Returns whether a smaller value is better.
     #[must_use]
     pub const fn is_cost(self) -> bool {
         match self {
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// Number of decimal places of a tracking variable.
+    /// Returns the number of decimal places of a tracking variable.
     #[must_use]
     pub const fn decimals(self) -> usize {
         match self {

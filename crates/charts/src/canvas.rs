@@ -76,13 +76,13 @@ impl Lettering {
 }
 
 impl Canvas {
-    /// An empty picture with an accessible name (`label`) and `description`.
+    /// Creates an empty picture with an accessible name (`label`) and `description`.
     pub fn new(size: Size, label: &str, description: &str) -> Self {
         Self::scaled(size, size, label, description, Some("#ffffff"))
     }
 
-    /// A picture of `size` whose coordinates extend to `layout`; transparent if `ground`, the background
-    /// colour, is None.
+    /// Creates a picture of `size` whose coordinates extend to `layout`; transparent if `ground`, the
+    /// background colour, is None.
     pub fn scaled(size: Size, layout: Size, label: &str, description: &str, ground: Option<&str>) -> Self {
         let (width, height) = (number(layout.width), number(layout.height));
         let mut out = format!(
@@ -174,7 +174,7 @@ impl Canvas {
         );
     }
 
-    /// An invisible area that receives clicks for the surrounding group.
+    /// Draws an invisible area that receives clicks for the surrounding group.
     pub fn touchable(&mut self, corner: Point, width: f64, height: f64) {
         let _ = write!(
             self.out,
@@ -289,7 +289,7 @@ struct Tenths(f64);
 
 impl std::fmt::Display for Tenths {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        /// Far beyond any picture; tenths are exact up to this value.
+        /// A number of tenths far beyond any picture, but small enough to be exact.
         const MOST: f64 = 1e12;
         let tenths = (self.0 * 10.0).round();
         if tenths.is_nan() || tenths.abs() > MOST {
@@ -317,12 +317,14 @@ impl std::fmt::Display for Tenths {
     }
 }
 
-/// Estimated width of `text` in user units: accurate enough to reserve space, and identical on every machine.
+/// Returns the estimated width of `text` in user units: accurate enough to reserve space, and identical on
+/// every machine.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
-/// Width of `text` in the widest of the usual fonts, in which capitals are wider than [`text_width`] assumes.
+/// Returns the width of `text` in the widest of the usual fonts, in which capitals are wider than
+/// [`text_width`] assumes.
 pub(crate) fn widest_text(text: &str, size: f64) -> f64 {
     let share = |c: char| match c {
         ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'i' | 'j' | 'l' | 'I' => 0.34,

@@ -56,7 +56,7 @@ pub struct Card {
     pub headlines: Vec<(Tone, String)>,
     /// Up to six figures.
     pub figures: Vec<CardFigure>,
-    /// A chart with its title, as SVG of this size.
+    /// A chart: its title, its SVG and its size.
     pub picture: Option<(String, String, Size)>,
     /// Origin: program, run, date.
     pub credit: String,

@@ -1,4 +1,4 @@
-//! Columns over two categories, seen from above and slightly from the right.
+//! Draws 3D column charts with two category axes, seen from above and slightly from the right.
 //!
 //! The projection is parallel, so equal heights look equal everywhere, and the scale at the left edge is exact for the
 //! first row. The nearest corner is at the front right. The columns for small blocks and for reads, which are usually
@@ -73,8 +73,8 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
     columns3d_beside(columns, &[], title, size)
 }
 
-/// The columns and, if the picture is wide enough, the same values as a map of cells next to them, because the
-/// columns at the front hide the rear ones.
+/// Renders the columns and, if the picture is wide enough, the same values as a map of cells next to them,
+/// because the columns at the front hide the rear ones.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
     // Without values, a map would add nothing to the columns.
@@ -205,7 +205,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     canvas.text((above.0 - 4.0, above.1 - 12.0), &columns.height_label, lettering);
 }
 
-/// The colour of a row, darkened or lightened.
+/// Returns the colour of a row, darkened or lightened.
 fn shaded(colour: &str, factor: f64) -> String {
     let value = u32::from_str_radix(&colour[1..], 16).unwrap_or(0);
     let channel = |shift: u32| {

@@ -22,7 +22,7 @@ pub fn finding(exhibit: &Exhibit) -> Option<String> {
     }
 }
 
-/// The median, and the highest known percentiles.
+/// Gives the median and the highest known percentiles.
 fn of_times(times: &ResponseTimes) -> Option<String> {
     let known: Vec<(f64, f64)> =
         times.confidence.iter().copied().filter(|(ms, _)| ms.is_finite() && *ms > 0.0).collect();

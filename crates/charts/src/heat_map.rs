@@ -25,7 +25,7 @@ pub struct HeatColumn {
     pub cells: Vec<(f64, f64, f64)>,
 }
 
-/// Response times that the vertical axis must include.
+/// Returns the response times that the vertical axis must include.
 pub(crate) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
     columns.iter().flat_map(|column| column.cells.iter().flat_map(|(low, high, _)| [*low, *high]))
 }

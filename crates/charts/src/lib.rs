@@ -1,5 +1,5 @@
-//! Charts as SVG: data in, picture out, one file per chart type. Charts never alter the data, but fully determine the
-//! appearance, so that all tests share the same axes, legends, colours and markers.
+//! Charts as SVG: data in, picture out, one file per chart type. This crate never alters the data, but alone
+//! determines the appearance, so that all tests share the same axes, legends, colours and markers.
 //!
 //! Pictures contain no ids, so a document can embed any number of them, and no style sheet, so each picture
 //! can be extracted and published separately. This crate performs no I/O.

@@ -20,11 +20,12 @@ const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
 /// Height of a legend entry below a narrow plot, large enough for a finger.
 const NARROW_ROW: f64 = 24.0;
-/// Size of the text below a name that says why the line is not a valid result, and the height of such an entry in rows.
+/// Font size of the remark below a name that says why the line is not a valid result, and the height in rows of a
+/// legend entry with a remark.
 const CAVEAT_SIZE: f64 = 9.5;
 const CAVEAT_ROWS: f64 = 1.55;
-/// Maximum number of points that all have a marker; of more points, only some have one, because more markers
-/// would obscure the line.
+/// Maximum number of points of which each has a marker; if there are more points, only some have one, because
+/// more markers would obscure the line.
 const MARKERS: usize = 60;
 
 /// The plot area: pixels of its edges, and the two axes.
@@ -62,7 +63,7 @@ pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: S
     draw(lines, &Surroundings { panels, ..Surroundings::default() }, title, size)
 }
 
-/// Charts that a chart must match, and what must be said about its lines.
+/// The charts that a chart must match, and the caveats about its lines.
 #[derive(Clone, Copy, Default)]
 struct Surroundings<'a> {
     /// Charts next to this one, whose values both axes include.
@@ -131,7 +132,7 @@ fn draw_series(
     omitted
 }
 
-/// Series names in legend order. Series with the same name are drawn as one line with gaps.
+/// Returns the series names in legend order. Series with the same name are drawn as one line with gaps.
 fn names(lines: &Lines) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in &lines.series {
@@ -142,7 +143,8 @@ fn names(lines: &Lines) -> Vec<&str> {
     names
 }
 
-/// Colour of line `index` out of `count`; mixes, block sizes, thread counts and rounds have an order.
+/// Returns the colour of line `index` out of `count`; mixes, block sizes, thread counts and rounds have an
+/// order.
 fn colour_of(lines: &Lines, index: usize, count: usize) -> &'static str {
     match lines.reading {
         ReadingHint::ByBlockSize
@@ -163,7 +165,7 @@ impl LinePlot {
         Some((self.at_x(x)?, self.at_y(y)?))
     }
 
-    /// The edges and axes, for the script that redraws them.
+    /// Returns the edges and axes, for the script that redraws them.
     fn attributes(&self, lines: &Lines) -> String {
         let edges = [self.left, self.top, self.right, self.bottom].map(|edge| format!("{edge:.1}")).join(" ");
         let (x, y) = (self.x.described(lines.x.scale), self.y.described(lines.y.scale));
@@ -179,7 +181,7 @@ impl LinePlot {
     }
 }
 
-/// All points of series and guides.
+/// Returns all points of series and guides.
 fn points<'a>(all: &'a [&'a Lines]) -> impl Iterator<Item = (f64, f64)> + 'a {
     let series = all.iter().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
     series.chain(all.iter().flat_map(|lines| &lines.guides).flat_map(|g| [g.from, g.to]))
@@ -344,20 +346,20 @@ fn legend_width(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
 }
 
-/// Height of the legend in rows.
+/// Returns the height of the legend in rows.
 fn legend_rows(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     let of_line = |line: usize| if around.caveat(line).is_some() { CAVEAT_ROWS } else { 1.0 };
     (0..names(lines).len()).map(of_line).sum::<f64>() + lines.guides.len() as f64
 }
 
-/// Height of the legend below the plot of a narrow picture.
+/// Returns the height of the legend below the plot of a narrow picture.
 fn legend_height(lines: &Lines, around: &Surroundings<'_>, size: Size) -> f64 {
     let rows = legend_rows(lines, around);
     if size.is_narrow() && rows > 0.0 { rows * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
-/// The size of the whole picture. A legend below a narrow plot makes the picture higher instead of the plot
-/// lower.
+/// Returns the size of the whole picture. A legend below a narrow plot makes the picture taller instead of the
+/// plot shorter.
 fn with_legend(lines: &Lines, around: &Surroundings<'_>, size: Size) -> Size {
     Size { height: size.height + legend_height(lines, around, size), ..size }
 }

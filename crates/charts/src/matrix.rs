@@ -1,4 +1,5 @@
-//! Values over two categories as a map of cells: every value is printed in its cell, and darker cells have larger values.
+//! Draws values by two categories as a grid of cells: every value is printed in its cell, and darker cells have larger
+//! values.
 
 use chartdata::exhibit::Columns3d;
 use stdx::units::grouped;
@@ -98,14 +99,15 @@ fn draw_cell(
     });
 }
 
-/// Font size at which every value fits into its cell.
+/// Returns the font size at which every value fits into its cell.
 fn letters(grid: &Columns3d, width: f64, height: f64) -> f64 {
     let values = grid.heights.iter().flatten().flatten();
     let widest = values.map(|value| text_width(&printed(*value), 1.0)).fold(1.0, f64::max);
     LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
 }
 
-/// A value with at least three significant digits, with a unit prefix from one million upwards: `1.23M`.
+/// Returns a value with at least three significant digits, with a unit prefix from one million upwards:
+/// `1.23M`.
 fn printed(value: f64) -> String {
     match value.abs() {
         size if size >= 1e9 => grouped(value / 1e9, 2) + "G",
@@ -132,7 +134,7 @@ impl Shading {
         Self { low, high, logarithmic: low > 0.0 && high > WIDE * low }
     }
 
-    /// Index of the shade that represents `value`.
+    /// Returns the index of the shade that represents `value`.
     fn index(&self, value: f64) -> usize {
         let spread = |value: f64| if self.logarithmic { value.ln() } else { value };
         let extent = spread(self.high) - spread(self.low);

@@ -10,7 +10,7 @@ use crate::style::{FRAME, GRID, NOT_VALID, PALETTE, SOFT_INK, Size};
 
 const TITLE: Lettering = Lettering::new(12.5, Anchor::Start).bold();
 const TICK: Lettering = Lettering::new(10.5, Anchor::Middle).colour(SOFT_INK);
-/// The lines of the other runs.
+/// Colour of the other runs' lines.
 const CONTEXT: &str = "#cfd6de";
 /// Edges of the plot area.
 const LEFT: f64 = 46.0;

@@ -35,7 +35,7 @@ pub struct RankedBar {
     pub interval: Option<(f64, f64)>,
     /// The value as printed.
     pub text: String,
-    /// Whether this run is the one with which the others are compared.
+    /// Whether the run is the baseline, with which all other runs are compared.
     pub is_baseline: bool,
     /// False if the value is not a valid result; its bar is drawn as an outline.
     pub is_valid: bool,
@@ -51,7 +51,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Height of the picture.
+    /// Returns the height of the picture.
     #[must_use]
     pub fn height(&self) -> f64 {
         HEAD + FOOT + self.bars.len() as f64 * ROW

@@ -74,7 +74,7 @@ const RESPONSE_TIMES: &str = "The bars count I/Os by response time (left axis, l
 const TREND: &str = "Each point is one run: a flat fit means that neither the drive nor the host has changed; a \
                      step often coincides with new firmware.";
 
-/// What the chart shows and how to read it, in one sentence.
+/// Returns what the chart shows and how to read it, in one sentence.
 #[must_use]
 pub const fn sentence(hint: ReadingHint) -> &'static str {
     match hint {

@@ -1,4 +1,4 @@
-//! Response times: I/Os per bin on a logarithmic axis, and the confidence level on a second axis.
+//! Draws response times: I/Os per bin on a logarithmic axis, and the confidence level on a second axis.
 
 use chartdata::ReadingHint;
 use chartdata::exhibit::{ResponseTimes, Scale};
@@ -181,7 +181,7 @@ fn draw_markers(canvas: &mut Canvas, plot: &HistogramPlot) {
     }
 }
 
-/// Position of `ms` between `left` and `right`; None if outside.
+/// Returns the position of `ms` between `left` and `right`; None if outside.
 fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
     let place = time.place(ms).filter(|place| (0.0..=1.000_001).contains(place))?;
     Some(left + place * (right - left))
@@ -216,7 +216,7 @@ fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name
     placed.into_iter().map(|(name, _)| name).collect()
 }
 
-/// A marker label not yet assigned to a row, and its horizontal extent including the marker line.
+/// Returns a marker label not yet assigned to a row, and its horizontal extent including the marker line.
 fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f64) -> (Name, (f64, f64)) {
     let value = value.filter(|ms| ms.is_finite());
     let line = value.and_then(|ms| along(time, ms, left, right));

@@ -34,7 +34,7 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
-    /// The axis's kind and ends, for the script that redraws it.
+    /// Returns the axis's kind and ends, for the script that redraws it.
     pub fn described(&self, scale: Scale) -> String {
         let kind = match scale {
             Scale::Nines => "nines",
@@ -45,15 +45,16 @@ impl Ruler {
         format!("{kind} {} {}", self.low, self.high)
     }
 
-    /// Whether the axis is linear but does not include zero, so that heights are not proportional to values.
+    /// Returns whether the axis is linear but does not include zero, so that heights are not proportional to
+    /// values.
     pub const fn is_cropped(&self) -> bool {
         !self.logarithmic && self.low > 0.0
     }
 }
 
 impl Ruler {
-    /// An axis with about `tick_count` ticks that includes all of `values`. Values that the scale cannot represent (not
-    /// finite, or not positive on a logarithmic scale) are ignored.
+    /// Creates an axis with about `tick_count` ticks that includes all of `values`. Values that the scale cannot
+    /// represent (not finite, or not positive on a logarithmic scale) are ignored.
     pub fn of(scale: Scale, values: impl Iterator<Item = f64>, tick_count: usize) -> Self {
         let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2 | Scale::Nines);
         let mut values: Vec<f64> = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0)).collect();
@@ -80,7 +81,7 @@ impl Ruler {
         }
     }
 
-    /// A linear axis that starts at zero and ends exactly at `high` instead of at a tick.
+    /// Creates a linear axis that starts at zero and ends exactly at `high` instead of at a tick.
     pub fn ending_at(high: f64, tick_count: usize) -> Self {
         let rounded = Self::linear(0.0, high.max(0.0), tick_count);
         let high = if high > 0.0 { high } else { rounded.high };
@@ -96,7 +97,7 @@ impl Ruler {
         Self { low, high, ticks: rounded.ticks.into_iter().filter(is_inside).collect(), ..rounded }
     }
 
-    /// Ticks at the median and at each further nine.
+    /// Creates an axis with ticks at the median and at each further nine.
     fn nines((low, high): (f64, f64)) -> Self {
         let tick = |(value, label): (f64, &str)| Tick { value, label: label.into() };
         let ticks =
@@ -162,7 +163,7 @@ impl Ruler {
         Self { low: low / margin, high: high * margin, logarithmic: true, ticks, minor: Vec::new() }
     }
 
-    /// Position of `value` from 0 to 1; None if the axis cannot represent it.
+    /// Returns the position of `value` from 0 to 1; None if the axis cannot represent it.
     pub fn place(&self, value: f64) -> Option<f64> {
         let spread = |v: f64| if self.logarithmic { v.ln() } else { v };
         if !value.is_finite() || (self.logarithmic && value <= 0.0) {
@@ -173,14 +174,14 @@ impl Ruler {
     }
 }
 
-/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
 fn nice_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
     let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|f| f * power >= rough * 0.999_999).unwrap_or(10.0);
     factor * power
 }
 
-/// A round step for integers.
+/// Returns a round step for integers.
 fn whole_step(rough: f64) -> f64 {
     if rough <= 1.0 {
         return 1.0;

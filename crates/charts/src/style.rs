@@ -15,7 +15,7 @@ impl Size {
     /// Plot size of a picture for a narrow screen.
     pub const NARROW: Self = Self { width: 400.0, height: 300.0 };
 
-    /// Whether there is no room for a legend beside the plot.
+    /// Returns whether there is no room for a legend beside the plot.
     pub(crate) fn is_narrow(self) -> bool {
         self.width < 500.0
     }
@@ -43,12 +43,12 @@ pub(crate) const FIT: &str = "#d3202f";
 /// Dashes of a line that is not a valid result.
 pub(crate) const NOT_VALID: &str = "6 6";
 
-/// Colour of series `index`.
+/// Returns the colour of series `index`.
 pub(crate) fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
 
-/// Colour of series `index` out of `count` that have an order.
+/// Returns the colour of series `index` out of `count` that have an order.
 pub(crate) fn ordered(index: usize, count: usize) -> &'static str {
     let steps = count.saturating_sub(1).max(1);
     RAMP[(index.min(steps) * (RAMP.len() - 1) + steps / 2) / steps]
@@ -63,7 +63,7 @@ pub(crate) fn hinted(value: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Linear red, green and blue.
+    /// Returns the linear red, green and blue.
     fn light(colour: &str) -> [f64; 3] {
         let value = u32::from_str_radix(&colour[1..], 16).unwrap();
         [16, 8, 0].map(|shift| {

@@ -81,7 +81,7 @@ pub struct Strand {
 }
 
 impl TimeLine {
-    /// Size of the picture.
+    /// Returns the size of the picture.
     #[must_use]
     pub fn size(&self) -> Size {
         let panels: f64 = self.heights().iter().map(|height| TITLE_ROW + height + GAP).sum();
@@ -109,7 +109,7 @@ pub fn timeline(line: &TimeLine, title: &str) -> String {
     drawn(line, title, line.size())
 }
 
-/// The timeline for a narrow screen.
+/// Renders the timeline for a narrow screen.
 #[must_use]
 pub fn narrow_timeline(line: &TimeLine, title: &str) -> String {
     drawn(line, title, Size { width: NARROW_WIDTH, ..line.size() })

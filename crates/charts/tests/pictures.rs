@@ -106,7 +106,7 @@ fn bars() -> Bars {
     }
 }
 
-/// Two states of a drive; the second begins with the first state's line.
+/// Returns two states of a drive; the second begins with the first state's line.
 fn states() -> Lines {
     let band = |name: &str, from, to| Band { from, to, name: name.into() };
     Lines {

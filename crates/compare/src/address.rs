@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// The address of `to`, relative to the files in `folder`; both paths must be absolute.
+/// Returns the address of `to`, relative to the files in `folder`; both paths must be absolute.
 #[must_use]
 pub fn address(folder: &Path, to: &Path) -> String {
     let common = folder.components().zip(to.components()).take_while(|(a, b)| a == b).count();
@@ -11,7 +11,7 @@ pub fn address(folder: &Path, to: &Path) -> String {
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
-/// A component of a path, percent-encoded for a URL.
+/// Returns a component of a path, percent-encoded for a URL.
 fn encoded(part: Component<'_>) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     part.as_os_str()

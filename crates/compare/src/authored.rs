@@ -7,7 +7,7 @@ pub struct Authored {
     pub key_points: Vec<String>,
     /// Notes, shown after the figures.
     pub notes: Vec<String>,
-    /// A word across every page, such as DRAFT.
+    /// A watermark for every page, such as DRAFT.
     pub watermark: Option<String>,
     /// Address of each run's report, relative to the HTML file; None if it has none. May be empty.
     pub links: Vec<Option<String>>,

@@ -28,31 +28,32 @@ impl Candidate {
         Ok(Self { name: name.to_owned(), document, figures })
     }
 
-    /// The run's name: the name that the operator gave it, the model, or the path.
+    /// Returns the run's name: the name that the operator gave it, the model, or the path.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Everything that a report of the run contains.
+    /// Returns everything that a report of the run contains.
     #[must_use]
     pub const fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The figures of the run.
+    /// Returns the figures of the run.
     #[must_use]
     pub fn figures(&self) -> &[Figure] {
         &self.figures
     }
 
-    /// The caveat labels that must accompany the run's numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
+    /// Returns the caveat labels that must accompany the run's numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
     #[must_use]
     pub fn marks(&self) -> Vec<&'static str> {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
     }
 
-    /// Why the curves of a test may not be valid results: `NOT STEADY`, `NOT COMPLETE` or `INTERRUPTED`.
+    /// Returns why the curves of a test may not be valid results: `NOT STEADY`, `NOT COMPLETE` or
+    /// `INTERRUPTED`.
     pub(crate) fn caveat(&self, test: &str) -> Option<&'static str> {
         let outcome = self.document.outcomes.iter().find(|outcome| outcome.test == test)?;
         let doubtful =
@@ -61,7 +62,8 @@ impl Candidate {
         marks.iter().map(|mark| mark.kind).find(|kind| doubtful(*kind)).map(MarkKind::short)
     }
 
-    /// Whether a figure of the run is a valid result: its test is complete and, if it has to be, steady.
+    /// Returns whether a figure of the run is a valid result: its test is complete and, if it has to be,
+    /// steady.
     pub(crate) fn is_valid(&self, figure: &Figure) -> bool {
         is_valid_figure(&self.document, figure)
     }

@@ -34,7 +34,7 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    // Figures that all runs have come first.
+    // The figures that all runs have are listed first.
     let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
     let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
     lines.sort_by_key(missing);
@@ -82,7 +82,7 @@ fn has_value(line: &Line, run: usize) -> bool {
     line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
 }
 
-/// The baseline's value, and how much the other runs differ from it.
+/// Returns the baseline's value, and how much the other runs differ from it.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
     let is_valid = |run: usize| line.figures[run].as_ref().is_some_and(|f| comparison.runs[run].is_valid(f));
@@ -96,7 +96,7 @@ fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     }
 }
 
-/// The differences of one or two runs if there is room for them, or the range of the differences.
+/// Returns the differences of one or two runs if there is room for them, or the range of the differences.
 fn note(line: &Line) -> String {
     let known: Vec<(String, &Difference)> = line
         .differences
@@ -127,7 +127,7 @@ fn note(line: &Line) -> String {
     }
 }
 
-/// The runs as bars, with as many of `lines` as fit.
+/// Draws the runs as bars, with as many of `lines` as fit.
 fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, Size)> {
     let ranked: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
     let each = Size { width: BARS_WIDTH, height: ranked.first()?.height() };
@@ -144,7 +144,7 @@ fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, 
     Some((title, svg, size))
 }
 
-/// The runs as bars: all runs, or the best runs and the baseline.
+/// Returns the runs as bars: all runs, or the best runs and the baseline.
 fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
     // A baseline that is not among the best runs is shown last.

@@ -88,7 +88,7 @@ impl Comparison {
         self.runs.iter().map(|run| run.name.as_str())
     }
 
-    /// Warnings as sentences that name the runs.
+    /// Returns warnings as sentences that name the runs.
     pub fn warning_texts(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|warning| warning.sentence(&self.runs))
     }
@@ -100,7 +100,7 @@ impl Comparison {
     }
 }
 
-/// Title of the test that a figure belongs to.
+/// Returns the title of the test that a figure belongs to.
 fn test_of(runs: &[Candidate], key: &str) -> String {
     let family = key.split('.').next().unwrap_or(key);
     let mut outcomes = runs.iter().flat_map(|run| &run.document.outcomes);

@@ -8,7 +8,7 @@ use crate::noise::Difference;
 use crate::statistics::Summary;
 use report::parts::Figure;
 
-/// One row per figure and run.
+/// Returns the comparison as CSV, with one row per figure and run.
 #[must_use]
 pub fn csv(comparison: &Comparison) -> String {
     let mut out = String::from(
@@ -53,7 +53,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// The comparison as a JSON document.
+/// Returns the comparison as a JSON document.
 #[must_use]
 pub fn json(comparison: &Comparison) -> Value {
     let runs: Vec<Value> = comparison
@@ -78,14 +78,14 @@ pub fn json(comparison: &Comparison) -> Value {
     document
 }
 
-/// A group, with the ids of its runs.
+/// Returns a group, with the ids of its runs.
 fn group_json(comparison: &Comparison, group: &Group) -> Value {
     let ids: Vec<&str> =
         group.runs.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();
     json!({ "name": group.name, "runs": ids })
 }
 
-/// A group's summary; outliers are given as run ids.
+/// Returns a group's summary; outliers are given as run ids.
 fn summary_json(comparison: &Comparison, summary: &Summary) -> Value {
     let outliers: Vec<&str> =
         summary.outliers.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();

@@ -47,7 +47,7 @@ pub(crate) const HEADER: [Fact; 21] = [
     ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
 ];
 
-/// The interface or, for a file, its file system.
+/// Returns the interface or, for a file, its file system.
 fn interface(run: &Candidate) -> String {
     match &run.document.file_system {
         Some(facts) => format!("file on {}", facts.kind),
@@ -55,12 +55,12 @@ fn interface(run: &Candidate) -> String {
     }
 }
 
-/// A fact, or the placeholder for a fact that the run does not contain.
+/// Returns a fact, or the placeholder for a fact that the run does not contain.
 fn known(run: &Candidate, fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| absent(&run.document).into())
 }
 
-/// The distinct values of a header field among a run's tests.
+/// Returns the distinct values of a header field among a run's tests.
 fn of_tests(run: &Candidate, of: impl Fn(&pts::TestHeader) -> String) -> String {
     let mut all: Vec<String> = Vec::new();
     for value in run.document.outcomes.iter().map(|outcome| of(&outcome.header)) {

@@ -37,7 +37,7 @@ impl GroupBy {
 /// Runs that are summarized together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// The value that they share.
+    /// The value that the runs share.
     pub name: String,
     /// Indices of the runs.
     pub runs: Vec<usize>,

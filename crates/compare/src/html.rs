@@ -1,5 +1,5 @@
 //! The comparison as a self-contained HTML file. It is complete without its script, which only lets readers
-//! choose the runs and the baseline, and highlights a run everywhere.
+//! choose the runs and the baseline, and highlights a run throughout the page.
 
 mod figures;
 mod pages;
@@ -21,7 +21,7 @@ use parts::{marks, run_class};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The whole comparison.
+/// Returns the whole comparison as an HTML file.
 #[must_use]
 pub fn html(comparison: &Comparison, authored: &Authored) -> String {
     let title = title(comparison);
@@ -47,8 +47,8 @@ pub fn html(comparison: &Comparison, authored: &Authored) -> String {
     Shell { title: &title, style: STYLE, class: "", content: &content, script: Some(SCRIPT) }.html()
 }
 
-/// The marks of all runs, for the top of every printed page; empty if no run has any. On a screen, each run's marks are
-/// next to it.
+/// Returns the marks of all runs, for the top of every printed page; empty if no run has any. On a screen, each run's
+/// marks are next to it.
 fn printed_marks(comparison: &Comparison) -> String {
     match sections::marks(&comparison.runs) {
         marks if marks.is_empty() => marks,
@@ -56,7 +56,7 @@ fn printed_marks(comparison: &Comparison) -> String {
     }
 }
 
-/// The title: the names of up to four runs, or the number of runs.
+/// Returns the title: the names of up to four runs, or the number of runs.
 pub(crate) fn title(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.names().collect();
     match names.len() {
@@ -74,7 +74,7 @@ fn points(heading: &str, texts: &[String]) -> String {
     format!("<section class=\"authored\"><h2>{heading}</h2>\n<ul>{items}</ul></section>\n")
 }
 
-/// One row per run, with the controls of the script.
+/// Returns one row per run, with the controls of the script.
 fn runs(comparison: &Comparison, authored: &Authored) -> String {
     let head: String = devices::BRIEF.iter().map(|(name, _)| format!("<th>{name}</th>")).collect();
     let row = |(index, run): (usize, &Candidate)| {
@@ -105,7 +105,7 @@ fn runs(comparison: &Comparison, authored: &Authored) -> String {
     )
 }
 
-/// Warnings to read before comparing numbers, one row per value.
+/// Returns warnings to read before comparing numbers, one row per value.
 fn warnings(comparison: &Comparison) -> String {
     if comparison.warnings.is_empty() {
         return String::new();
@@ -135,7 +135,7 @@ fn warnings(comparison: &Comparison) -> String {
     )
 }
 
-/// The full header of every device.
+/// Returns the full header of every device.
 fn headers(comparison: &Comparison) -> String {
     let device = |(index, run): (usize, &Candidate)| {
         let rows: String = devices::HEADER

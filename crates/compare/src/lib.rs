@@ -1,4 +1,4 @@
-//! Compares runs: their figures, the differences between these, and whether the differences exceed the noise.
+//! Compares the figures of several runs, and determines whether the differences between them exceed the noise.
 //! Also contains the pages and formats of comparisons. The first run is the baseline; no run is called better
 //! without considering the spread of both runs.
 //!

@@ -2,7 +2,8 @@
 
 use report::parts::Better;
 
-/// Bounds closer to zero than this, in percent, are treated as zero: printed with [`MOST_DECIMALS`], they are zero.
+/// Bounds closer to zero than this, in percent, are treated as zero, because they are printed as zero even with
+/// [`MOST_DECIMALS`].
 const INDISTINGUISHABLE: f64 = 0.0005;
 /// Number of decimal places of percentages that are too small for one decimal place.
 pub(crate) const MOST_DECIMALS: usize = 3;
@@ -21,7 +22,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// The finding in one or two words.
+    /// Returns the finding in one or two words.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -68,9 +69,9 @@ impl Difference {
     }
 }
 
-/// The 95 % confidence interval of the ratio of two means, with a positive first mean. It is Welch's interval, since the
-/// spreads may differ, of the logarithm of the ratio (delta method), so that no bound is negative. None if the spread is
-/// unknown or the logarithm does not exist.
+/// Returns the 95 % confidence interval of the ratio of two means, with a positive first mean. It is Welch's interval,
+/// because the spreads may differ, and it is computed for the logarithm of the ratio (delta method), so that no bound
+/// is negative. None if the spread is unknown or the logarithm does not exist.
 fn ratio_interval(a: &Sample, b: &Sample) -> Option<(f64, f64)> {
     let relative = |sample: &Sample| Some(sample.variance_of_mean()? / sample.mean.powi(2));
     let va = relative(a)?;
@@ -85,7 +86,7 @@ fn ratio_interval(a: &Sample, b: &Sample) -> Option<(f64, f64)> {
     Some((ratio * (-half).exp(), ratio * half.exp()))
 }
 
-/// The 95 % confidence interval of the mean; None if there are fewer than two values.
+/// Returns the 95 % confidence interval of the mean; None if there are fewer than two values.
 pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
     let sample = Sample::of(values)?;
     let half = student_t(sample.count - 1.0) * sample.variance_of_mean()?.sqrt();
@@ -101,7 +102,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// None without values.
+    /// Returns `None` if there are no values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -115,7 +116,8 @@ impl Sample {
     }
 }
 
-/// Welch-Satterthwaite equation, for two counts of values with the variances of their means.
+/// Computes the degrees of freedom by the Welch-Satterthwaite equation, for two counts of values with the
+/// variances of their means.
 fn degrees_of_freedom((count_a, va): (f64, f64), (count_b, vb): (f64, f64)) -> f64 {
     let below = va.powi(2) / (count_a - 1.0) + vb.powi(2) / (count_b - 1.0);
     if below > 0.0 { (va + vb).powi(2) / below } else { count_a + count_b - 2.0 }
@@ -127,7 +129,7 @@ pub(crate) const QUANTILES: [f64; 30] = [
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Two-sided 95 % quantile of Student's t; fractional degrees of freedom are rounded down.
+/// Returns the two-sided 95 % quantile of Student's t; fractional degrees of freedom are rounded down.
 pub(crate) fn student_t(degrees: f64) -> f64 {
     let whole = (degrees + 1e-9).floor().max(1.0) as usize;
     QUANTILES.get(whole - 1).copied().unwrap_or(if whole < 60 { 2.042 } else { 2.0 })

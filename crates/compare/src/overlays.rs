@@ -25,23 +25,23 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Whether the overlay is drawn as one small chart per run.
+    /// Returns whether the overlay is drawn as one small chart per run.
     pub fn is_split(&self) -> bool {
         self.runs.len() > IN_ONE_CHART
     }
 
-    /// All runs in one chart.
+    /// Draws all runs in one chart.
     pub fn picture(&self, title: &str, size: Size) -> String {
         charts::lines_with_caveats(&self.lines, &self.caveats, title, size)
     }
 
-    /// One small chart per run, with the index of the run.
+    /// Draws one small chart per run; returns each with the index of its run.
     pub fn multiples(&self, size: Size) -> impl Iterator<Item = (usize, String)> + '_ {
         let each = self.runs.iter().zip(&self.caveats).enumerate();
         each.map(move |(at, (run, caveat))| (*run, charts::multiple(&self.lines, at, *caveat, size)))
     }
 
-    /// How to read the overlay.
+    /// Returns how to read the overlay.
     pub fn reading(&self) -> String {
         let reading = if self.is_split() {
             "Each small chart shows one run in front of the lines of all others, on the same axes."
@@ -55,18 +55,19 @@ impl Overlay {
     }
 }
 
-/// A run by letter and name.
+/// Returns a run by letter and name.
 pub(crate) fn named(runs: &[Candidate], index: usize) -> String {
     format!("{} {}", letter(index), runs[index].name)
 }
 
-/// Whether the lines of a chart are results, which can be overlaid. Charts over rounds and charts with guides show the
-/// approach to steady state.
+/// Returns whether the lines of a chart are results, which can be overlaid. Charts over rounds and charts with guides
+/// show the approach to steady state.
 pub(crate) fn is_result(lines: &Lines) -> bool {
     lines.guides.is_empty() && lines.x.scale != Scale::Rounds
 }
 
-/// One overlay for each series that at least two of the charts of `test` have, by name; a single series needs no name.
+/// Returns one overlay for each series that at least two of the charts of `test` have, by name; a single series needs
+/// no name.
 pub(crate) fn overlays(runs: &[Candidate], test: &str, each: &[(usize, &Lines)]) -> Vec<Overlay> {
     let mut names: Vec<&str> = Vec::new();
     for name in each.iter().flat_map(|(_, lines)| lines.series.iter().map(|series| series.name.as_str())) {

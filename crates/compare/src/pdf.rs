@@ -39,7 +39,7 @@ const READING: &str = "Mean over the rounds of the measurement window, with the 
 const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
                             not valid results: their test is not steady or not complete.";
 
-/// The whole comparison.
+/// Returns the whole comparison as a PDF.
 ///
 /// # Errors
 /// Returns an error if the PDF library rejects a picture or a page; the message says which.
@@ -76,8 +76,9 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
     of_blocks(&title, &footer(comparison), authored.watermark.as_deref(), blocks)
 }
 
-/// Labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs if there are
-/// many. The labels come before the rest of the text, because text that is too long is truncated at its end.
+/// Returns the labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs
+/// if there are many. The labels come before the rest of the text, because text that is too long is truncated at its
+/// end.
 fn footer(comparison: &Comparison) -> String {
     let labels = sections::labels(&comparison.runs).join(" · ");
     let marks = if labels.len() <= FOOTER { labels } else { sections::marks(&comparison.runs) };
@@ -97,7 +98,7 @@ fn points(heading: &str, texts: &[String]) -> Vec<Block> {
     std::iter::once(heading).chain(texts.iter().map(|text| Block::Text(format!("• {text}")))).collect()
 }
 
-/// A run's letter, name and marks; none of them is truncated.
+/// Returns a run's letter, name and marks; none of them is truncated.
 fn marked(runs: &[Candidate], index: usize) -> String {
     let marks: Vec<String> = runs[index].marks().into_iter().map(unbroken).collect();
     if marks.is_empty() {
@@ -162,7 +163,7 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A value with its spread; pale if it is not a valid result.
+/// Returns a value with its spread; pale if it is not a valid result.
 fn value(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
     let figure = line.figures[run].as_ref();
     ColumnCell {
@@ -171,7 +172,7 @@ fn value(comparison: &Comparison, line: &Line, run: usize) -> ColumnCell {
     }
 }
 
-/// The difference from the baseline; lines may break only between its parts.
+/// Returns the difference from the baseline; lines may break only between its parts.
 fn against(line: &Line, run: usize) -> String {
     match &line.differences[run] {
         None if run == 0 => "baseline".into(),
@@ -180,7 +181,7 @@ fn against(line: &Line, run: usize) -> String {
     }
 }
 
-/// All differences of selected figures.
+/// Returns all differences of selected figures.
 fn matrix(comparison: &Comparison) -> Vec<Block> {
     let lines = || comparison.lines.iter().filter(|line| line.selected);
     let row = |run: usize| {
@@ -226,7 +227,7 @@ fn warnings(comparison: &Comparison) -> Vec<Block> {
     ]
 }
 
-/// Statistics over groups of runs; empty if there are no groups.
+/// Returns statistics over groups of runs; empty if there are no groups.
 fn of_groups(comparison: &Comparison) -> Vec<Block> {
     if comparison.groups.is_empty() {
         return Vec::new();
@@ -255,7 +256,7 @@ fn of_groups(comparison: &Comparison) -> Vec<Block> {
     blocks
 }
 
-/// A chart of all runs, or small charts of one run each.
+/// Returns a chart of all runs, or small charts of one run each.
 fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
     let name = if overlay.title.is_empty() { section.to_owned() } else { overlay.title.clone() };
     let mut blocks = Vec::new();
@@ -276,7 +277,7 @@ fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
     blocks
 }
 
-/// The same exhibit from a few runs.
+/// Returns the same exhibit from a few runs.
 fn side_by_side(row: &sections::Row<'_>) -> Vec<Block> {
     let picture = |(_, name, exhibit): &(usize, String, &Exhibit)| {
         Some((name.clone(), sections::picture(exhibit, row, name, CHART)?))
@@ -292,7 +293,7 @@ fn side_by_side(row: &sections::Row<'_>) -> Vec<Block> {
     blocks
 }
 
-/// All figures that are not selected.
+/// Returns all figures that are not selected.
 fn every(comparison: &Comparison) -> Vec<Block> {
     let lines = || comparison.lines.iter().filter(|line| !line.selected);
     if lines().next().is_none() {
@@ -320,7 +321,7 @@ fn every(comparison: &Comparison) -> Vec<Block> {
     blocks
 }
 
-/// The full header of every device.
+/// Returns the full header of every device.
 fn headers(comparison: &Comparison) -> Vec<Block> {
     const IN_TABLE: usize = 4;
     let mut blocks = vec![Block::Title("The devices".into())];

@@ -33,14 +33,14 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// How to read the charts of the page; None if it has no charts.
+    /// Returns how to read the charts of the page; None if it has no charts.
     pub fn reading(&self) -> Option<&'static str> {
         self.each.iter().find_map(|(_, _, exhibit)| Some(charts::sentence(exhibit.reading()?)))
     }
 }
 
-/// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
-/// 1/512 seed 1`.
+/// Returns the labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED
+/// sas-slc-2011 v2 1/512 seed 1`.
 pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
     let mut all: Vec<(Vec<usize>, String)> = Vec::new();
     for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
@@ -52,7 +52,7 @@ pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
     all.into_iter().map(|(runs, label)| format!("{} {label}", letters(&runs))).collect()
 }
 
-/// The marks of all runs, each with the letters of the runs: `SIMULATED: A-D · NOT STEADY: C`.
+/// Returns the marks of all runs, each with the letters of the runs: `SIMULATED: A-D · NOT STEADY: C`.
 pub(crate) fn marks(runs: &[Candidate]) -> String {
     let mut all: Vec<(&str, Vec<usize>)> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
@@ -67,7 +67,7 @@ pub(crate) fn marks(runs: &[Candidate]) -> String {
     each.join(" · ")
 }
 
-/// The report pages that at least two runs have in common.
+/// Returns the report pages that at least two runs have in common.
 pub(crate) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &PageKey)> = Vec::new();
@@ -118,7 +118,7 @@ fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Pag
     outcome.pages.iter().chain(&outcome.beyond).find(|page| page.key.as_ref() == Some(key))
 }
 
-/// The charts of all runs, and the exhibits side by side.
+/// Returns the charts of all runs, and the exhibits side by side.
 fn exhibits<'a>(runs: &[Candidate], test: &str, shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
     let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
     let (mut overlaid, mut rows) = (Vec::new(), Vec::new());

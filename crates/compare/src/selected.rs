@@ -17,7 +17,7 @@ pub(crate) struct Selected<'a> {
     pub lines: Vec<&'a Line>,
 }
 
-/// The selected figures, by test.
+/// Returns the selected figures, by test.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
     let mut groups: Vec<Selected<'_>> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(crate) fn ranking(line: &Line) -> Vec<usize> {
     order
 }
 
-/// The 95 % confidence interval of a figure; None if its spread is unknown.
+/// Returns the 95 % confidence interval of a figure; None if its spread is unknown.
 pub(crate) fn interval(figure: &Figure) -> Option<(f64, f64)> {
     match (figure.uncertainty, figure.mean()) {
         (Some(uncertainty), Some(mean)) => Some((mean - uncertainty, mean + uncertainty)),
@@ -53,7 +53,7 @@ pub(crate) fn interval(figure: &Figure) -> Option<(f64, f64)> {
     }
 }
 
-/// The runs as bars, best first.
+/// Returns the runs as bars, best first.
 pub(crate) fn ranked(comparison: &Comparison, line: &Line) -> Ranked {
     let decimals = decimals(line);
     let bar = |index: usize| {

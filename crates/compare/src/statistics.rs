@@ -30,7 +30,7 @@ pub struct Summary {
 }
 
 impl Comparison {
-    /// Statistics of a figure: one summary per group.
+    /// Returns statistics of a figure: one summary per group.
     #[must_use]
     pub fn summaries(&self, line: &Line) -> Vec<Summary> {
         summaries(self, line)
@@ -51,7 +51,7 @@ fn summaries(comparison: &Comparison, line: &Line) -> Vec<Summary> {
     comparison.groups.iter().enumerate().map(summary).collect()
 }
 
-/// The mean of each run in a group, by drive.
+/// Returns the mean of each run in a group, by drive.
 fn by_drive(comparison: &Comparison, line: &Line, group: &Group) -> Vec<Vec<f64>> {
     let mut drives: Vec<(String, Vec<f64>)> = Vec::new();
     for run in &group.runs {
@@ -69,7 +69,8 @@ fn mean(values: &[f64]) -> Option<f64> {
     Sample::of(values).map(|sample| sample.mean)
 }
 
-/// The values from which a group's interval is calculated: one per drive or, for a single drive, one per run.
+/// Returns the values from which a group's interval is calculated: one per drive or, for a single drive, one
+/// per run.
 fn sample(comparison: &Comparison, line: &Line, group: &Group) -> Vec<f64> {
     match &by_drive(comparison, line, group)[..] {
         [only] => only.clone(),
@@ -135,7 +136,7 @@ pub(crate) const READING: &str = "The mean counts each drive once. Its 95 % conf
 pub(crate) const HEAD: [&str; 7] =
     ["Drives", "Runs", "Mean", "95 % interval", "Between drives", "Between runs", "Outliers"];
 
-/// A group's cells below [`HEAD`].
+/// Returns a group's cells below [`HEAD`].
 pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> [String; 7] {
     let decimals = decimals(line);
     let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());
@@ -154,7 +155,7 @@ pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> 
     ]
 }
 
-/// The statistics for terminals; empty if there are no groups.
+/// Returns the statistics for terminals; empty if there are no groups.
 pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     if comparison.groups.is_empty() {

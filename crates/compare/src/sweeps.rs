@@ -22,7 +22,7 @@ pub(crate) struct SweepSection {
 /// A run's index, its letter and name, and its sweep.
 type Swept<'a> = (usize, String, &'a DemandSweep);
 
-/// The sweeps that at least two runs have in common.
+/// Returns the sweeps that at least two runs have in common.
 pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &str)> = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
     sections
 }
 
-/// The sweep of the same workload in the same test, in the same unit.
+/// Returns the sweep of the same workload in the same test, in the same unit.
 fn find<'a>(run: &'a Candidate, of: &Outcome, sweep: &DemandSweep) -> Option<&'a DemandSweep> {
     let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == of.test)?;
     outcome.sweeps.iter().find(|other| (&other.workload, other.unit) == (&sweep.workload, sweep.unit))

@@ -9,7 +9,7 @@ const WIDTH: usize = 80;
 /// If there are more runs, each figure has one line per run.
 const IN_COLUMNS: usize = 2;
 
-/// The comparison as text: the selected figures, or all of them, then the warnings.
+/// Returns the comparison as text: the selected figures, or all of them, then the warnings.
 #[must_use]
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
@@ -62,7 +62,7 @@ fn wrapped(text: &str, indent: usize) -> String {
     out
 }
 
-/// One line per run, best first.
+/// Formats a figure with one line per run, best first.
 fn block(comparison: &Comparison, line: &Line) -> String {
     let mut out = format!("{} ({})\n", line.name, line.unit);
     let decimals = decimals(line);

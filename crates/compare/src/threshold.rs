@@ -25,7 +25,7 @@ impl Operator {
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
 
-    /// Whether the value meets the condition.
+    /// Returns whether the value meets the condition.
     #[must_use]
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
@@ -111,7 +111,7 @@ fn parse_limit(text: &str) -> Option<Limit> {
 }
 
 impl Threshold {
-    /// Whether the condition applies to the figure with this key.
+    /// Returns whether the condition applies to the figure with this key.
     #[must_use]
     pub fn is_about(&self, key: &str) -> bool {
         is_match(&self.key, key)
@@ -131,8 +131,8 @@ impl Threshold {
         }
     }
 
-    /// The figures that meet the condition in any run but the baseline. A difference within the noise never
-    /// meets a condition, because it may not be real.
+    /// Returns the figures that meet the condition in any run but the baseline. A difference within the noise
+    /// never meets a condition, because it may not be real.
     ///
     /// # Errors
     /// Returns an error if no comparable figure matches the key, if a run lacks such a figure (which must not
@@ -215,7 +215,7 @@ fn matched(run: &str, figure: &Figure, percent: Option<f64>) -> Option<Threshold
     Some(ThresholdMatch { key: figure.key.clone(), percent, value, unit, run: run.to_owned() })
 }
 
-/// Whether `key` matches `pattern`, in which `*` matches any text.
+/// Returns whether `key` matches `pattern`, in which `*` matches any text.
 fn is_match(pattern: &str, key: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == key };
     let Some(key) = key.strip_prefix(start) else { return false };

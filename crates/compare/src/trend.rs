@@ -51,14 +51,14 @@ pub struct Point {
     pub simulated: Option<String>,
     /// The value.
     pub value: f64,
-    /// The values that the figure averages.
+    /// The values whose mean is the figure.
     pub rounds: Vec<f64>,
     /// Whether the value may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
 impl Point {
-    /// The 95 % confidence interval of the value; None if it is not a mean.
+    /// Returns the 95 % confidence interval of the value; None if it is not a mean.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         mean_interval(&self.rounds)
@@ -77,7 +77,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Whether the change exceeds the scatter of the values.
+    /// Returns whether the change exceeds the scatter of the values.
     #[must_use]
     pub fn is_beyond_noise(&self) -> bool {
         let (low, high) = self.interval_percent;
@@ -103,7 +103,7 @@ pub struct FirmwareChange {
     pub drive: String,
     /// First run with the new firmware.
     pub run: String,
-    /// Start of that run.
+    /// Start of the first run with the new firmware.
     pub at: Timestamp,
     /// Old and new revision.
     pub revisions: (String, String),
@@ -124,7 +124,7 @@ impl Trend {
         self.points.iter().map(|point| point.value).collect()
     }
 
-    /// Number of days from the first run to each run.
+    /// Returns the number of days from the first run to each run.
     pub(crate) fn days(&self) -> Vec<f64> {
         let first = self.points.first().map(|point| point.created);
         let days = |point: &Point| {
@@ -203,7 +203,7 @@ impl Trend {
         Difference::of(&values(before), &values(after), self.better)
     }
 
-    /// The drives, in the order of their first runs.
+    /// Returns the drives, in the order of their first runs.
     #[must_use]
     pub fn drives(&self) -> Vec<&str> {
         let mut drives: Vec<&str> = Vec::new();
@@ -339,7 +339,7 @@ impl Trend {
     }
 }
 
-/// The trend as text: a table of the runs that fits `width` columns, then the findings.
+/// Returns the trend as text: a table of the runs that fits `width` columns, then the findings.
 #[must_use]
 pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     let mut out = format!("{} ({}), {}: {}\n", trend.figure, trend.name, trend.unit, trend.subject);
@@ -356,8 +356,8 @@ pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
     out
 }
 
-/// The table with the values next to the runs. A drive or firmware that is the same for all runs is only mentioned
-/// once, above the table.
+/// Returns the table with the values next to the runs. A drive or firmware that is the same for all runs is
+/// mentioned only once, above the table.
 fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
     let common = |column: usize| {
         let (_, runs) = cells.split_first()?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::data::quoted;
 use crate::trend::{Point, Trend};
 
-/// One row per run.
+/// Returns the trend as CSV, with one row per run.
 #[must_use]
 pub fn trend_csv(trend: &Trend) -> String {
     let mut out = String::from(
@@ -39,7 +39,7 @@ pub fn trend_csv(trend: &Trend) -> String {
     out
 }
 
-/// The trend as a JSON document.
+/// Returns the trend as a JSON document.
 #[must_use]
 pub fn trend_json(trend: &Trend) -> Value {
     let runs = trend.points.iter().map(|point| {

@@ -26,7 +26,7 @@ const STYLE: &str = "\
       figure svg.narrow { display: block; }\n\
     }\n";
 
-/// The trend as a complete file.
+/// Returns the trend as a complete HTML file.
 #[must_use]
 pub fn trend_html(trend: &Trend) -> String {
     let title = format!("{} of {}", trend.name, trend.subject);
@@ -63,7 +63,7 @@ fn table(trend: &Trend) -> String {
     format!("<div class=\"scroller\"><table>\n<thead>{head}</thead>\n<tbody>{body}</tbody>\n</table></div>\n")
 }
 
-/// The values over time: one line per drive, or per firmware revision if there is one drive.
+/// Returns the values over time: one line per drive, or per firmware revision if there is one drive.
 fn chart(trend: &Trend) -> Option<Exhibit> {
     let first = trend.points.first()?.created;
     let days = trend.days();
@@ -103,7 +103,7 @@ fn chart(trend: &Trend) -> Option<Exhibit> {
     Some(Exhibit::Lines(lines))
 }
 
-/// The intervals of each firmware revision of a single drive; empty if the firmware never changed.
+/// Returns the intervals of each firmware revision of a single drive; empty if the firmware never changed.
 fn bands(trend: &Trend, days: &[f64]) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     for (point, day) in trend.points.iter().zip(days) {

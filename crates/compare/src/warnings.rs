@@ -71,7 +71,7 @@ impl Warning {
         Self { subject: subject.into(), values }
     }
 
-    /// The warning as one sentence, with the names of the runs.
+    /// Returns the warning as one sentence, with the names of the runs.
     pub(crate) fn sentence(&self, runs: &[Candidate]) -> String {
         let value = |(of, text): &(Vec<usize>, String)| {
             let names: Vec<&str> = of.iter().map(|run| runs[*run].name.as_str()).collect();
@@ -95,7 +95,7 @@ pub(crate) fn warnings(runs: &[Candidate]) -> Vec<Warning> {
     warnings
 }
 
-/// One warning for each kind of mark that any run has.
+/// Returns one warning for each kind of mark that any run has.
 fn states(runs: &[Candidate]) -> Vec<Warning> {
     let mut titles: Vec<(&str, Vec<(usize, String)>)> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
@@ -145,7 +145,8 @@ fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String
     fact(&candidate.document.run).cloned().unwrap_or_else(|| unknown(candidate))
 }
 
-/// Placeholder for a fact that neither the host nor the drive reports, or that an imported file does not contain.
+/// Returns the placeholder for a fact that neither the host nor the drive reports, or that an imported file does
+/// not contain.
 fn unknown(candidate: &Candidate) -> String {
     match candidate.document.run.origin {
         Some(_) => absent(&candidate.document).into(),
@@ -153,7 +154,7 @@ fn unknown(candidate: &Candidate) -> String {
     }
 }
 
-/// The kernel command line, without the words that differ between any two installations.
+/// Returns the kernel command line, without the words that differ between any two installations.
 fn kernel_line(run: &Candidate) -> String {
     let line = known(run, |run| run.host.kernel_command_line.as_ref());
     let of_installation = |word: &&str| {
@@ -177,7 +178,7 @@ fn power(run: &Candidate) -> String {
     source.unwrap_or_else(|| none_known(run))
 }
 
-/// Values that an imported run's file lacks are unknown.
+/// Returns `none`, or the placeholder for an imported run, whose file may simply lack the value.
 fn none_known(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }
@@ -260,7 +261,7 @@ fn write_cache(run: &Candidate) -> String {
     run.document.write_cache()
 }
 
-/// A setting of the run; an imported file may lack it.
+/// Returns a setting of the run; an imported file may lack it.
 fn setting(run: &Candidate, of: fn(&Settings) -> String) -> String {
     run.document.run.settings.as_ref().map_or_else(|| ABSENT.into(), of)
 }

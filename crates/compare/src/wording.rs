@@ -7,7 +7,7 @@ use crate::comparison::Line;
 use crate::noise::{Difference, Finding, MOST_DECIMALS};
 use report::parts::{Figure, printed};
 
-/// Letter of a run: A to Z, then AA, AB.
+/// Returns the letter of a run: A to Z, then AA, AB.
 pub(crate) fn letter(index: usize) -> String {
     let last = char::from(b'A' + (index % 26) as u8).to_string();
     if index < 26 { last } else { letter(index / 26 - 1) + &last }
@@ -27,7 +27,7 @@ pub(crate) fn letters(runs: &[usize]) -> String {
     parts.join(", ")
 }
 
-/// Number of decimal places of all values of a figure: milliseconds are small, IOPS are large.
+/// Returns the number of decimal places of all values of a figure: milliseconds are small, IOPS are large.
 pub(crate) fn decimals(line: &Line) -> usize {
     decimals_of(line.figures.iter().flatten().filter_map(Figure::mean))
 }
@@ -40,7 +40,8 @@ fn decimals_of(values: impl Iterator<Item = f64>) -> usize {
     if smallest < 1.0 || largest < 10.0 { 3 } else { 1 }
 }
 
-/// Mean of a figure, with its uncertainty if known, and marked if the figure is host-limited; None if not measured.
+/// Returns the mean of a figure, with its uncertainty if known, and marked if the figure is host-limited; None if
+/// not measured.
 pub(crate) fn mean(figure: &Figure, decimals: usize) -> Option<String> {
     let mean = figure.mean()?;
     let text = match figure.uncertainty {
@@ -50,7 +51,7 @@ pub(crate) fn mean(figure: &Figure, decimals: usize) -> Option<String> {
     Some(marked(text, figure.host_limited))
 }
 
-/// Mean and, if it is known, the standard deviation over the rounds: `22,070.2 ± 1.2 %`.
+/// Returns the mean and, if it is known, the standard deviation over the rounds: `22,070.2 ± 1.2 %`.
 pub(crate) fn mean_and_spread(figure: Option<&Figure>, decimals: usize) -> String {
     let Some((text, figure)) = figure.and_then(|figure| Some((mean(figure, decimals)?, figure))) else {
         return "n/a".into();
@@ -67,7 +68,7 @@ pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<Str
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
 }
 
-/// A difference in parts that must not be broken: `-12.3 %`, `(-15.0 to -9.6):`, `worse`.
+/// Returns a difference in parts that must not be broken: `-12.3 %`, `(-15.0 to -9.6):`, `worse`.
 pub(crate) fn parts(difference: &Difference) -> Vec<String> {
     let signed = |percent| signed(percent, decimals_of_percent(difference));
     let percent = percent(difference);
@@ -78,13 +79,13 @@ pub(crate) fn parts(difference: &Difference) -> Vec<String> {
     }
 }
 
-/// The difference alone: `-12.3 %`.
+/// Returns the difference alone: `-12.3 %`.
 pub(crate) fn percent(difference: &Difference) -> String {
     format!("{} %", signed(difference.percent, decimals_of_percent(difference)))
 }
 
-/// Number of decimal places with which the printed bounds support the finding: one, or more if a bound other than
-/// zero would be printed as zero.
+/// Returns the number of decimal places with which the printed bounds support the finding: one, or more if a
+/// bound other than zero would be printed as zero.
 fn decimals_of_percent(difference: &Difference) -> usize {
     let nearest = match (difference.finding, difference.interval_percent) {
         (Finding::Better | Finding::Worse, Some((low, high))) => low.abs().min(high.abs()),
@@ -104,7 +105,7 @@ pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Has a sign unless the printed value is zero.
+/// Formats a percentage, with a sign unless the printed value is zero.
 pub(crate) fn signed(percent: f64, decimals: usize) -> String {
     let text = grouped(percent, decimals);
     let is_positive = !text.starts_with('-') && !is_zero(&text);

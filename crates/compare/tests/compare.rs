@@ -228,7 +228,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     assert!(compare::pdf(&runs, &Authored::default()).unwrap().starts_with(b"%PDF"));
 }
 
-/// Preconditioning, and minutes that are not evaluated, are not part of the results.
+/// The results include neither preconditioning nor cells that are not evaluated.
 #[test]
 fn figures_average_only_what_the_results_average() {
     let both = |scenario: &Scenario| {

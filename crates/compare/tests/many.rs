@@ -10,7 +10,7 @@ use std::process::Command;
 use compare::{Authored, Candidate, Comparison, GroupBy, csv, html, json, pdf, text};
 use fixture::Scenario;
 
-/// A run on a drive whose constant results grow with `index`.
+/// Returns a run on a drive whose constant results grow with `index`.
 fn candidate(root: &Path, index: usize) -> Candidate {
     const IDS: [&str; 20] =
         ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"];
@@ -36,7 +36,7 @@ fn of(count: usize) -> Comparison {
     compared(&(0..count).collect::<Vec<_>>())
 }
 
-/// The texts of cells with this class, without markup.
+/// Returns the texts of cells with this class, without markup.
 fn cells(page: &str, class: &str) -> Vec<String> {
     let cells = page.split("<td class=\"").skip(1).filter(|cell| cell.starts_with(class));
     let plain = |cell: &str| {
@@ -47,7 +47,8 @@ fn cells(page: &str, class: &str) -> Vec<String> {
     cells.filter_map(plain).collect()
 }
 
-/// The lines of text of a PDF: words with the same baseline, from left to right. `None` without Poppler.
+/// Returns the lines of text of a PDF: words with the same baseline, from left to right. `None` without
+/// Poppler.
 fn lines_of(pdf: &[u8]) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("it.pdf");
@@ -102,7 +103,8 @@ fn marks_of_runs_are_never_cut() {
     let Some(lines) = lines_of(&pdf(&comparison, &Authored::default()).expect("a PDF")) else { return };
     let count = |mark: &str| lines.iter().map(|line| line.matches(mark).count()).sum::<usize>();
     for mark in ["SIMULATED", "MODIFIED", "NOT STEADY"] {
-        // Once each in the run list, in the test's table, in the headings of all figures, and in the header.
+        // Each mark appears once in the run list, the test's table, the headings of all figures, and the
+        // header.
         assert!(count(mark) >= 4 * 4, "{mark}: {}", count(mark));
         assert!(page.contains(&format!(">{mark}</b>")), "{mark}");
     }

@@ -150,7 +150,7 @@ fn every_printed_page_has_the_marks() {
     }
 }
 
-/// Number of values that are shown as invalid.
+/// Returns the number of values that are shown as invalid.
 fn doubtful_cells(page: &str) -> usize {
     page.matches("<td class=\"n doubtful").count()
 }

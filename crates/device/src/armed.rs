@@ -36,7 +36,8 @@ impl Armed {
         &self.facts
     }
 
-    /// Returns the target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
+    /// Returns the time on the target's clock: monotonic time since it was armed, or the virtual time of a
+    /// simulated drive.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         match &self.inner {
@@ -52,9 +53,10 @@ impl Armed {
     /// wrote are read back; the segment contains the findings and any failed I/O.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, a loop device was
-    /// remapped, or something was built on the target, [`crate::ErrorKind::Disturbed`] when the host was suspended or
-    /// lost its clock during the run, [`crate::ErrorKind::Unusable`] when the host lacks the threads or memory.
+    /// [`crate::ErrorKind::Invalid`] if the workload is rejected before any I/O, [`crate::ErrorKind::Device`] if an I/O
+    /// fails, a loop device is remapped or another device is built on the target, [`crate::ErrorKind::Disturbed`] if
+    /// the host is suspended or loses its clock during the run, and [`crate::ErrorKind::Unusable`] if the host lacks
+    /// threads or memory.
     pub fn run(
         &mut self,
         workload: &Workload,
@@ -101,7 +103,7 @@ impl Armed {
     /// the blocks that the workload wrote are read back at its end.
     ///
     /// # Errors
-    /// As for [`run`](Self::run); the first failure ends all workloads.
+    /// Returns the errors of [`run`](Self::run); the first failure ends all workloads.
     pub fn run_concurrently(
         &mut self,
         workloads: &[Workload],

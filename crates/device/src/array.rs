@@ -144,7 +144,7 @@ impl Array {
 }
 
 impl Assembly {
-    /// Creates the array over writable members and opens it exclusively for writing.
+    /// Creates the array from writable members and opens it exclusively for writing.
     fn create(&mut self, ready: Ready, clock: Clock) -> Result<Inner, DriveError> {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);

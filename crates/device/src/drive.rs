@@ -47,8 +47,8 @@ impl Drive {
         }
     }
 
-    /// Returns whether [`arm`](Self::arm) requires the target's identity: always for block devices and
-    /// arrays, for files only if they contain data, never for simulated drives.
+    /// Returns whether [`arm`](Self::arm) requires the target's identity: always for block devices and arrays,
+    /// for files only if they contain data, and never for simulated drives.
     #[must_use]
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {

@@ -41,7 +41,7 @@ pub enum DriveError {
     /// Data would be lost, and this was not confirmed.
     #[error(transparent)]
     Unconfirmed(#[from] Unconfirmed),
-    /// The target cannot be used or cannot be used in the requested way.
+    /// The target cannot be used, either at all or in the requested way.
     #[error("{target}: {problem}")]
     Target {
         /// Target as given on the command line.

@@ -8,7 +8,7 @@ use admin::{Data, NvmeCommand, ScsiAnswer};
 
 const BLK: u32 = 0x12;
 
-/// Capacity in bytes (`BLKGETSIZE64`).
+/// Returns the capacity in bytes (`BLKGETSIZE64`).
 pub(crate) fn capacity_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes = 0u64;
     // SAFETY: BLKGETSIZE64 writes one u64 to the pointer, which is valid for it during the call (the size_t
@@ -17,7 +17,7 @@ pub(crate) fn capacity_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Logical and physical block size in bytes (`BLKSSZGET`, `BLKPBSZGET`).
+/// Returns the logical and physical block size in bytes (`BLKSSZGET`, `BLKPBSZGET`).
 pub(crate) fn block_bytes(fd: BorrowedFd<'_>) -> io::Result<(u32, u32)> {
     Ok((rustix::fs::ioctl_blksszget(fd)?, rustix::fs::ioctl_blkpbszget(fd)?))
 }

@@ -11,7 +11,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `open`, `drive` | finds a target by its name and inspects it |
-//! | `armed`, `maintenance`, `metered`, `reader` | a target in use: loads; purge, health, write cache and LBA format; input for power meters |
+//! | `armed`, `maintenance`, `metered`, `reader` | an opened target: loads, purges, health, write cache, LBA format, facts for power meters |
 //! | `array` | several drives used as one: created for a test, dismantled afterwards |
 //! | `inspected`, `exclusive` | a single target: a drive, a file or a simulated drive |
 //! | `target` | a real target: its identity, and how to open it safely |

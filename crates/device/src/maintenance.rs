@@ -180,8 +180,8 @@ impl Armed {
     /// Formats an NVMe namespace with another LBA format, which erases it and changes its sector size.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] if the target
-    /// is now in use, [`crate::ErrorKind::Device`] if formatting fails.
+    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] if the target is
+    /// now in use, and [`crate::ErrorKind::Device`] if formatting fails.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &mut self.inner else {
             return Err(not_nvme());

@@ -47,7 +47,7 @@ impl Reader {
         &self.facts
     }
 
-    /// Returns the target's clock, like [`crate::Armed::now_ns`].
+    /// Returns the time on the target's clock, like [`crate::Armed::now_ns`].
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         match &self.inner {

@@ -63,8 +63,8 @@ pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> V
     found
 }
 
-/// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
-/// not in use.
+/// Returns all users of the bytes of `target`, and any write-protected device below it. A file that the facts
+/// do not contain is not in use.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {
         let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };

@@ -31,7 +31,7 @@ enum Leaves {
     Nothing,
     /// Copies remain after `wipefs -a`.
     Copies,
-    /// Copies remain after this many bytes are zeroed at the start; `wipefs -a` would remove both.
+    /// Copies remain after this many bytes at the start are zeroed; `wipefs -a` would also remove the copies.
     CopiesOfStart(usize),
 }
 use Leaves::{Copies, CopiesOfStart, Nothing};

@@ -69,7 +69,7 @@ fn some(runs: &[String]) -> String {
 }
 
 impl AddedProblem {
-    /// Severity of the problem.
+    /// Returns the severity of the problem.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
@@ -79,7 +79,7 @@ impl AddedProblem {
         }
     }
 
-    /// The problem's name in documents, which never changes.
+    /// Returns the problem's name in documents, which never changes.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl AddedProblem {
         }
     }
 
-    /// The remedy. `path` is the file, as typed on the command line.
+    /// Returns the remedy. `path` is the file, as typed on the command line.
     pub(crate) fn advice(&self, path: &impl Display) -> String {
         match self {
             Self::Unreadable { .. } => {

@@ -73,13 +73,13 @@ impl Diagnosis {
         }
     }
 
-    /// Number of findings of this severity.
+    /// Returns the number of findings of this severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|found| found.severity == severity).count()
     }
 
-    /// The findings for a terminal.
+    /// Returns the findings for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -126,7 +126,7 @@ fn longer_of(first: &str, folder: &str) -> String {
     )
 }
 
-/// The remedy for a problem. `options` are appended to commands that use the library.
+/// Returns the remedy for a problem. `options` are appended to commands that use the library.
 fn advice(finding: &Finding, options: &str) -> String {
     // Names in a library may come from anyone, and users may paste the command into a shell.
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();

@@ -38,7 +38,7 @@ pub struct Caller<'a> {
     pub uid: u32,
     /// Name of the file in a run's directory that the run was imported from.
     pub imported_file: &'a str,
-    /// Maximum size of that file.
+    /// Maximum size of the imported file.
     pub most_imported_bytes: u64,
 }
 

@@ -22,7 +22,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A problem at `path` that does not concern a run.
+    /// Creates a problem at `path` that does not concern a run.
     #[must_use]
     pub fn elsewhere(path: &Path, problem: Problem) -> Self {
         Self { run: None, path: path.into(), problem, archive: None }
@@ -57,16 +57,16 @@ pub enum Problem {
     Disordered {
         /// Number of the record.
         record: u64,
-        /// The problem with it.
+        /// What is wrong with the record.
         why: String,
     },
-    /// This version cannot evaluate the run.
+    /// This version of Plateau cannot evaluate the run.
     #[error("cannot be evaluated by this version: {why}")]
     Unjudged {
         /// The error.
         why: String,
     },
-    /// This version reaches different conclusions.
+    /// This version of Plateau reaches different conclusions than the one that recorded the run.
     #[error("evaluated differently by this version in {places} places")]
     JudgedDifferently {
         /// Number of differences.
@@ -150,7 +150,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Severity of the problem.
+    /// Returns the severity of the problem.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
@@ -178,7 +178,7 @@ impl Problem {
         }
     }
 
-    /// The problem's name in documents, which never changes.
+    /// Returns the problem's name in documents, which never changes.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

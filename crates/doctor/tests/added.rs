@@ -30,7 +30,7 @@ impl Bench {
         Self { folder, library, journal, uid }
     }
 
-    /// The journal's problems, as found by user `uid`.
+    /// Returns the journal's problems, as found by user `uid`.
     fn found_by(&self, uid: u32) -> Vec<AddedProblem> {
         let before = fs::read(&self.journal).ok();
         let caller = Caller { uid, imported_file: "imported", most_imported_bytes: 1 };
@@ -50,7 +50,7 @@ impl Bench {
         self.found_by(self.uid)
     }
 
-    /// The only finding, as printed.
+    /// Returns the only finding, as printed.
     fn diagnosed(&self) -> Diagnosed {
         fs::create_dir_all(self.folder.path().join("lost")).expect("a folder");
         let caller = Caller { uid: self.uid, imported_file: "imported", most_imported_bytes: 1 };

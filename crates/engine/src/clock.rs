@@ -21,7 +21,7 @@ use crate::disturbance::Disturbance;
 const CALIBRATION: Duration = Duration::from_millis(25);
 /// Largest relative difference between two calibrations of a trusted counter.
 const STABLE_WITHIN: f64 = 30e-6;
-/// Fixed-point scale: the rate is in nanoseconds per count times two to this power.
+/// Number of fractional bits of the rate, a fixed-point number in nanoseconds per count.
 const SCALE_BITS: u32 = 32;
 /// Number of readings from which the best is chosen.
 const BRACKETS: u32 = 16;

@@ -39,7 +39,7 @@ pub struct Places {
 /// Thread placement for one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seating {
-    /// One CPU list per thread, one list shared by all, or empty if threads are not pinned.
+    /// One CPU list per thread, or one list shared by all threads; empty if threads are not pinned.
     seats: Vec<Vec<u32>>,
     /// Number of CPUs that the threads can use at the same time.
     pub(crate) usable: u32,
@@ -326,7 +326,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two nodes with two cores each; CPUs 4 to 7 are the second CPUs of cores 0 to 3.
+    /// Returns the CPUs of a server with two nodes of two cores each; CPUs 4 to 7 are the second CPUs of cores
+    /// 0 to 3.
     fn server(near: Option<u32>, requested: Option<Placement>) -> Places {
         let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
         Places { allowed: (0..8).map(processor).collect(), online: 8, near, requested }

@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Closed and open loops, with and without verification and syncs.
+/// Returns closed and open loops, with and without verification and syncs.
 fn kinds() -> Vec<(&'static str, Workload)> {
     let plain = Workload { read_percent: 50, threads: 2, queue_depth: 8, ..workload(SIZE) };
     let arrivals = Some(Arrivals { per_second: 100_000, process: Process::Poisson });

@@ -43,7 +43,7 @@ pub(crate) fn identify(admin: &mut dyn Admin) -> Result<Identify, Fault> {
     Ok(Identify::decode(&bytes))
 }
 
-/// A page of the Device Statistics log.
+/// Returns a page of the Device Statistics log.
 fn statistics(admin: &mut dyn Admin, page: u64) -> Result<[u8; BLOCK_BYTES], Fault> {
     let lba = DEVICE_STATISTICS | page << 8;
     block(admin, Command { command: READ_LOG_EXT, lba, extended: true, ..Command::default() })

@@ -60,7 +60,7 @@ pub(crate) fn sanitize_log(admin: &mut dyn Admin) -> Result<SanitizeLog, Fault> 
     log(admin, 0x81).map(|bytes| SanitizeLog::decode(&bytes))
 }
 
-/// Bytes that the controller wrote to its flash, if reported.
+/// Returns the number of bytes that the controller wrote to its flash, if reported.
 pub(crate) fn media_written_bytes(admin: &mut dyn Admin) -> Option<u128> {
     log(admin, 0xc0).ok().and_then(|bytes| crate::wire::nvme::ocp_media_written_bytes(&bytes))
 }

@@ -81,7 +81,7 @@ impl Script {
         self.expect(Sent::Discard, answer)
     }
 
-    /// Requires the last step to send these bytes, followed only by zeroes.
+    /// Requires the last step to send the given bytes, followed only by zeroes.
     pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
         self.steps.back_mut().expect("a step").with = Some(bytes.to_vec());
         self
@@ -196,7 +196,7 @@ impl Admin for Script {
     }
 }
 
-/// An ATA Status Return descriptor with these registers.
+/// Returns an ATA Status Return descriptor with these registers.
 pub(crate) fn registers(status: u8, error: u8, count: u16, lba: u64) -> Vec<u8> {
     let (count, lba) = (count.to_be_bytes(), lba.to_le_bytes());
     let mut sense = vec![0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 1, error, count[0], count[1]];

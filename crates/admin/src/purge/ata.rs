@@ -57,7 +57,7 @@ fn security_offer(security: &Security, enhanced: bool) -> Offer {
     Offer::Yes
 }
 
-/// Data block of a security command: control word, then the password (ACS-3, tables 137 to 143).
+/// Returns the data block of a security command: control word, then the password (ACS-3, tables 137 to 143).
 fn credentials(control: u16) -> [u8; BLOCK_BYTES] {
     let mut block = [0; BLOCK_BYTES];
     block[..2].copy_from_slice(&control.to_le_bytes());
@@ -133,7 +133,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// Feature, LBA and count of the command (ACS-3, tables 74 to 82).
+    /// Returns the feature, LBA and count of the command (ACS-3, tables 74 to 82).
     fn registers(self) -> (u16, u64, u16) {
         match self {
             Self::Crypto => (0x11, 0x4372_7970, 0),

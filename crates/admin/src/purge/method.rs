@@ -119,7 +119,7 @@ impl Job<'_> {
         }
     }
 
-    /// The final check before data is destroyed.
+    /// Performs the final check before data is destroyed.
     pub(super) fn recheck(&mut self) -> Result<(), AdminError> {
         self.admin.recheck(self.all_namespaces)
     }

@@ -31,7 +31,7 @@ fn identify_namespace(format: u8) -> Vec<u8> {
     bytes
 }
 
-/// A controller with the given OACS, FNA and SANICAP values.
+/// Returns a controller with the given OACS, FNA and SANICAP values.
 fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     let mut bytes = [0; IDENTIFY_BYTES];
     (bytes[256], bytes[524], bytes[328]) = (oacs, fna, sanicap);
@@ -361,7 +361,7 @@ fn ask_log(script: Script, answer: Answer) -> Script {
     script.nvme(0x02, 0xffff_ffff, SANITIZE_LOG, answer)
 }
 
-/// A sanitize operation that takes two polls and ends with `last`.
+/// Returns a sanitize operation that takes two polls and ends with `last`.
 fn sanitizing(cdw10: u32, last: Answer) -> Script {
     let script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, cdw10, Answer::Ok).erasing();

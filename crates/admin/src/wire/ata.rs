@@ -224,7 +224,7 @@ impl Registers {
         })
     }
 
-    /// Whether ERR or DF is set.
+    /// Returns whether ERR or DF is set.
     pub(crate) fn is_error(&self) -> bool {
         self.status & 0x21 != 0
     }
@@ -273,26 +273,28 @@ impl GeneralStatistics {
     }
 }
 
-/// Returns the current temperature in degrees Celsius, from page 05h of the same log.
+/// Returns the current temperature in degrees Celsius, from page 05h of the Device Statistics log.
 pub(crate) fn temperature(bytes: &[u8; BLOCK_BYTES]) -> Option<i16> {
     let page = Page(bytes);
     let raw = statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 5)?;
     Some(i16::from(raw as u8 as i8))
 }
 
-/// Returns the used endurance in percent, from Solid State Device, page 07h of the same log.
+/// Returns the used endurance in percent, from Solid State Device, page 07h of the Device Statistics log.
 pub(crate) fn percentage_used(bytes: &[u8; BLOCK_BYTES]) -> Option<u8> {
     let page = Page(bytes);
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 7).map(|raw| raw as u8)
 }
 
-/// Returns the number of reallocated sectors, from Rotating Media, page 03h of the same log, which some SSDs also have.
+/// Returns the number of reallocated sectors, from Rotating Media, page 03h of the Device Statistics log, a page that
+/// some SSDs also have.
 pub(crate) fn reallocated_sectors(bytes: &[u8; BLOCK_BYTES]) -> Option<u64> {
     let page = Page(bytes);
     statistic(page.le64::<32>()).filter(|_| page.byte::<2>() == 3)
 }
 
-/// Returns the number of reported uncorrectable errors, from General Errors, page 04h of the same log.
+/// Returns the number of reported uncorrectable errors, from General Errors, page 04h of the Device Statistics
+/// log.
 pub(crate) fn uncorrectable_errors(bytes: &[u8; BLOCK_BYTES]) -> Option<u64> {
     let page = Page(bytes);
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 4)

@@ -5,7 +5,7 @@ use stdx::units::grouped;
 /// Changes by at least this factor are expressed as factors instead of percentages.
 pub(super) const FACTOR: f64 = 3.0;
 
-/// A value with at least three significant digits, without trailing zeros.
+/// Returns a value with at least three significant digits, without trailing zeros.
 pub(super) fn amount(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 || size == 0.0 => 0,
@@ -18,19 +18,20 @@ pub(super) fn amount(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A percentage; one decimal place below ten.
+/// Returns a percentage; one decimal place below ten.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = if percent.abs() < 9.95 { 1 } else { 0 };
     format!("{} %", grouped(percent, decimals))
 }
 
-/// A factor: `3.2 times as much`.
+/// Returns a factor: `3.2 times as much`.
 pub(super) fn times(factor: f64) -> String {
     format!("{} times as much", amount(factor))
 }
 
-/// The change from one value to another in parentheses: `(-84 %)`; empty if the first value is not positive.
+/// Returns the change from one value to another in parentheses: `(-84 %)`; empty if the first value is not
+/// positive.
 pub(super) fn change(from: f64, to: f64) -> String {
     if from <= 0.0 || !(to / from).is_finite() {
         return String::new();
@@ -44,7 +45,7 @@ pub(super) fn change(from: f64, to: f64) -> String {
     }
 }
 
-/// `fell from 61,200 to 9,800 (-84 %)`.
+/// Returns text such as `fell from 61,200 to 9,800 (-84 %)`.
 pub(super) fn moved(from: f64, to: f64) -> String {
     let verb = if to < from { "fell" } else { "rose" };
     format!("{verb} from {} to {}{}", amount(from), amount(to), change(from, to))

@@ -1,4 +1,4 @@
-//! The largest and the smallest value over two categories.
+//! Findings about columns and bars: the largest and the smallest value.
 
 use chartdata::exhibit::{Bars, Columns3d};
 
@@ -23,7 +23,7 @@ pub(super) fn of_bars(bars: &Bars) -> Option<String> {
     extremes(&bars.value_label, &known)
 }
 
-/// The largest and the smallest of several named values.
+/// Returns the largest and the smallest of several named values.
 pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
     let highest = all.iter().reduce(|best, other| if other.0 > best.0 { other } else { best })?;
     let lowest = all.iter().reduce(|best, other| if other.0 < best.0 { other } else { best })?;
@@ -40,8 +40,8 @@ pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
     ))
 }
 
-/// The difference between two values, as a percentage or as a factor; empty if there is nothing to compare
-/// with.
+/// Returns the difference between two values, as a percentage or as a factor; empty if there is nothing to
+/// compare with.
 fn apart(highest: f64, lowest: f64) -> String {
     match highest / lowest {
         factor if lowest <= 0.0 || !factor.is_finite() || factor <= 1.0 => String::new(),

@@ -1,10 +1,11 @@
-//! The course of a curve: its start, its end, and the point after which it stays close to its final value.
+//! Describes the course of a curve: its start, its end, and the point after which it stays close to its final
+//! value.
 
 use super::amounts::{amount, moved, percent};
 
 /// Minimum number of points for a description.
 const FEWEST: usize = 4;
-/// Smaller changes are ignored, and smaller variations belong to the level part at the end.
+/// Changes below this are ignored, and variations below this count as level.
 const SMALL: f64 = 0.05;
 /// A curve that varies by more than this at its end does not level off.
 const LEVEL: f64 = 0.25;

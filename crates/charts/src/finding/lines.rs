@@ -48,12 +48,12 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
     }
 }
 
-/// Finite points of a series.
+/// Returns the finite points of a series.
 fn known(series: &Series) -> Vec<(f64, f64)> {
     series.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
-/// The name of a series and the quantity, or only the quantity if there is just one series.
+/// Returns the name of a series and the quantity, or only the quantity if there is just one series.
 fn label(lines: &Lines, series: &Series) -> String {
     if lines.series.len() > 1 { format!("{}: {}", series.name, lines.y.label) } else { lines.y.label.clone() }
 }
@@ -62,7 +62,7 @@ fn first_course(lines: &Lines, unit: &str) -> Option<String> {
     lines.series.iter().find_map(|series| course::sentence(&label(lines, series), &series.points, unit))
 }
 
-/// The line that changed most, and how much the last rounds vary.
+/// Names the line that changed most, and says how much the last rounds vary.
 fn convergence(lines: &Lines) -> Option<String> {
     let all: Vec<(&Series, Vec<(f64, f64)>)> =
         lines.series.iter().map(|series| (series, known(series))).filter(|(_, p)| p.len() > 1).collect();
@@ -95,7 +95,7 @@ fn convergence(lines: &Lines) -> Option<String> {
     ))
 }
 
-/// The excursions of the measurement window as percentages of its average.
+/// Gives the excursions of the measurement window as percentages of its average.
 fn window(lines: &Lines) -> Option<String> {
     let of = |role: GuideRole| lines.guides.iter().find(|guide| guide.role == role);
     let (mean, fit) = (of(GuideRole::Mean)?, of(GuideRole::Fit)?);
@@ -127,7 +127,7 @@ fn by_place(lines: &Lines) -> Option<String> {
     extremes(&lines.y.label, &all)
 }
 
-/// The point at which the rounds differ most.
+/// Describes the point at which the rounds differ most.
 fn rounds(lines: &Lines) -> Option<String> {
     let all: Vec<(f64, f64)> = lines.series.iter().flat_map(known).filter(|point| point.1 > 0.0).collect();
     let range_at = |x: f64| {
@@ -150,7 +150,7 @@ fn rounds(lines: &Lines) -> Option<String> {
     })
 }
 
-/// The median and the last point of the line that ends highest.
+/// Describes the median and the last point of the line that ends highest.
 fn tail(lines: &Lines) -> Option<String> {
     let ends = lines.series.iter().filter_map(|series| Some((series, *known(series).last()?)));
     let (series, end) = ends.reduce(|worst, other| if other.1.1 > worst.1.1 { other } else { worst })?;
@@ -166,7 +166,7 @@ fn tail(lines: &Lines) -> Option<String> {
     ))
 }
 
-/// The mean of each series, or the highest and the lowest mean if there are many.
+/// Gives the mean of each series, or the highest and the lowest mean if there are many.
 fn means(lines: &Lines) -> Option<String> {
     let mut names: Vec<&String> = Vec::new();
     for series in &lines.series {
@@ -193,7 +193,7 @@ fn means(lines: &Lines) -> Option<String> {
     }
 }
 
-/// The highest point, and the first point on the same line that comes close to it.
+/// Describes the highest point, and the first point on the same line that comes close to it.
 fn peak(lines: &Lines) -> Option<String> {
     let highest = |series: &Series| known(series).into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
     let tops = lines.series.iter().filter_map(|series| Some((series, highest(series)?)));
@@ -227,7 +227,7 @@ fn from_first_to_last(lines: &Lines) -> Option<String> {
     })
 }
 
-/// The point with the most I/Os, and the one with the shortest response time.
+/// Describes the point with the most I/Os, and the one with the shortest response time.
 fn intensity(lines: &Lines) -> Option<String> {
     let points =
         || lines.series.iter().flat_map(|series| known(series).into_iter().map(move |p| (p, &series.name)));

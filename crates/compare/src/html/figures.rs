@@ -19,12 +19,12 @@ const READING: &str = "Mean over the rounds of the measurement window, with the 
                        intervals of the mean; outlines and pale numbers are not valid results: \
                        their test is not steady or not complete.";
 
-/// Index of a line in the comparison, which the script uses to find the figure.
+/// Returns the index of a line in the comparison, which the script uses to find the figure.
 fn key(comparison: &Comparison, line: &Line) -> usize {
     comparison.lines.iter().position(|known| known.key == line.key).unwrap_or_default()
 }
 
-/// The selected figures by test, and the matrix of differences.
+/// Returns the selected figures by test, and the matrix of differences.
 pub(super) fn selected(comparison: &Comparison) -> String {
     let groups = groups(comparison);
     let mut out = "<h2>Selected performance</h2>\n".to_owned();
@@ -54,7 +54,7 @@ pub(super) fn selected(comparison: &Comparison) -> String {
     out + &matrix(comparison, &groups)
 }
 
-/// A table with one row per run: each figure and its difference from the baseline.
+/// Returns a table with one row per run: each figure and its difference from the baseline.
 fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
     let head: String = group
         .lines
@@ -92,7 +92,7 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
     )
 }
 
-/// All differences of selected figures at a glance.
+/// Returns all differences of selected figures at a glance.
 fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
     let lines = || groups.iter().flat_map(|group| &group.lines);
     let head: String = lines().map(|line| format!("<th>{}</th>", escape(&line.name))).collect();
@@ -118,7 +118,7 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
     )
 }
 
-/// Statistics over groups of runs; empty if there are no groups.
+/// Returns statistics over groups of runs; empty if there are no groups.
 pub(super) fn statistics(comparison: &Comparison) -> String {
     if comparison.groups.is_empty() {
         return String::new();
@@ -162,7 +162,7 @@ const fn crowd(runs: usize) -> &'static str {
     }
 }
 
-/// All figures that are not selected, with one column per run.
+/// Returns all figures that are not selected, with one column per run.
 pub(super) fn every(comparison: &Comparison) -> String {
     let lines = || comparison.lines.iter().filter(|line| !line.selected);
     if lines().next().is_none() {

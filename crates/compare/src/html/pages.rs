@@ -16,8 +16,8 @@ const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
 /// Size of one of many small charts.
 const SMALL: Size = Size { width: 300.0, height: 170.0 };
 
-/// For each workload that several runs measured with different numbers of outstanding I/Os, one chart with
-/// all of these runs.
+/// Draws one chart for each workload that several runs measured with different numbers of outstanding I/Os,
+/// with all of these runs.
 pub(super) fn sweeps(runs: &[Candidate]) -> String {
     let of = |section: &sweeps::SweepSection| {
         let notes: String = section.notes.iter().map(|note| remark(note)).collect();
@@ -31,7 +31,7 @@ pub(super) fn sweeps(runs: &[Candidate]) -> String {
     sweeps::sections(runs).iter().map(of).collect()
 }
 
-/// The report pages that at least two runs have in common, with shared axes.
+/// Returns the report pages that at least two runs have in common, with shared axes.
 pub(super) fn pages(runs: &[Candidate]) -> String {
     let mut out = String::new();
     for section in sections::sections(runs) {
@@ -63,7 +63,7 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
     out
 }
 
-/// A chart of all runs, or one small chart per run.
+/// Returns a chart of all runs, or one small chart per run.
 fn overlay(overlay: &Overlay, section: &str) -> String {
     let caption = match overlay.title.as_str() {
         "" => String::new(),
@@ -83,7 +83,7 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
     format!("{caption}{charts}{}", remark(&overlay.reading()))
 }
 
-/// Whether two of these tables are too wide to fit side by side.
+/// Returns whether two of these tables are too wide to fit side by side.
 fn is_wide(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
 }

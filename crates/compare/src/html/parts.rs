@@ -14,7 +14,7 @@ pub(super) fn run_class(index: usize) -> String {
     format!("run r{index}")
 }
 
-/// The marks of a run as badges.
+/// Returns the marks of a run as badges.
 pub(super) fn marks(run: &Candidate) -> String {
     run.marks().iter().map(|mark| format!("<b class=\"badge {}\">{mark}</b> ", slug(mark))).collect()
 }
@@ -23,7 +23,8 @@ pub(super) fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
-/// A figure of a run; `key` identifies the figure for the script. A figure that is not a valid result is pale.
+/// Returns a figure of a run; `key` identifies the figure for the script. A figure that is not a valid result
+/// is pale.
 pub(super) fn value_cell(
     runs: &[Candidate],
     (run, of): (usize, &str),
@@ -47,7 +48,7 @@ pub(super) fn value_cell(
     )
 }
 
-/// The difference between a run and the baseline; only the percentage if `is_short`.
+/// Returns the difference between a run and the baseline; only the percentage if `is_short`.
 pub(super) fn difference_cell(
     (run, of): (usize, &str),
     key: usize,

@@ -339,7 +339,7 @@ impl Facts {
         self.pace.judged();
         for variable in &judgement.variables {
             let values = self.tracked.entry(variable.name.clone()).or_default();
-            // Another test, or another part of the same test, counts its rounds from 1.
+            // Each test, and each part of a test, counts its rounds from 1.
             values.retain(|value| value.0 < judgement.round);
             values.push((judgement.round, variable.value));
         }

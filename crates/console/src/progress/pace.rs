@@ -1,4 +1,4 @@
-//! The position of a test in its rounds, and the wall-clock time of the cells.
+//! Tracks a test's position in its rounds, and the wall-clock time of its cells.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -69,7 +69,8 @@ impl Pace {
         (self.round, self.cells, self.cell) = (round, cells, 0);
     }
 
-    /// Ends the rounds: later loads are not cells, and later rounds count from 1.
+    /// Marks the end of the current rounds: subsequent loads do not count as cells, and the next round is round
+    /// 1 again.
     pub fn rounds_ended(&mut self) {
         (self.round, self.cells, self.rounds_since_gap) = (0, 0, 0);
     }

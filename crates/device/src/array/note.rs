@@ -107,7 +107,7 @@ impl Note {
         self.folder.path().join(&self.name)
     }
 
-    /// Returns the notes of processes that no longer exist; the content of unreadable notes is `None`.
+    /// Returns the notes left by processes that no longer exist; the content of unreadable notes is `None`.
     /// Ignores a folder to which other users could have written.
     pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
         let names = |owned: OwnedFolder| owned.names().unwrap_or_default();

@@ -42,7 +42,7 @@ fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     hierarchies.iter().flat_map(all).collect()
 }
 
-/// Number of CPUs that a group may use: `50000 100000` is half a CPU.
+/// Returns the number of CPUs that a group may use: `50000 100000` is half a CPU.
 fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)

@@ -28,14 +28,14 @@ fn counters(scene: &Scene<'_>) -> Counters {
     Counters { ios: stat.as_deref().and_then(ios), ticks: scene.proc("stat").as_deref().and_then(ticks) }
 }
 
-/// Completed reads, writes and discards, and I/Os in flight, from a block device's `stat` file.
+/// Returns the completed reads, writes and discards, and I/Os in flight, from a block device's `stat` file.
 fn ios(text: &str) -> Option<(u64, u64)> {
     let fields: Vec<u64> = text.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let discards = fields.get(11).copied().unwrap_or(0);
     Some((fields.first()? + fields.get(4)? + discards, *fields.get(8)?))
 }
 
-/// Busy and total ticks, from the `cpu` line of `/proc/stat`.
+/// Returns the busy and total ticks, from the `cpu` line of `/proc/stat`.
 fn ticks(text: &str) -> Option<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     // Guest time is already included in user time.

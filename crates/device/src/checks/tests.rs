@@ -195,7 +195,8 @@ fn safe_settings_are_tuned_and_restored() {
     assert!(host.look().checks.iter().any(|check| check.tunable));
 }
 
-/// The drive of [`Host`] with two paths: its namespace under a subsystem, and a hidden disk under each controller.
+/// Returns the drive of [`Host`] with two paths: its namespace under a subsystem, and a hidden disk under each
+/// controller.
 fn with_two_paths() -> Host {
     let host = Host::new();
     let subsystem = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";

@@ -29,7 +29,7 @@ fn number(path: PathBuf) -> Option<i64> {
     read(path)?.parse().ok()
 }
 
-/// The drive's own sensor (hwmon device of the NVMe or drivetemp driver).
+/// Returns the drive's own sensor (hwmon device of the NVMe or drivetemp driver).
 fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     let device = scene.device.as_ref()?;
     let controller = device.position().join("device");
@@ -41,7 +41,7 @@ fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     })
 }
 
-/// A thermal zone, with the lowest temperature at which the kernel throttles.
+/// Returns a thermal zone, with the lowest temperature at which the kernel throttles.
 fn zone(dir: &Path) -> Option<Thermometer> {
     let trips = (0..16).filter_map(|trip| {
         let kind = read(dir.join(format!("trip_point_{trip}_type")))?;

@@ -166,7 +166,7 @@ pub enum TargetError {
     DifferentSectors {
         /// Address of the drive that differs.
         address: String,
-        /// Sector size of that drive.
+        /// Sector size of the drive that differs.
         bytes: u32,
         /// Sector size of the drives before it.
         before_bytes: u32,
@@ -214,7 +214,7 @@ pub enum DataProblem {
     /// Syncs would take no time on a simulated drive.
     #[error("syncs are not simulated, so their response times are unknown; use a real target")]
     NothingSynced,
-    /// A simulated drive is never left idle within a workload.
+    /// Pauses within a workload are not supported on simulated drives.
     #[error("pauses are not simulated; use a real target")]
     NoPauses,
     /// The load engine does not trim simulated drives.

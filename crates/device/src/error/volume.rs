@@ -12,7 +12,7 @@ pub enum VolumeError {
     /// Two volumes have the same name.
     #[error("there are two volumes {name} on {controller}")]
     Two {
-        /// Name of the volumes.
+        /// The name that both volumes have.
         name: String,
         /// Address of the controller.
         controller: String,

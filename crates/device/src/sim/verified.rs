@@ -54,7 +54,7 @@ impl Simulated {
         Ok(LoadOutcome::Finished(segment))
     }
 
-    /// A failed I/O is a result, unless the drive is gone.
+    /// Treats a failed I/O as a result, unless the drive is gone.
     fn failed(
         &self,
         workload: &Workload,

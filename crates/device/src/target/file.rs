@@ -68,7 +68,7 @@ impl Identity {
 }
 
 impl RegularFile {
-    /// A file that will be created when the target is armed.
+    /// Returns a file that will be created when the target is armed.
     pub(crate) fn planned(target: &str, options: &OpenOptions) -> Result<Self, DriveError> {
         let path = Path::new(target);
         let missing = |problem: TargetError| DriveError::target(target, problem);
@@ -94,7 +94,7 @@ impl RegularFile {
         Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
     }
 
-    /// An existing file.
+    /// Returns an existing file.
     pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
         let unusable = |error: io::Error| DriveError::target(target, error);
         let path = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
@@ -158,8 +158,8 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: TargetError::Replaced.to_string() }),
-            // Without read permission, the file cannot be inspected; if write permission is also missing, that
-            // has been reported.
+            // Without read permission, the file cannot be inspected; a missing write permission has already
+            // been reported.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }

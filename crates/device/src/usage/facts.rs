@@ -36,7 +36,7 @@ impl Span {
 pub(super) enum Kind {
     Partition,
     Loop,
-    /// A file on an overlay, over the file that stores its content.
+    /// The upper node is a file on an overlay, and the lower node is the file that stores its content.
     Overlay,
     /// Device mapper, md, bcache, zram: the byte ranges are unknown, so all bytes count.
     Stacked,
@@ -142,7 +142,8 @@ impl Facts {
         }
     }
 
-    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device over `below`.
+    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device that is built
+    /// on the nodes `below`.
     pub(super) fn unseen_users(&self, below: &BTreeMap<usize, Vec<Way>>) -> impl Iterator<Item = Refusal> {
         let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
         let reaches_file = below.keys().any(is_file);

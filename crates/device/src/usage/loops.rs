@@ -1,4 +1,5 @@
-//! The backing of loop devices, as reported by their driver: the path in `/sys` may now refer to another file.
+//! The backing of loop devices, as reported by their driver, because the path in `/sys` may now refer to
+//! another file.
 //!
 //! The driver queries the file system of the backing file and waits for its server. A query that the driver
 //! does not answer before a deadline is an error.
@@ -127,8 +128,8 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns why one of these loop devices may no longer map to the same bytes: another process moved it, or the
-/// query is not answered.
+/// Returns why one of these loop devices may no longer map to the same bytes: another process remapped it, or
+/// the query is not answered.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     backings.iter().find_map(|Backing { device, status: checked }| match status(device) {
         Ok(now) if now == *checked => None,

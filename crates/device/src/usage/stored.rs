@@ -1,4 +1,4 @@
-//! Files as nodes of the facts, together with the files that store their content.
+//! Adds files to the facts, together with the files that store their content.
 
 use std::path::Path;
 

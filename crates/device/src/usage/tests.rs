@@ -15,7 +15,7 @@ fn file(inode: u64) -> Thing {
     Thing::File { volume: DeviceNumber { major: 8, minor: 1 }, inode }
 }
 
-/// A host with the devices `7:0` to `7:9` and the files 0 to 9.
+/// Returns a host with the devices `7:0` to `7:9` and the files 0 to 9.
 fn host() -> Facts {
     let mut facts = Facts::default();
     for minor in 0..10 {

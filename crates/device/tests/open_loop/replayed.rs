@@ -15,7 +15,7 @@ const fn due(due_us: u64, read: bool, offset_bytes: u64, block_bytes: u32) -> Du
     Due { due_ns: due_us * 1000, access: Access { read, block_bytes, offset_bytes } }
 }
 
-/// A source that supplies a few I/Os at a time.
+/// Returns a source that supplies a few I/Os at a time.
 fn source(ios: &[Due]) -> impl FnMut(&mut Vec<Due>) {
     let mut rest = ios.iter().copied();
     move |batch| batch.extend(rest.by_ref().take(3))

@@ -8,7 +8,7 @@ use super::holder::Hold;
 pub const MIB: u64 = 1 << 20;
 /// Slightly more than the minimum size of a target.
 pub const LEAST: u64 = 20 * MIB;
-/// Exclusive limit on the number of nodes added to a stack's initial files.
+/// Upper limit (exclusive) on the number of nodes that are added to a stack's initial files.
 const MOST_NODES: u64 = 9;
 
 /// The type of a node.

@@ -36,7 +36,7 @@ pub fn file() -> TempFile {
     TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
-/// Same as [`file`], but with the given size, and only holes.
+/// Same as [`file`], but the file has the given size and consists of a single hole.
 pub fn file_of(bytes: u64) -> TempFile {
     let file = file();
     file.open().set_len(bytes).expect("a length");

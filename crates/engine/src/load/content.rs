@@ -114,12 +114,12 @@ impl Checks {
         }
     }
 
-    /// Number of blocks in the range, whether written or not; 0 if the workload has no writes.
+    /// Returns the number of blocks in the range, whether written or not; 0 if the workload has no writes.
     pub(crate) fn blocks(&self) -> u64 {
         self.writes.len() as u64
     }
 
-    /// Whether any block of the range was written.
+    /// Returns whether any block of the range was written.
     pub(crate) fn any_written(&self, blocks: std::ops::Range<u64>) -> bool {
         self.writes[blocks.start as usize..blocks.end as usize].iter().any(|writes| writes & !BUSY > 0)
     }

@@ -48,7 +48,8 @@ mod tests {
     const THINKTIME: ThinkTime =
         ThinkTime { length_ns: 5, spin_ns: 2, ios: 3, count_issued: false, io_time_ns: None };
 
-    /// The numbers of completed I/Os at which a thread pauses, if an I/O is issued and completed every ns.
+    /// Returns the numbers of completed I/Os at which a thread pauses, if an I/O is issued and completed every
+    /// ns.
     fn pauses(thinktime: ThinkTime, until: u64) -> Vec<u64> {
         let mut pauses = Pauses::of(thinktime, 0);
         let mut at = |ios: u64| {

@@ -51,7 +51,7 @@ impl PeriodicSyncs {
 mod tests {
     use super::*;
 
-    /// The operations of a thread, one letter each: reads, writes, fsyncs, fdatasyncs.
+    /// Returns the operations of a thread, one letter each: reads, writes, fsyncs, fdatasyncs.
     fn operations(fsync_writes: u32, fdatasync_writes: u32, ios: &str) -> String {
         let syncs = record::Syncs { fsync_writes, fdatasync_writes, ..record::Syncs::NONE };
         let (mut syncs, mut operations) = (PeriodicSyncs::of(syncs), String::new());

@@ -25,7 +25,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Releases the workers: to start at this time, or to exit if it is `None`.
+    /// Releases the workers, which then start at the given time, or exit if it is `None`.
     pub(super) fn open(&self, start_ns: Option<u64>) {
         *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start_ns);
         self.changed.notify_all();

@@ -14,8 +14,8 @@ use crate::disturbance::Disturbance;
 pub(super) const PULSE: Duration = Duration::from_millis(100);
 /// Tolerance for stops: a guest on a busy host loses its CPU for a few hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
-/// Tolerance for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy
-/// ones.
+/// Tolerance for waiting on the run queue: the scheduler favours a thread that mostly sleeps, even among many
+/// busy ones.
 const STARVED_GRACE: Duration = Duration::from_secs(1);
 
 /// One sleep of the watcher.

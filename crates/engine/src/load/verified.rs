@@ -86,7 +86,7 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
     }
 }
 
-/// The segment of a workload that a failed I/O ended. The amounts completed before the failure are
+/// Returns the segment of a workload that a failed I/O ended. The amounts completed before the failure are
 /// unknown.
 #[must_use]
 pub fn ended_by(
@@ -104,7 +104,7 @@ pub fn ended_by(
     without_amounts(workload, times, engine, verified, errors)
 }
 
-/// The segment of a workload that a finding ended early. It has a start, an end and an interval in
+/// Returns the segment of a workload that a finding ended early. It has a start, an end and an interval in
 /// nanoseconds, but no amounts.
 #[must_use]
 pub fn without_amounts(

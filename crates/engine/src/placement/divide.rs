@@ -35,7 +35,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A host with this many cores, each with two CPUs; the second half of the cores is on node 1.
+    /// Returns the CPUs of a host with this many cores of two CPUs each; the second half of the cores is on
+    /// node 1.
     fn host(cores: u32) -> Vec<Processor> {
         let of =
             |number| Processor { number, core: number % cores, node: u32::from(number % cores >= cores / 2) };

@@ -57,7 +57,7 @@ impl WaitBatch {
         if self.quick { self.most.min(in_flight) as u32 } else { 1 }
     }
 
-    /// Adjusts the batch after this many completions arrived within this time.
+    /// Adjusts the batch, given how many completions arrived and how long they took.
     #[inline]
     pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
         self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;

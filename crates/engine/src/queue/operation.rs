@@ -21,7 +21,7 @@ pub(crate) trait Operation: Sized {
     type Target: Copy;
     /// Whether the operation accesses the target; if not, polling is pointless.
     const REACHES_TARGET: bool;
-    /// Whether only a first I/O can show if the kernel supports the operation.
+    /// Whether trying a first I/O is the only way to find out if the kernel supports the operation.
     const NEEDS_A_TRIAL: bool;
 
     /// Registers the file and the buffers with the kernel. The returned remarks name the registrations that the
@@ -38,7 +38,7 @@ pub(crate) trait Operation: Sized {
     fn sync_entry(&self, slot: Slot, sync: Sync) -> Self::Submission;
     /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
-    /// Whether io-wq workers perform the operation because the target may block.
+    /// Returns whether io-wq workers perform the operation because the target may block.
     fn is_helped(_: &Shape) -> bool {
         false
     }

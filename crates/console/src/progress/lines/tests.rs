@@ -8,7 +8,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The widest numbers that a cell in the IOPS test can have.
+/// Returns the widest numbers that a cell in the IOPS test can have.
 fn cell() -> View {
     View {
         phase: Phase::Cell,

@@ -66,7 +66,7 @@ fn failure(description: &str, message: &str) -> String {
     )
 }
 
-/// The response for the drive in slot `i`, whose serial number is `S<i>`.
+/// Returns the response for the drive in slot `i`, whose serial number is `S<i>`.
 fn drive(i: usize) -> String {
     include_str!("answers/drive.json")
         .replace("/c0/e252/s0", &format!("/c0/e252/s{i}"))
@@ -89,7 +89,7 @@ fn volume(number: u32, name: &str, state: &str, naa: &str, drives: &[(&str, &str
 
 const OTHERS_NAA: &str = "600605b010e943702a3372bf4d29f6a7";
 
-/// A volume that Plateau did not create.
+/// Returns a volume that Plateau did not create.
 fn others() -> String {
     volume(0, "system", "Optl", OTHERS_NAA, &[("252:6", "Onln"), ("252:7", "Onln")])
 }

@@ -1,4 +1,4 @@
-//! Wrong targets of every kind, created for a test and removed with it.
+//! Creates wrong targets of every kind, which are removed when the test ends.
 
 use std::any::Any;
 use std::fs;
@@ -87,7 +87,7 @@ pub(super) fn put(path: impl AsRef<Path>, at: u64, content: &[u8]) {
     file.write_all_at(content, at).expect("a write");
 }
 
-/// A device with these bytes at an offset.
+/// Returns a device with these bytes at an offset.
 pub(super) fn carrying(at: u64, magic: &[u8]) -> Option<Wrong> {
     let device = device()?;
     put(&device.path, at, magic);
@@ -101,7 +101,8 @@ pub(super) fn prepared(program: &str, device: Loop) -> Option<Loop> {
         .map(|_| device)
 }
 
-/// A mounted device with a folder in its file system; mounted read-only, so that the kernel does not change it.
+/// Returns a mounted device with a folder in its file system; mounted read-only, so that the kernel does not
+/// change it.
 pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     let device = prepared("mkfs.ext4", device()?)?;
     let dir = support::directory();
@@ -173,7 +174,7 @@ impl Host {
     }
 }
 
-/// A device node that is replaced by the node of another device between opening and arming.
+/// Returns a device node that is replaced by the node of another device between opening and arming.
 pub(super) fn exchanged() -> Option<Wrong> {
     // Avoid tmpfs, which may not allow device nodes.
     let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);
@@ -195,7 +196,7 @@ pub(super) fn exchanged() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong }.keep(first).keep(second).keep(dir))
 }
 
-/// A device whose image is replaced between opening and arming.
+/// Returns a device whose image is replaced between opening and arming.
 pub(super) fn attached_anew() -> Option<Wrong> {
     let (mut device, dir) = (device()?, support::directory());
     let other = dir.path().join("other");
@@ -223,7 +224,7 @@ pub(super) fn resized() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device))
 }
 
-/// A path in a separate folder.
+/// Returns a path in a separate folder.
 pub(super) fn in_folder(name: &str, make: impl FnOnce(&Path) -> Option<()>) -> Option<Wrong> {
     let dir = support::directory();
     let path = dir.path().join(name);
