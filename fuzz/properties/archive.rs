@@ -11,7 +11,7 @@ use record::storage::Storage;
 use record::storage::simulated::{Disk, Simulated};
 use record::{Library, LibraryError, Run};
 
-/// Larger files are only read.
+/// Runs with more data than this are read, but not restored.
 const MOST_BYTES: usize = 1 << 20;
 
 pub fn check(bytes: &[u8]) {

@@ -312,7 +312,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // Tuning must also still work.
+            // Tuning must still work, too.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());

@@ -19,7 +19,7 @@ pub struct Attempt {
     pub may_restart: bool,
 }
 
-/// Watches one life of a run.
+/// Watches one process of a run.
 #[derive(Debug)]
 pub struct Witness {
     disk: Simulated,
