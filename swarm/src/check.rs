@@ -145,7 +145,8 @@ fn purged_once(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The first answer after an interruption within a test records the length of the gap, unless it is a purge.
+/// Checks that the first answer after an interruption within a test records the length of the gap, unless it is
+/// a purge.
 fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     let mut gap = None;
     for entry in entries {
@@ -168,7 +169,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Up to the first interruption with a gap, answers must equal those in the undisturbed run.
+/// Checks that the answers up to the first interruption with a gap equal those in the undisturbed run.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {

@@ -1,5 +1,5 @@
-//! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
-//! possible surviving disk.
+//! Tests restore records: runs that tune the host are killed at each of their calls, and the power is cut with
+//! various surviving disks.
 //!
 //! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each of
 //! its calls, while the others continue. Then the power fails at every event. In each case, the next process
