@@ -65,7 +65,7 @@ fn accepted(_: &Run) -> Result<(), LibraryError> {
     Ok(())
 }
 
-/// Names and contents of all files.
+/// Returns the names and contents of all files.
 fn contents(run: &Run) -> Vec<(String, Vec<u8>)> {
     let read = |name: std::ffi::OsString| {
         let name = name.into_string().expect("text");

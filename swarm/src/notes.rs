@@ -262,8 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the number of calls that each of them makes. `dead` contains the run
-    /// that is killed and the number of the call at which it is killed.
+    /// Performs the runs in order and returns the number of calls that each of them makes. `dead` contains the
+    /// run that is killed and the number of the call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =

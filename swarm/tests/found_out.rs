@@ -152,8 +152,8 @@ impl Stored for FlawedFile {
     }
 }
 
-/// Tests start in the directory of their package, but paths of models and plans are relative to the workspace
-/// root.
+/// Changes to the workspace root, because paths of models and plans are relative to it, but tests start in the
+/// directory of their package.
 fn at_the_root() {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
 }
