@@ -17,7 +17,7 @@ enum Flaw {
     NoSync,
     /// Does not sync directories, so file names may be lost.
     NoFolderSync,
-    /// Displays a record before it is synced together with the next record.
+    /// Displays a record before it is synced, and syncs it only together with the next record.
     ShowsBeforeSync,
     /// Restarts every test, whatever the user requested.
     Restarts,

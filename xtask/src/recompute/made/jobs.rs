@@ -73,8 +73,8 @@ fn beyond_the_standard() -> Vec<Job> {
 /// Returns runs whose settings differ from those of their profile.
 fn with_options() -> Vec<Job> {
     let small = ["tp,lat", SMALL, "--cell-seconds", "0.1"];
-    // At its scale, this run has segments that are not whole sectors; it also has a different demand, and no steady
-    // state in five rounds.
+    // At its scale, this run has segments that are not whole sectors; its demand also differs from the profile's,
+    // and it does not become steady within five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     // This run reaches steady state, because its few writes at this scale take longer than five samples.
