@@ -274,8 +274,8 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // As in the product: restores leftover settings, reads the settings, and changes the
-                    // settings that differ.
+                    // Does the same as the product: restores leftover settings, reads the settings, and changes
+                    // the settings that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
                         .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))
