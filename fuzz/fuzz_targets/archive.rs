@@ -1,4 +1,5 @@
-//! Archived runs. The properties are in `properties/archive.rs`; a test also checks them with the corpus.
+//! Fuzzes archived runs. The properties are in `properties/archive.rs`; a test also checks them with the
+//! corpus.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Restore records of arrays. The properties are in
-//! `properties/array_note.rs`; a test also checks them with the corpus.
+//! Fuzzes restore records of arrays. The properties are in `properties/array_note.rs`; a test also checks them
+//! with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Device Statistics of an ATA drive.
+//! Fuzzes Device Statistics of an ATA drive.
 
 #![no_main]
 

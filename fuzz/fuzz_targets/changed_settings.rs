@@ -1,5 +1,5 @@
-//! Restore records for settings. The properties are in `properties/changed_settings.rs`; a test also checks them with
-//! the corpus.
+//! Fuzzes restore records of settings. The properties are in `properties/changed_settings.rs`; a test also checks
+//! them with the corpus.
 
 #![no_main]
 

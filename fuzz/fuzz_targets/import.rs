@@ -1,5 +1,5 @@
-//! Import of other tools' files, with format detection. No input causes a panic, and every imported run is
-//! closed and contains only finite numbers.
+//! Fuzzes the import of files from other tools, including the detection of their format. No input causes a
+//! panic, and every imported run is closed and contains only finite numbers.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Job files of `plateau load`: no input causes a panic, and every resulting workload is either refused or
-//! possible.
+//! Fuzzes job files of `plateau load`: no input causes a panic, and every resulting workload is either refused
+//! or possible.
 
 #![no_main]
 

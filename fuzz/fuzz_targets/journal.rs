@@ -1,4 +1,4 @@
-//! Journals. The properties are in `properties/journal.rs`; a test also checks them with the corpus.
+//! Fuzzes journals. The properties are in `properties/journal.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

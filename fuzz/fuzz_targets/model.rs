@@ -1,4 +1,5 @@
-//! Models of simulated drives. The properties are in `properties/model.rs`; a test also checks them with the corpus.
+//! Fuzzes models of simulated drives. The properties are in `properties/model.rs`; a test also checks them with the
+//! corpus.
 
 #![no_main]
 

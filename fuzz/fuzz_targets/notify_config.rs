@@ -1,5 +1,5 @@
-//! Configurations of `plateau notify`. The properties are in `properties/notify_config.rs`; a test also checks them with
-//! the corpus.
+//! Fuzzes configurations of `plateau notify`. The properties are in `properties/notify_config.rs`; a test also checks
+//! them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Identify Controller of an NVMe drive.
+//! Fuzzes Identify Controller data of an NVMe drive.
 
 #![no_main]
 

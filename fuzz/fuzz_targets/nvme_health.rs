@@ -1,4 +1,4 @@
-//! Health log of an NVMe drive, and the OCP log of bytes written to flash.
+//! Fuzzes the health log of an NVMe drive, and the OCP log of bytes written to flash.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Identify Namespace of an NVMe drive.
+//! Fuzzes Identify Namespace data of an NVMe drive.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Sanitize log of an NVMe drive.
+//! Fuzzes the sanitize log of an NVMe drive.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Status of an NVMe command, as text.
+//! Fuzzes the conversion of an NVMe command's status to text.
 
 #![no_main]
 

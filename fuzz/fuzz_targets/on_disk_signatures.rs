@@ -1,5 +1,5 @@
-//! Signatures on a target. The properties are in
-//! `properties/on_disk_signatures.rs`; a test also checks them with the corpus.
+//! Fuzzes the search for signatures on a target. The properties are in `properties/on_disk_signatures.rs`; a
+//! test also checks them with the corpus.
 
 #![no_main]
 

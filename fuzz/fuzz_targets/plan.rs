@@ -1,4 +1,4 @@
-//! Plans of tests. The properties are in `properties/plan.rs`; a test also checks them with the corpus.
+//! Fuzzes plans. The properties are in `properties/plan.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

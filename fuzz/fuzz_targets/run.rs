@@ -1,5 +1,5 @@
-//! Complete runs from untrusted sources. The properties are in
-//! `properties/run.rs`; a test also checks them with the corpus.
+//! Fuzzes complete runs from untrusted sources. The properties are in `properties/run.rs`; a test also checks
+//! them with the corpus.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! INQUIRY of a SCSI disk.
+//! Fuzzes INQUIRY data of a SCSI disk.
 
 #![no_main]
 

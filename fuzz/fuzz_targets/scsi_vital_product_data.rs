@@ -1,4 +1,4 @@
-//! Vital product data of a SCSI disk: serial number, name, rotation.
+//! Fuzzes vital product data of a SCSI disk: serial number, name and rotation.
 
 #![no_main]
 

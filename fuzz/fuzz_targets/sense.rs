@@ -1,4 +1,4 @@
-//! Sense data of a SCSI device.
+//! Fuzzes sense data of a SCSI device.
 
 #![no_main]
 

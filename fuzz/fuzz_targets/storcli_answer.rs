@@ -1,4 +1,4 @@
-//! Output of `storcli` and `perccli`: drives, volumes, operations, failures.
+//! Fuzzes the output of `storcli` and `perccli`: drives, volumes, operations and failures.
 
 #![no_main]
 

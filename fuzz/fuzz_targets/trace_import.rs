@@ -1,4 +1,5 @@
-//! Traces of other tools. The properties are in `properties/trace_import.rs`; a test also checks them with the corpus.
+//! Fuzzes traces from other tools. The properties are in `properties/trace_import.rs`; a test also checks them with
+//! the corpus.
 
 #![no_main]
 

@@ -11,7 +11,7 @@ use record::storage::Storage;
 use record::storage::simulated::{Disk, Simulated};
 use record::{Library, LibraryError, Run};
 
-/// Larger files are only read.
+/// Runs with more data than this are read, but not restored.
 const MOST_BYTES: usize = 1 << 20;
 
 pub fn check(bytes: &[u8]) {
@@ -65,7 +65,7 @@ fn accepted(_: &Run) -> Result<(), LibraryError> {
     Ok(())
 }
 
-/// Names and contents of all files.
+/// Returns the names and contents of all files.
 fn contents(run: &Run) -> Vec<(String, Vec<u8>)> {
     let read = |name: std::ffi::OsString| {
         let name = name.into_string().expect("text");

@@ -1,5 +1,5 @@
-//! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member, no
-//! duplicate members, and at most the total capacity of its members.
+//! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member and
+//! no duplicate members, and is not larger than its members together.
 
 use device::untrusted::ArrayDescription;
 

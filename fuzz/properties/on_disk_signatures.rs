@@ -7,7 +7,7 @@
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Capacities at whose ends labels are at different offsets.
+/// Capacities for which the labels at the end of a device are at different offsets.
 const CAPACITIES_BYTES: [u64; 3] = [16 << 20, (64 << 20) + 512, 1 << 40];
 
 struct Sparse<'a> {

@@ -1,4 +1,4 @@
-//! Traces of other tools: any text yields a readable trace or an error.
+//! Traces from other tools: any text yields a readable trace or an error.
 
 use stdx::Flow;
 

@@ -14,7 +14,7 @@ pub enum Promise {
     ShownIsKept,
     /// A test purges twice only if there is a reason to restart it.
     PurgedOnce,
-    /// The results of resumed runs equal the results of undisturbed runs, or state the gap.
+    /// The results of resumed runs equal the results of undisturbed runs, or record the gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,
@@ -83,7 +83,7 @@ fn is_answer(event: &Event) -> bool {
     matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. })
 }
 
-/// Returns the answers of an undisturbed run.
+/// Returns the drive's answers in an undisturbed run.
 pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }
@@ -145,7 +145,8 @@ fn purged_once(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The first answer after an interruption within a test states the length of the gap, unless it is a purge.
+/// Checks that the first answer after an interruption within a test records the length of the gap, unless it is
+/// a purge.
 fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     let mut gap = None;
     for entry in entries {
@@ -168,7 +169,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Up to the first interruption with a gap, answers must equal those in the undisturbed run.
+/// Checks that the answers up to the first interruption with a gap equal those in the undisturbed run.
 fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     let mut expected = undisturbed.iter();
     for entry in entries {

@@ -19,9 +19,10 @@ use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
-/// Number of random surviving disks per event, for the first life, the first resumption, and later resumptions.
+/// Number of random surviving disks per event, for the first process, the first resumption, and later
+/// resumptions.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// A crash is simulated after one in this many events, for the first life, the first resumption, and later
+/// A crash is simulated after one in this many events, for the first process, the first resumption, and later
 /// resumptions.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// One in this many resumptions is repeated on a failing disk.
@@ -30,12 +31,12 @@ const TROUBLED: u64 = 5;
 /// compares the existing records in this way.
 const REPEATED: u64 = 4;
 
-/// The coverage of an exploration.
+/// What an exploration has covered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
-    /// Number of pairs of a crash event and a surviving disk; equal disks at the same event count once.
+    /// Number of pairs of a crash event and a surviving disk; identical disks at the same event count once.
     pub crash_points: u64,
-    /// Number of runs that were played to completion.
+    /// Number of runs that were simulated to completion.
     pub runs: u64,
     /// Number of scenarios.
     pub seeds: u64,
@@ -52,7 +53,7 @@ impl std::ops::AddAssign for Count {
 /// A broken promise, and how to reproduce it.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The lives that break the promise.
+    /// The sequence of processes that breaks the promise.
     pub script: Script,
     /// The broken promise.
     pub broken: Broken,
@@ -152,7 +153,7 @@ fn load(library: &Library, file: &RunFile) -> Result<Loaded, Broken> {
     run.load().map_err(|error| torn(error.to_string()))
 }
 
-/// Checks a life without faults: it must complete the run and keep all promises. Returns the journal.
+/// Checks a process without faults: it must complete the run and keep all promises. Returns the journal.
 pub(crate) fn judged(
     product: &dyn Product,
     file: &RunFile,
@@ -267,7 +268,7 @@ impl Explorer<'_> {
         self.count.crash_points += 1;
         let number = lives.len() - 1;
         let life = self.last_life();
-        // The number of a process affects only its clock.
+        // A process's number affects only its clock.
         let key = {
             let mut hasher = DefaultHasher::new();
             (image, number).hash(&mut hasher);
@@ -301,7 +302,8 @@ impl Explorer<'_> {
         self.ended[&state].clone().map_err(|broken| self.failure(lives, broken))
     }
 
-    /// Completes the run from a state that no earlier process has found, then crashes that life as well.
+    /// Completes the run from a state that no earlier process has found, then crashes the process that
+    /// completed it as well.
     fn play_on(
         &mut self,
         process: Process<'_>,

@@ -2,8 +2,8 @@
 //!
 //! A [`Scenario`] is derived from its seed: the tests, the drive, and the disk faults. The scenario is run once.
 //! The log of the run's disk operations yields every state that a crash can leave behind. The product's own code
-//! resumes the run from each of these states and completes it. The checks are described in
-//! `docs/measurements/simulation.md`.
+//! resumes the run from each of these states and completes it. A *life* is one process of a run, from its start
+//! to its end or crash; a *promise* is a guarantee that the checks verify (`docs/measurements/simulation.md`).
 #![forbid(unsafe_code)]
 
 mod check;

@@ -153,7 +153,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// A test may start again if the user requests it, or if its result is a timeline.
+/// Returns whether a test may start again: if the user requests it, or if its result is a timeline.
 fn may_restart(file: &RunFile, how: Resumption) -> bool {
     let has_timeline =
         file.tests.iter().any(|name| pts::Task::named(file, name).is_ok_and(|task| task.is_timeline()));

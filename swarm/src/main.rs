@@ -38,7 +38,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
     length.ok_or_else(|| "use a number of minutes, such as 0.5".into())
 }
 
-/// The seeds to play, and the time limit.
+/// The seeds to simulate, and the time limit.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     first: u64,

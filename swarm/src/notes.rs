@@ -1,5 +1,5 @@
-//! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
-//! possible surviving disk.
+//! Tests restore records: runs that tune the host are killed at each of their calls, and the power is cut with
+//! various surviving disks.
 //!
 //! Several runs start, change settings and end in an order derived from the seed. Each run is killed at each of
 //! its calls, while the others continue. Then the power fails at every event. In each case, the next process
@@ -262,8 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the number of calls that each of them makes. `dead` contains the run
-    /// that is killed and the number of the call at which it is killed.
+    /// Performs the runs in order and returns the number of calls that each of them makes. `dead` contains the
+    /// run that is killed and the number of the call at which it is killed.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -274,8 +274,8 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // As in the product: restores leftover settings, reads the settings, and changes the
-                    // settings that differ.
+                    // Does the same as the product: restores leftover settings, reads the settings, and changes
+                    // the settings that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
                         .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))
@@ -312,7 +312,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // Tuning must also still work.
+            // Tuning must still work, too.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());

@@ -14,25 +14,25 @@ const CREATED: &str = "2026-11-22T12:00:00Z";
 const TROUBLED_RUNS: usize = 2;
 const MOST_FAULTS: u64 = 3;
 
-/// A run to crash, under several conditions.
+/// A run that is crashed under several conditions.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Seed from which everything else is derived.
     pub seed: u64,
     /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// First lives, and how the run is continued after each of them crashes.
+    /// The conditions: a first process, and how the run is resumed after its crash.
     pub settings: Vec<Setting>,
 }
 
-/// A first life, and how the run is resumed after a crash.
+/// The first process of a run, and how the run is resumed after it crashes.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The life that is crashed.
+    /// The process that is crashed.
     pub first: Life,
-    /// How each later life resumes the run.
+    /// How each later process resumes the run.
     pub how: Resumption,
-    /// The wall-clock time of each life.
+    /// The wall-clock time at which each later process starts.
     pub clock: Clock,
 }
 

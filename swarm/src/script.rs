@@ -1,4 +1,4 @@
-//! A sequence of lives that can be played and printed.
+//! A sequence of processes that can be simulated and printed.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Clock {
     Back,
 }
 
-/// The point at which a life is cut short, and the data that the disk keeps.
+/// The point at which a process crashes, and the data that remains on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cut {
     /// Number of log entries before the crash.
@@ -25,16 +25,16 @@ pub struct Cut {
     pub crash: Crash,
 }
 
-/// One process.
+/// One process of a run, from its start to its end or crash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
-    /// How the run is resumed. Ignored for the first life, which is always a `plateau run`.
+    /// How the run is resumed. Ignored for the first process, which is always a `plateau run`.
     pub how: Resumption,
-    /// The time at which it starts.
+    /// The wall-clock time at which it starts.
     pub clock: Clock,
     /// Disk faults.
     pub faults: Vec<Fault>,
-    /// The point at which the life is cut short; `None` if it runs to completion.
+    /// The point at which the process crashes; `None` if it runs to completion.
     pub cut: Option<Cut>,
 }
 
@@ -45,7 +45,7 @@ pub struct Script {
     pub seed: u64,
     /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// The lives. The last life has neither a power cut nor faults.
+    /// The processes, in order. The last one has neither a power cut nor faults.
     pub lives: Vec<Life>,
 }
 

@@ -9,7 +9,7 @@ use crate::life::{Lived, Process, Product};
 use crate::scenario::run_file;
 use crate::script::{Clock, Life, Script};
 
-/// Plays `script` from the beginning, without cached states.
+/// Simulates `script` from the beginning, without cached states.
 ///
 /// # Errors
 /// The broken promise.
@@ -48,7 +48,7 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Executes one life of a script. Returns `None` if the disk failed before the run was found.
+/// Executes one process of a script. Returns `None` if the disk failed before the run was found.
 fn lived(
     product: &dyn Product,
     file: &RunFile,

@@ -19,7 +19,7 @@ pub struct Attempt {
     pub may_restart: bool,
 }
 
-/// Watches one life of a run.
+/// Watches one process of a run.
 #[derive(Debug)]
 pub struct Witness {
     disk: Simulated,
@@ -45,7 +45,7 @@ impl Witness {
 }
 
 impl Attempt {
-    /// The state of the last test in `loaded`.
+    /// Returns the state of the last test in `loaded`.
     pub fn of(loaded: &Loaded, may_restart: bool) -> Self {
         let mut purged = false;
         for entry in &loaded.entries {

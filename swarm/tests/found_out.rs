@@ -17,7 +17,7 @@ enum Flaw {
     NoSync,
     /// Does not sync directories, so file names may be lost.
     NoFolderSync,
-    /// Displays a record before it is synced together with the next record.
+    /// Displays a record before it is synced, and syncs it only together with the next record.
     ShowsBeforeSync,
     /// Restarts every test, whatever the user requested.
     Restarts,
@@ -152,8 +152,8 @@ impl Stored for FlawedFile {
     }
 }
 
-/// Tests start in the directory of their package, but paths of models and plans are relative to the workspace
-/// root.
+/// Changes to the workspace root, because paths of models and plans are relative to it, but tests start in the
+/// directory of their package.
 fn at_the_root() {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
 }

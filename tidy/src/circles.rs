@@ -22,7 +22,7 @@ const SECTION: &str = "files_in_circles";
 const REMEDY: &str = "files depend on each other in a cycle: move the items that both need to a separate \
   file that needs neither, or merge the files";
 
-/// Files that depend on each other, directly or indirectly.
+/// A set of files that all depend on each other, directly or indirectly.
 type Knot = BTreeSet<String>;
 
 fn run(tree: &Tree) -> Vec<Complaint> {
@@ -99,7 +99,7 @@ fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
     all
 }
 
-/// Returns the files of the shortest cycle in a knot, beginning with the file whose name sorts first.
+/// Returns the files of the shortest cycle in `knot`, beginning with the file whose name sorts first.
 fn shortest_circle(needs: &Needs, knot: &Knot) -> Vec<String> {
     knot.iter().filter_map(|file| circle_from(needs, file)).min_by_key(Vec::len).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ const ALLOWED: &[&str] = &[
     "crates/notify/src/service.rs",
     "crates/notify/src/service/worker.rs",
     "crates/outbound/src/process.rs",
-    // Limits on connections and bodies of the server, which is a separate process from every run.
+    // Time limits in the server, which runs in its own process, separate from all runs.
     "crates/lab/src/announce.rs",
     "crates/lab/src/open_connections.rs",
     "crates/lab/src/receiving.rs",

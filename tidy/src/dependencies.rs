@@ -42,7 +42,7 @@ fn is_used(tree: &Tree, folder: &str, folders: &[&str], name: &str) -> bool {
     tree.sources().any(|(path, source)| used(path) && !source.code_places(&module).is_empty())
 }
 
-/// Files in other crates that a file includes: `#[path = "../../report/tests/fixture/mod.rs"]`.
+/// Returns the files in other crates that a file includes: `#[path = "../../report/tests/fixture/mod.rs"]`.
 fn included<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
     let named = text.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.strip_suffix("\"]"));
     named.map(move |named| {

@@ -1,5 +1,5 @@
-//! The code that defines the run format must not change without its document, which contains a hash of the
-//! code.
+//! When the code that defines the run format changes, the page that documents the format must change, too; it
+//! contains a hash of the code.
 
 use sha2::{Digest as _, Sha256};
 

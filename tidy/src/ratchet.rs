@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::check::{Blessed, Complaint};
 use super::tree::Tree;
 
-/// The list in the repository.
+/// Path of the list in the repository.
 pub const PATH: &str = "xtask/ratchet.toml";
 
 const HEAD: &str = "# Counts that violated a rule when the rule was introduced, by rule. They may shrink, but never grow.\n# \

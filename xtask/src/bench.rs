@@ -83,7 +83,7 @@ impl Chore for Bench {
     }
 }
 
-/// Debug builds are not representative, so the optimised build is used instead.
+/// Runs the benchmark in the optimised build, because debug builds are not representative.
 fn again_optimised(root: &Path) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--"])

@@ -108,8 +108,8 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns whether the allowed licences satisfy an SPDX expression. AND has a lower precedence than OR, which
-/// is at least as strict as SPDX.
+/// Returns whether the allowed licences satisfy an SPDX expression. Contrary to SPDX, AND has a lower
+/// precedence than OR, which is never less strict.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));
     expression.replace('/', " OR ").split(" AND ").all(|part| part.split(" OR ").any(meets))

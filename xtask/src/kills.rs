@@ -3,7 +3,7 @@
 //!
 //! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
 //! the resumed run has completed, `verify` must pass, the results must equal the results of an undisturbed run or
-//! state the gap, and no setting may remain changed. Trials are distributed evenly over the system calls that a run
+//! record the gap, and no setting may remain changed. Trials are distributed evenly over the system calls that a run
 //! makes.
 
 mod archiving;

@@ -52,7 +52,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// Name and value of the session's cookie.
+    /// Returns the name and value of the session's cookie.
     pub fn cookie(&self) -> (&str, &str) {
         self.cookie.split_once('=').unwrap_or_default()
     }
@@ -96,14 +96,14 @@ impl Server {
         format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{headers}\r\n")
     }
 
-    /// Resident memory.
+    /// Returns the server's resident memory.
     pub fn resident_mb(&self) -> anyhow::Result<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches("kB").trim().parse::<f64>()? * 1024.0 / 1e6)
     }
 
-    /// CPU time used so far.
+    /// Returns the CPU time that the server has used so far.
     pub fn cpu_seconds(&self) -> anyhow::Result<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name of the program, in parentheses, may contain spaces.

@@ -23,7 +23,7 @@ const TESTS: &str = "crates/pts/src/tests.rs";
 /// Integration test that runs all tests in the table (`pts`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
-/// An integration test of the program: cargo builds the program together with it.
+/// An integration test of the program; to run it, cargo also builds the program.
 const PROGRAM_CHECKS: &str = "version";
 /// The page that lists the settings.
 const SETTINGS_PAGE: &str = "docs/reference/plans.md";
@@ -66,7 +66,7 @@ fn follow(root: &Path) -> anyhow::Result<()> {
 /// A copy of the workspace with the examples.
 struct ModifiedCopy {
     folder: PathBuf,
-    /// Directory for its programs, so that they do not replace the workspace's programs.
+    /// Directory for the programs of the copy, so that they do not replace the workspace's programs.
     target: PathBuf,
     /// Directory for everything else that cargo builds. The workspace's own directory is used, because its tests
     /// have already built the dependencies.

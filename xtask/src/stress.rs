@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// The command stands in for a test binary; its second copy fails in the second round.
+    /// The command represents a test binary whose second copy fails in the second round.
     #[test]
     fn failures_are_counted_and_their_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();

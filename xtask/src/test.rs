@@ -1,10 +1,10 @@
-//! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
+//! `cargo xtask test [FILTER]...`: runs the test binaries, three at a time.
 //!
 //! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a browser.
-//! Running two at a time takes little more than half the time. A third binary runs alongside them if it spends most of
-//! its time waiting ([`WAITING`]). No test may depend on having the machine to itself; `cargo xtask stress` checks
-//! this. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have ended. All
-//! binaries run even after a failure, so that the output lists all failures on a machine.
+//! Running several at a time is much faster. A fourth binary runs alongside them if it spends most of its time waiting
+//! ([`WAITING`]). No test may depend on having the machine to itself; `cargo xtask stress` checks this. Binaries that
+//! would disturb all others ([`ALONE`]) run one at a time after the others have ended. All binaries run even after a
+//! failure, so that the output lists all failures on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -18,15 +18,15 @@ use anyhow::{Context as _, bail};
 use crate::chore::{Chore, cargo};
 use crate::test_binaries::{self, TestBinary};
 
-/// Number of binaries that run at the same time.
+/// Number of binaries that run at the same time, in addition to one of [`WAITING`].
 const LANES: usize = 3;
 /// Binaries that are started first because they take longest: otherwise, they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
 /// Test binaries that mostly wait for another program or a timer. They run one at a time alongside the others.
-/// In their own lane, they need hardly any processor time; in another lane, each of them would leave a core
-/// idle.
+/// In a queue of their own, they need hardly any processor time; in the other queue, each of them would leave a
+/// core idle.
 pub const WAITING: &[&str] = &["plateau/slurm", "plateau/lab", "plateau/monitoring"];
 
 /// Test binaries that run one at a time after all others have ended, because their set-up (such as a mount that

@@ -68,7 +68,7 @@ impl TestBinary {
         })
     }
 
-    /// Package and name, such as `device/load` or `device/unit`.
+    /// Returns the package and name, such as `device/load` or `device/unit`.
     pub fn label(&self) -> String {
         let name = if self.name.is_empty() { "unit" } else { &self.name };
         format!("{}/{name}", self.package)

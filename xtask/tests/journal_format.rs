@@ -19,8 +19,8 @@ fn run_file() -> (RunFile, String) {
     (serde_json::from_str(&text).expect("run.json parses"), text)
 }
 
-/// Each name listed here must have an example in the document. A new event causes a compile error until it is
-/// listed.
+/// Returns the name of an event. Each of these names must have an example in the document; a new event causes a
+/// compile error until it is listed here.
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",

@@ -211,7 +211,7 @@ impl<'ast> Visit<'ast> for Scope {
         }
     }
 
-    /// `pub(super)` is not a dependency on the parent.
+    /// Ignores `pub(super)`, which is not a dependency on the parent.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 }
 

@@ -1,4 +1,4 @@
-//! Cost of commands in the release binary.
+//! Measures the cost of commands of the release binary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,7 +74,7 @@ fn peak_kib(status_file: &str) -> Option<f64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// CPU time in s of all child processes that have ended, including all of their threads.
+/// Returns the CPU time in s of all child processes that have ended, including all of their threads.
 fn cpu_of_children() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok([usage.user_time(), usage.system_time()].iter().map(|time| time.num_microseconds() as f64 / 1e6).sum())

@@ -6,7 +6,7 @@ use clap::ArgMatches;
 
 /// The arguments of a benchmark; their doc comments are the help text.
 pub trait Measured: clap::Args {
-    /// Measures in the workspace at `root`, with a scratch directory.
+    /// Runs the measurements in the workspace at `root`, with a scratch directory.
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results>;
 }
 

@@ -12,7 +12,7 @@ pub enum Fault {
     Lost,
     /// The run cannot be read.
     Torn,
-    /// Results differ without a stated gap, or `verify` rejects the journal.
+    /// Results differ without a recorded gap, or `verify` rejects the journal.
     Differing,
     /// The run cannot be resumed because a lock is still held.
     Locked,
@@ -101,7 +101,7 @@ fn judged_lines(entries: &[Entry]) -> usize {
     entries.iter().map(lines).sum()
 }
 
-/// Checks that, if a test on a purged drive was interrupted, the first segment after the interruption states
+/// Checks that, if a test on a purged drive was interrupted, the first segment after the interruption records
 /// the gap. Returns whether the current test has a gap.
 pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     let (mut purged, mut pending, mut any) = (false, false, false);
@@ -125,7 +125,8 @@ pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     Ok(any)
 }
 
-/// Compares the results of a resumed run with the results of an undisturbed run, unless they state a gap.
+/// Compares the results of a resumed run with the results of an undisturbed run, unless the resumed run has a
+/// gap.
 pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: bool) -> Result<(), Found> {
     let differing = |why: &str| Err((Fault::Differing, why.to_owned()));
     if document["verdict"] == "not complete" {

@@ -1,4 +1,4 @@
-//! Whether watching a run changes its figures: pairs of runs on a file, one of them watched.
+//! Measures whether watching a run changes its figures, with pairs of runs on a file, one of which is watched.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

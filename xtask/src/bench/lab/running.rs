@@ -1,5 +1,5 @@
-//! Runs in progress: records of recorded runs are appended to locked journals at a steady rate, and each run rewrites
-//! its `live` file once a second.
+//! Imitates runs in progress: records of recorded runs are appended to locked journals at a steady rate, and each run
+//! rewrites its `live` file once a second.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

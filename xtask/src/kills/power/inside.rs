@@ -44,11 +44,11 @@ struct Counts {
     cuts: u64,
     /// Number of cuts while the program was still running.
     in_the_middle: u64,
-    /// Cuts before a run was created.
+    /// Number of cuts before a run was created.
     before_a_run: u64,
     /// Number of cuts that lost bytes at the end of the journal that had been written but not displayed.
     lost_tails: u64,
-    /// Lines displayed before a cut.
+    /// Number of lines displayed before the cuts.
     lines: u64,
     faults: u64,
 }

@@ -16,23 +16,23 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// A run that completes.
+    /// Returns a run that completes.
     pub fn run(name: &str, arguments: &[&str]) -> Self {
         Self::ending(0, name, arguments)
     }
 
-    /// A run that ends with this exit code.
+    /// Returns a run that ends with the exit code `code`.
     pub fn ending(code: i32, name: &str, arguments: &[&str]) -> Self {
         let words = [&["run"], arguments, &["--name", name]].concat();
         Self { name: name.into(), steps: vec![(code, strings(&words))] }
     }
 
-    /// A run that stops because its drive fails.
+    /// Returns a run that stops because its drive fails.
     pub fn stopped(name: &str, arguments: &[&str], fault: &str) -> Self {
         Self::ending(DEVICE_FAILED, name, &[arguments, &["--sim-fault", fault]].concat())
     }
 
-    /// A run that is resumed with these options after its drive has failed.
+    /// Returns a run that is resumed with these options after its drive has failed.
     pub fn interrupted(name: &str, arguments: &[&str], fault: &str, resume: &[&str]) -> Self {
         Self::stopped(name, arguments, fault).then(&[&["resume", name], resume].concat())
     }

@@ -51,7 +51,7 @@ fn custom() -> Vec<Job> {
     ]
 }
 
-/// Tests that no profile contains.
+/// Returns runs of tests that no profile contains.
 fn beyond_the_standard() -> Vec<Job> {
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     let uncached = ["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"];
@@ -70,11 +70,11 @@ fn beyond_the_standard() -> Vec<Job> {
     ]
 }
 
-/// Runs whose settings differ from those of their profile.
+/// Returns runs whose settings differ from those of their profile.
 fn with_options() -> Vec<Job> {
     let small = ["tp,lat", SMALL, "--cell-seconds", "0.1"];
-    // At its scale, this run has segments that are not whole sectors; it also has a different demand, and no steady
-    // state in five rounds.
+    // At its scale, this run has segments that are not whole sectors; its demand also differs from the profile's,
+    // and it does not become steady within five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     // This run reaches steady state, because its few writes at this scale take longer than five samples.
@@ -119,8 +119,8 @@ fn with_options() -> Vec<Job> {
     jobs
 }
 
-/// A run that becomes steady only after 25 rounds, because its drive is throttled half of the time until then. Its
-/// purge takes a minute, a round about one second.
+/// Returns a run that becomes steady only after 25 rounds, because its drive is throttled half of the time until
+/// then. Its purge takes a minute, a round about one second.
 fn kept_going() -> Job {
     let throttled = |i: u32| format!("throttle:after={}s,for=1500ms,rate=1MB/s", 63 + 3 * i);
     let faults: Vec<String> = (0..11).map(throttled).collect();
@@ -129,7 +129,8 @@ fn kept_going() -> Job {
     Job::run("kept-going", &words)
 }
 
-/// Interruptions in the third round, in a timeline that starts again, and in one that continues.
+/// Returns runs that are interrupted in the third round, in a timeline that starts again, and in one that
+/// continues.
 fn interrupted() -> Vec<Job> {
     let oldest = [&["wsat"], &SCALED[..], &["--profile", "pts-e-1.0"]].concat();
     vec![
@@ -141,14 +142,14 @@ fn interrupted() -> Vec<Job> {
     ]
 }
 
-/// A run on a file, because a simulated drive draws no power.
+/// Returns a run with a power source; its target is a file, because a simulated drive draws no power.
 fn metered(source: &str) -> Job {
     let short = ["--size", "32MiB", "--cell-seconds", "0.05", "--max-rounds", "5"];
     let power = ["--power", source, "--power-idle", "1"];
     Job::run(ALTERED[1], &[&["lat", "../metered.img"], &short[..], &power].concat())
 }
 
-/// Burn-ins that accept their drive, and some that reject it.
+/// Returns burn-ins that accept their drive, and some that reject it.
 fn verified() -> Vec<Job> {
     let small_burn = ["burn-in", DRIVE, "--burn-in-hours", "1", "--scale", "1/256"];
     let jesd =
@@ -165,7 +166,7 @@ fn verified() -> Vec<Job> {
     jobs
 }
 
-/// Published figures, and every format that Plateau itself writes and reads.
+/// Returns imported runs: published figures, and every format that Plateau itself writes and reads.
 fn imported() -> Vec<Job> {
     let examples = Job { name: "examples".into(), steps: Vec::new() }.then(&["examples", "--install"]);
     let exports = [

@@ -1,4 +1,5 @@
-//! Arrays: created for each test on purged members, and dismantled after the test or after a crash.
+//! Checks that arrays are created for each test on purged members, and dismantled after the test or after a
+//! crash.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;

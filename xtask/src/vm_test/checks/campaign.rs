@@ -1,4 +1,4 @@
-//! `plateau run`: complete tests, from purge to report, on every kind of disk.
+//! Runs complete tests with `plateau run`, from purge to report, on every kind of disk.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;

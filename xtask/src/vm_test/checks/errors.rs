@@ -1,4 +1,5 @@
-//! Failing disks: an unreadable sector, a medium error and the removal of a scsi_debug disk.
+//! Checks how failing disks are handled: an unreadable sector, a medium error and the removal of a scsi_debug
+//! disk.
 
 use anyhow::{Context as _, ensure};
 

@@ -1,4 +1,4 @@
-//! `plateau list`, and the health data that drives report.
+//! Checks `plateau list` and the health data that drives report.
 
 use anyhow::{Context as _, ensure};
 use serde_json::json;

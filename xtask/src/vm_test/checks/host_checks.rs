@@ -1,4 +1,4 @@
-//! Host checks and tuning on drives with a scheduler and a PCIe link.
+//! Runs host checks and tuning on drives with a scheduler and a PCIe link.
 
 use anyhow::ensure;
 

@@ -1,4 +1,4 @@
-//! Drives with known performance, which the measured figures must match.
+//! Checks that measured figures match the known performance of a drive.
 //!
 //! These checks are not part of `ci`, because a busy host would affect the result; tests in `device` check the
 //! same without the virtual machine.

@@ -1,4 +1,4 @@
-//! The LBA format of an NVMe namespace: changed for a run, and restored afterwards.
+//! Checks that the LBA format of an NVMe namespace is changed for a run and restored afterwards.
 
 use anyhow::{bail, ensure};
 

@@ -1,4 +1,4 @@
-//! `plateau load`: one workload through every I/O path that these disks support.
+//! Runs `plateau load` with one workload through every I/O path that these disks support.
 
 use anyhow::{Context as _, ensure};
 

@@ -1,5 +1,5 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer. They must access the right blocks,
-//! and the same safety rules must apply.
+//! Checks that NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer, access the right
+//! blocks and are subject to the same safety rules as other I/O.
 
 use anyhow::{Context as _, ensure};
 

@@ -1,4 +1,4 @@
-//! Polled completions, on a device with poll queues.
+//! Checks that completions are polled on a device with poll queues.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Power cuts in the middle of a run.
+//! Cuts the power in the middle of a run.
 
 use anyhow::ensure;
 

@@ -1,4 +1,5 @@
-//! `plateau purge`: supported methods empty a disk; unsupported ones are refused and leave its content intact.
+//! Checks that `plateau purge` empties a disk with each supported method, and refuses unsupported methods
+//! without changing the disk.
 
 use anyhow::{Context as _, bail, ensure};
 

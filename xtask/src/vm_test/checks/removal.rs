@@ -1,4 +1,4 @@
-//! Hot removal of a drive in the middle of a run.
+//! Removes a drive in the middle of a run.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The volatile write cache: set for a run, and restored after the run or after a crash.
+//! Checks that the volatile write cache is set for a run, and restored after the run or after a crash.
 
 use anyhow::{Context as _, ensure};
 use serde_json::json;
