@@ -50,7 +50,7 @@ impl Syncs {
     }
 }
 
-/// The syncs of a segment.
+/// The number and the response times of a segment's syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Synced {
@@ -59,7 +59,7 @@ pub struct Synced {
     /// Response times of these syncs in ns.
     #[serde(with = "crate::histogram_wire")]
     pub latency: Histogram,
-    /// Duration in ns of the fsync at the end, as the maximum over all threads; `None` if there was none.
+    /// Duration in ns of the fsync at the end, in the thread that took longest; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_fsync_ns: Option<u64>,
 }

@@ -223,7 +223,7 @@ impl Workload {
     /// Checks that the workload can run on a device with this capacity and logical block size.
     ///
     /// # Errors
-    /// Returns an error if the workload cannot run there; the error names the first violation and a
+    /// Returns an error if the workload cannot run on such a device; the error names the first violation and a
     /// valid value.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)

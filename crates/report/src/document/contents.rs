@@ -45,16 +45,16 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// For each test, the efficiency of its workloads and the file system's share of their I/O.
+    /// For each test, the efficiency of its workloads and the I/O overhead of the file system.
     pub(crate) per_workload: Vec<PerWorkload>,
     /// The power source and the idle power; None if there is no source.
     pub meter: Option<ExportedMeter>,
     /// Describes the power source and the idle power.
     pub(crate) power: String,
-    /// The file system of the target, and its share of the I/O; None if the target is not a file on a known
-    /// file system.
+    /// The file system of the target, and its I/O overhead; None if the target is not a file on a known file
+    /// system.
     pub file_system: Option<ExportedFileSystem>,
-    /// Describes the file system and its share.
+    /// Describes the file system and its I/O overhead.
     pub(crate) on_file: Option<String>,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
@@ -109,21 +109,21 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of a test's workloads: one with their efficiency, one with the file system's share.
+    /// Tables of a test's workloads: one with their efficiency, one with the I/O overhead of the file system.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
         of_test.flat_map(|one| one.tables(is_bound)).collect()
     }
 
-    /// Whether an imported run's file contains power or a file system's share.
+    /// Whether an imported run's file contains power values or the I/O overhead of a file system.
     pub(crate) fn has_stated_measurements(&self) -> bool {
         let states = |one: &PerWorkload| !(one.efficiency.is_empty() && one.file_share.is_empty());
         self.run.origin.is_some()
             && (self.meter.is_some() || self.file_system.is_some() || self.per_workload.iter().any(states))
     }
 
-    /// Watermark across exhibits that are not Plateau measurements of a drive.
+    /// Watermark for exhibits whose values Plateau did not measure on a real drive.
     pub(crate) fn watermark(&self) -> Option<&'static str> {
         let simulated = (!self.simulated().is_empty()).then_some("SIMULATED");
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))

@@ -108,7 +108,8 @@ fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Ro
     all.into_iter().map(of).collect()
 }
 
-/// Whether `mean`, from a Plateau export, is for the workload of `reading`, such as `RND 4KiB W, TC 4 QD 32`.
+/// Returns whether `mean`, from a Plateau export, belongs to the workload of `reading`, such as `RND 4KiB W, TC
+/// 4 QD 32`.
 fn is_mean_of(mean: &WorkloadEfficiency, reading: &Reading, one_depth: bool) -> bool {
     let Some((workload, demand)) = mean.workload.split_once(", ") else { return false };
     let stated = reading.threads.zip(reading.queue_depth).map(|(tc, qd)| format!("TC {tc} QD {qd}"));

@@ -174,7 +174,8 @@ mod tests {
         let end_noted = || vec![Event::Noted(Note::RoundsEnded)];
         assert_eq!(after_rounds(end_noted(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(end_noted(), 1), [Some(1), Some(1), None]);
-        // Older journals do not mark the end, so only the workload's length shows it.
+        // Older journals do not mark the end of the rounds, so it can be recognized only by the workload's
+        // length.
         assert_eq!(after_rounds(Vec::new(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(Vec::new(), 1), [1; 3].map(Some));
     }

@@ -64,7 +64,7 @@ pub struct Conformance {
     pub title: String,
     /// The worst verdict of its clauses.
     pub verdict: Verdict,
-    /// Clauses in the order in which a test meets them.
+    /// Clauses in the order in which they apply during a test.
     pub clauses: Vec<Clause>,
 }
 

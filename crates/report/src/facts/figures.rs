@@ -180,7 +180,7 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     }
 }
 
-/// The family of a test. The keys of the test's figures begin with it.
+/// The family of a test. The keys of the test's figures begin with the name of the family.
 #[must_use]
 pub fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)

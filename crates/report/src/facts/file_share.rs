@@ -81,7 +81,8 @@ impl Share {
     }
 }
 
-/// The share of the file system in workloads; None if the I/O below the file is not known for any of them.
+/// The I/O overhead of the file system over several workloads; None if the I/O below the file is not known for
+/// any of them.
 pub(crate) fn share<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<FileShare> {
     Share::of(segments).as_ref().map(Share::ratios)
 }
@@ -126,8 +127,8 @@ fn stored(run: &RunFile, entries: &[Entry]) -> Option<OnFile> {
     })
 }
 
-/// Describes the file system, its share over all workloads of the run, and how the file is stored; None if the target
-/// is not a file on a known file system.
+/// Describes the file system, its I/O overhead over all workloads of the run, and how the file is stored; None if the
+/// target is not a file on a known file system.
 pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
     let facts = of_run(run, entries)?;
     let known = [

@@ -9,7 +9,7 @@ const MINUTE_NS: f64 = 60e9;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScaledClock {
     scale: f64,
-    /// Extended workloads in order: start, end, and the total excess time up to the end of this one.
+    /// Extended workloads in order: start, end, and the total excess time up to the end of each.
     extended: Vec<(u64, u64, u64)>,
 }
 

@@ -55,7 +55,7 @@ struct TestTimeLine<'a> {
 pub(crate) fn timelines<'a>(run: &RunFile, entries: &'a [Entry]) -> TimeLines<'a> {
     let scaled = ScaledClock::of(entries, run.scale_divisor());
     let timings = timing::timings(entries, &scaled);
-    // In parallel, because every second of every test is visited.
+    // This runs in parallel because it visits every second of every test.
     let drawn = stdx::parallel::mapped(&timings, |(_, timing)| timeline(timing));
     let all = timings.into_iter().zip(drawn).map(|((test, timing), (timeline, unavailable))| TestTimeLine {
         test,

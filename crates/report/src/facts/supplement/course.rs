@@ -68,7 +68,7 @@ pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
     }
 }
 
-/// IOPS over intervals of at least `width` minutes; a gap starts a new piece.
+/// IOPS over intervals of at least `width` minutes; a gap in the data starts a new curve.
 fn pieces(intervals: impl Iterator<Item = Interval>, width: f64) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut last_to = f64::NEG_INFINITY;
