@@ -280,7 +280,7 @@ fn only_appended_records_are_read_unless_the_journal_has_changed_otherwise() {
     let dir = tempfile::tempdir().expect("a folder");
     let (run, mut journal) = Library::at(dir.path()).create(run_file("abcdef-iops")).expect("a run");
     let mut known = run.load().expect("a journal");
-    // A mark that is lost when the first record is read again.
+    // A mark that would be lost if the first record were re-read.
     let (mark, first) = (jiff::Timestamp::UNIX_EPOCH, known.entries[0].wall);
     known.entries[0].wall = mark;
     let mut more = |length_ns| drop(journal.append(Event::Idled { length_ns }).expect("appended"));

@@ -72,7 +72,7 @@ pub trait StateFolder: Debug + Send {
     /// Returns an error if a system call fails.
     fn remove(&self, name: &str) -> Result<(), Unowned>;
 
-    /// Returns when all creations and removals of files are on disk.
+    /// Waits until all creations and removals of files are on disk.
     ///
     /// # Errors
     /// Returns an error if a system call fails.
@@ -195,7 +195,7 @@ impl Host for KnownSettings {
     }
 }
 
-/// Suffix of a file that is being written; such a file left by a crash is meaningless.
+/// Suffix of a file that is being written; if a crash leaves such a file, its content is meaningless.
 pub const UNFINISHED: &str = ".new";
 
 /// Returns the temporary name that a file has until all of its content is on disk.

@@ -28,7 +28,7 @@ pub struct RunColumn {
     value: fn(&RunRow<'_>) -> Value,
 }
 
-/// All columns. If the user chose none, a document has the first ones, up to `notes`.
+/// All columns. A document contains the columns up to `notes` if the user chose none.
 pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "run", about: "Id", value: |row| json!(row.run.id) },
     RunColumn {

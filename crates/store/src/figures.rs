@@ -69,7 +69,7 @@ impl Index {
     pub fn figures(&mut self, key: &str) -> Result<Vec<FigureOfRun>, StoreError> {
         let key = [Value::from(key)];
         let mut rounds: BTreeMap<(String, i64), Vec<f64>> = BTreeMap::new();
-        // One state of the store: another process may be replacing rows.
+        // Both queries see the same state of the store, even if another process is replacing rows.
         let (round_rows, rows) = self.reading(|index| {
             let rounds = index.query(ROUNDS, &key)?.rows;
             Ok::<_, StoreError>((rounds, index.query(FIGURES, &key)?.rows))

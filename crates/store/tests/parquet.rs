@@ -71,7 +71,8 @@ fn library() -> (tempfile::TempDir, Index) {
     (root, index)
 }
 
-/// All rows of a table in some of the files, each with the name of its test if a folder contains it.
+/// All rows of a table in some of the files, each with the name of its test if the file's folder is named after
+/// it.
 fn exported(index: &mut Index, parts: &[Part], table: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for part in parts.iter().filter(|part| part.table() == table) {

@@ -11,7 +11,7 @@ use record::errno::reason;
 
 use crate::number::{DeviceNumber, parse_number};
 
-/// Mount points of sysfs and procfs.
+/// If some devices were missing, the sums of the counters would be too low.
 #[derive(Debug, Clone)]
 pub struct Roots {
     /// `/sys`

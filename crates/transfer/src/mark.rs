@@ -19,7 +19,7 @@ const MOST_CHARACTERS: usize = 1_000;
 /// Age at which the time of the last transfer is updated even if nothing else has changed.
 const REFRESH: SignedDuration = SignedDuration::from_secs(60);
 
-/// States that a run is a copy, where it was copied from, and how complete it is.
+/// Says that a run is a copy, where it was copied from, and how complete it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
@@ -113,7 +113,7 @@ pub fn appears_in_progress(run: &Run) -> bool {
 /// Returns the mark of a run; `None` if it is not a copy.
 ///
 /// # Errors
-/// Returns an error if there is a mark that cannot be read.
+/// Returns an error if the mark exists but cannot be read.
 pub fn mark_of(run: &Run) -> Result<Option<Mark>, TransferError> {
     let path = run.dir.join(COPIED);
     match run.read_text(COPIED, MOST_BYTES) {

@@ -158,7 +158,7 @@ pub enum Kind {
     Original,
     /// The run is archived at the destination, with fewer records.
     Archived,
-    /// Records before those sent are missing.
+    /// The destination lacks records that precede those sent.
     Gap,
     /// The destination does not have the run.
     Unknown,

@@ -11,7 +11,7 @@ use crate::error::WorkloadError;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Opens a regular file that the user has named, whatever its content.
+/// Opens a regular file named by the user, regardless of its content.
 pub fn open_any(path: &Path) -> Result<File, WorkloadError> {
     stdx::files::open(path, Links::Followed)
         .map_err(|source| WorkloadError::Open { path: path.into(), source })

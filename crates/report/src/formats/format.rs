@@ -37,8 +37,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns the name of the file or folder to which the run `name` is exported in this format. A file's extension
-    /// is one that other programs recognise.
+    /// Returns the name of the file or folder to which the run `name` is exported in this format. Files have an
+    /// extension that other programs recognise.
     #[must_use]
     pub fn output_name(&self, name: &str) -> String {
         match (&self.make, self.extensions.first()) {

@@ -1,5 +1,5 @@
-//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
-//! from the types in `layout`.
+//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both the
+//! document and its schema are derived from the types in `layout`.
 
 mod efficiency;
 mod file_system;

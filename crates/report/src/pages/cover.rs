@@ -42,12 +42,12 @@ pub(crate) const SETTINGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub(crate) struct Cover<'a> {
     pub device: String,
-    /// If a test decides this, whether the drive is accepted; then steady state and conformance.
+    /// The verdicts: acceptance of the drive, if a test decides it, followed by steady state and conformance.
     pub headlines: Vec<Headline>,
     /// One sentence about the drive's performance.
     pub sentence: String,
     pub figures: Vec<CardFigure>,
-    /// The most telling chart of up to two tests, with titles.
+    /// The most telling chart of each of up to two tests, with titles.
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
     pub facts: Vec<Fact>,

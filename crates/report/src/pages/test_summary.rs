@@ -41,7 +41,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     .map(|cell| or_na(Some(&cell)))
 }
 
-/// Describes the rounds of the window or, if the test ends after a time or amount, that length.
+/// Describes the rounds of the window or, if the test ends after a given time or amount, its length.
 fn rounds(header: &pts::TestHeader) -> String {
     match (header.convergence, &header.length) {
         (_, None) => header.rounds.clone(),

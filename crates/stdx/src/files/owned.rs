@@ -219,7 +219,7 @@ impl OwnedFolder {
         }
     }
 
-    /// Syncs the directory. Returns when all creations and removals of files are on disk.
+    /// Syncs the directory. Waits until all creations and removals of files are on disk.
     ///
     /// # Errors
     /// Returns an error if the system call fails.

@@ -10,7 +10,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::value::Value;
 
-/// 2000-01-01 in UTC, from which PostgreSQL counts, in seconds since 1970.
+/// PostgreSQL's epoch, 2000-01-01 in UTC, in seconds since 1970.
 const EPOCH_SECONDS: i64 = 946_684_800;
 
 impl ToSql for Value {
@@ -108,7 +108,7 @@ fn numeric(raw: &[u8]) -> Option<Value> {
         _ => return Some(Value::Null),
     };
     let decimals = word(3)?;
-    // The group with this place: 0 before the decimal point.
+    // Returns the group at `place`, where 0 is the group before the decimal point.
     let group = |place: i32| match weight - place {
         at if (0..groups).contains(&at) => word(4 + usize::try_from(at).ok()?),
         _ => Some(0),

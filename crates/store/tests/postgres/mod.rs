@@ -90,7 +90,7 @@ impl Server {
         }
         let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
         fs::write(data.join("pg_hba.conf"), rules).expect("rules");
-        // Another program may take the port between its choice and its use.
+        // Another program may take the port before the server does.
         let is_up = (0..20).any(|_| {
             let port =
                 TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
@@ -102,15 +102,15 @@ impl Server {
         Some(server)
     }
 
-    /// Asks everybody but the administrator for a password from now on.
+    /// From now on, requires a password from all users except the administrator.
     pub fn require_passwords(&self) {
         let rules = "local all postgres trust\nlocal all all scram-sha-256\n";
         fs::write(self.data().join("pg_hba.conf"), rules).expect("rules");
         let mut session = self.session("postgres");
         let before = session.ask("SELECT pg_conf_load_time()");
         session.ask("SELECT pg_reload_conf()");
-        // Other processes read the configuration after the main process, which accepts connections only when it has
-        // read the rules, too.
+        // The main process re-reads the configuration before this session's process does, and reads the rules
+        // before it accepts another connection.
         session.wait_until(&format!("pg_conf_load_time() > '{before}'"));
     }
 
@@ -140,7 +140,7 @@ impl Server {
         self.dir.path().join("data")
     }
 
-    /// A program of the server, as its user.
+    /// Returns a command that runs one of the server's programs as the server's user.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir(self.dir.path()).stdin(Stdio::null()).env_remove("PGPASSFILE");
@@ -200,7 +200,7 @@ impl Server {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("psql")
     }
 
-    /// A session of the administrator that stays open.
+    /// Opens an administrator session that stays open.
     pub fn session(&self, database: &str) -> Session {
         let mut child = self.psql_process(database);
         let input = child.stdin.take().expect("a pipe");
@@ -217,7 +217,7 @@ impl Server {
         name
     }
 
-    /// The address of a database through the socket.
+    /// Returns the address of a database, through the socket.
     pub fn url(&self, role: &str, database: &str) -> String {
         let folder = self.dir.path().display().to_string().replace('/', "%2F");
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
@@ -240,7 +240,7 @@ impl Server {
         while all.iter().any(is_alive) {
             std::thread::yield_now();
         }
-        // In a container whose first process waits for nobody, the main process still seems to exist.
+        // In a container whose init process does not reap children, the main process remains as a zombie.
         fs::remove_file(self.data().join("postmaster.pid")).expect("removed");
         let port = self.port.unwrap_or(5432);
         fs::remove_file(self.dir.path().join(format!(".s.PGSQL.{port}.lock"))).expect("removed");

@@ -23,7 +23,7 @@ struct Part<'a> {
 pub(super) fn columns(timing: &Timing<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
     let mut columns = Vec::new();
-    // A test may have millions of parts, so they are not collected.
+    // A test may have millions of intervals, so they are not collected.
     let mut rest = timing.workloads.iter().flat_map(parts).peekable();
     while let Some(first) = rest.next() {
         let mut end = first.to;

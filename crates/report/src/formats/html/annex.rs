@@ -31,8 +31,8 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// The result is empty if no test was started, or if an imported run's file contains neither power nor a file system's
-/// share.
+/// The result is empty if no test was started, or if an imported run's file contains neither power values nor the I/O
+/// overhead of a file system.
 fn statement_and_supplement(document: &Document) -> String {
     if document.has_stated_measurements() {
         return sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &stated(document));
@@ -59,7 +59,7 @@ fn statements(document: &Document) -> String {
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
 }
 
-/// Power and the file system's share, as stated in an imported run's file.
+/// Power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> String {
     let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
     for one in &document.per_workload {

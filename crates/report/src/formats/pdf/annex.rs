@@ -16,8 +16,8 @@ use crate::pages::titles;
 use print::writer::PdfWriter;
 
 /// Draws the notes in `further`, which do not fit on page 1. If a test was started and measured by Plateau, adds
-/// the conformance statement and the supplement; if an imported file contains power or a file system's share,
-/// adds a supplement.
+/// the conformance statement and the supplement; if an imported file contains power values or the I/O overhead
+/// of a file system, adds a supplement.
 pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<NoteRow>) -> Result<(), String> {
     let mut blocks = notes(further);
     if !document.conformance.is_empty() {
@@ -82,7 +82,7 @@ fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
 
-/// Power and the file system's share, as stated in an imported run's file.
+/// Power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title(annexes::SUPPLEMENT_TITLE.into()),
