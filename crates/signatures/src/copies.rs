@@ -99,8 +99,9 @@ fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     group_sizes(capacity_bytes).into_iter().map(|size| (size, size)).chain(later).collect()
 }
 
-/// Likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the device in
-/// whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped drives, and one per CPU for SSDs.
+/// Returns likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the
+/// device in whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped drives, and one per CPU for
+/// SSDs.
 fn group_sizes(capacity_bytes: u64) -> Vec<u64> {
     const MOST_GROUPS: u64 = 64;
     let parts = |block_bytes: u64, groups: u64| {

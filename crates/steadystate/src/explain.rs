@@ -224,7 +224,7 @@ mod tests {
         diagnose(&(1..).zip(values).collect::<Vec<_>>())
     }
 
-    /// A few per cent of deterministic noise.
+    /// Returns a few per cent of deterministic noise.
     fn noise(i: i32) -> f64 {
         f64::from((i * 37 + 11) % 7 - 3) / 2.0
     }

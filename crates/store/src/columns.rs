@@ -74,7 +74,7 @@ const LAST_OF_ALL: &str = "notes";
 pub struct RunColumns(Vec<&'static RunColumn>);
 
 impl Default for RunColumns {
-    /// A document's columns if the user chose none.
+    /// Returns a document's columns if the user chose none.
     fn default() -> Self {
         let last = RUN_COLUMNS.iter().position(|column| column.name == LAST_OF_ALL);
         Self(RUN_COLUMNS.iter().take(last.map_or(0, |last| last + 1)).collect())

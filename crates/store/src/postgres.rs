@@ -185,8 +185,8 @@ impl Drop for Postgres {
     }
 }
 
-/// The parameters of a statement with their types; without the types, the client would first have to ask the
-/// server for them.
+/// Returns the parameters of a statement with their types; without the types, the client would first have to
+/// ask the server for them.
 fn typed(values: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     let kind = |value: &Value| match value {
         Value::Integer(_) => Type::INT8,

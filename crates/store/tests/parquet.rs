@@ -38,7 +38,7 @@ fn read(bytes: Vec<u8>) -> Read {
     Read { columns, rows, row_groups: reader.num_row_groups(), notes }
 }
 
-/// An index value as it must be in a file.
+/// Returns an index value as it must be in a file.
 fn expected(value: &Value, kind: Kind) -> Field {
     match (value, kind) {
         (Value::Null, _) => Field::Null,
@@ -71,8 +71,8 @@ fn library() -> (tempfile::TempDir, Index) {
     (root, index)
 }
 
-/// All rows of a table in some of the files, each with the name of its test if the file's folder is named after
-/// it.
+/// Returns all rows of a table in some of the files, each with the name of its test if the file's folder is
+/// named after it.
 fn exported(index: &mut Index, parts: &[Part], table: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for part in parts.iter().filter(|part| part.table() == table) {

@@ -59,7 +59,7 @@ fn annotate(root: &Path) {
     done.expect("annotations");
 }
 
-/// The answers to everything that Plateau asks of a store, as text.
+/// Returns the answers to everything that Plateau asks of a store, as text.
 fn answers(index: &mut Index) -> String {
     let mut out = format!("{:?}\n{:?}\n", index.survey().expect("a survey"), index.drives().expect("drives"));
     let keys = index.figure_keys().expect("keys");

@@ -169,7 +169,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The status code of the response.
+    /// Returns the status code of the response.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {

@@ -35,7 +35,7 @@ pub fn characterised(path: &Path) -> Result<Characteristics, WorkloadError> {
     trace::characterise(open(path)?).map_err(|error| of_trace(path, error))
 }
 
-/// The name of a file in titles.
+/// Returns the name of a file in titles.
 pub fn name(path: &Path) -> String {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     stdx::text::on_one_line(&name).into_owned()

@@ -72,26 +72,26 @@ impl Document {
         Self { publication, ..self }
     }
 
-    /// The conclusions of the started tests.
+    /// Returns the conclusions of the started tests.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// All deviations from the profile.
+    /// Returns all deviations from the profile.
     #[must_use]
     pub fn modified(&self) -> &[Deviation] {
         &self.modified
     }
 
-    /// Conformance of the whole run; None for results from other tools, because the specification does not
-    /// apply to them.
+    /// Returns the conformance of the whole run; None for results from other tools, because the specification
+    /// does not apply to them.
     #[must_use]
     pub fn run_verdict(&self) -> Option<Verdict> {
         self.run.origin.is_none().then(|| self.verdict(None))
     }
 
-    /// Conformance of each test to the specification, clause by clause.
+    /// Returns the conformance of each test to the specification, clause by clause.
     #[must_use]
     pub fn conformance(&self) -> &[Conformance] {
         &self.conformance
@@ -116,20 +116,20 @@ impl Document {
         of_test.flat_map(|one| one.tables(is_bound)).collect()
     }
 
-    /// Whether an imported run's file contains power values or the I/O overhead of a file system.
+    /// Returns whether an imported run's file contains power values or the I/O overhead of a file system.
     pub(crate) fn has_stated_measurements(&self) -> bool {
         let states = |one: &PerWorkload| !(one.efficiency.is_empty() && one.file_share.is_empty());
         self.run.origin.is_some()
             && (self.meter.is_some() || self.file_system.is_some() || self.per_workload.iter().any(states))
     }
 
-    /// Watermark for exhibits whose values Plateau did not measure on a real drive.
+    /// Returns the watermark for exhibits whose values Plateau did not measure on a real drive.
     pub(crate) fn watermark(&self) -> Option<&'static str> {
         let simulated = (!self.simulated().is_empty()).then_some("SIMULATED");
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
-    /// The watermark with its source, for content used outside the report: pictures, data, other pages.
+    /// Returns the watermark with its source, for content used outside the report: pictures, data, other pages.
     #[must_use]
     pub fn label(&self) -> Option<String> {
         let labels = [self.imported(), self.simulated()].into_iter().filter(|label| !label.is_empty());
@@ -137,7 +137,7 @@ impl Document {
         (!labels.is_empty()).then(|| labels.join(", "))
     }
 
-    /// Label that must accompany every number of a simulated drive; empty for a real drive.
+    /// Returns the label that must accompany every number of a simulated drive; empty for a real drive.
     #[must_use]
     pub fn simulated(&self) -> String {
         let stated = self.run.origin.as_ref().and_then(|origin| origin.simulated.clone());
@@ -150,7 +150,7 @@ impl Document {
         self.marks(None).iter().map(|mark| mark.kind.key()).collect::<Vec<_>>().join(";")
     }
 
-    /// Label that must accompany every number of an imported run; empty for others.
+    /// Returns the label that must accompany every number of an imported run; empty for others.
     pub(crate) fn imported(&self) -> String {
         let origin = self.run.origin.as_ref();
         origin.map(|origin| format!("{IMPORTED_FROM}{}", origin.tool)).unwrap_or_default()
@@ -178,8 +178,8 @@ impl Document {
         (format(start), format(end))
     }
 
-    /// Standard deviation of a key figure's rounds as a fraction of its mean; None if the figure is not a mean of
-    /// rounds.
+    /// Returns the standard deviation of a key figure's rounds as a fraction of its mean; None if the figure is
+    /// not a mean of rounds.
     pub(crate) fn spread(&self, outcome: &Outcome, figure: &KeyFigure) -> Option<f64> {
         let prefix = format!("{}.", family(outcome));
         let of_test = self.figures.iter().filter(|found| found.key.starts_with(&prefix));

@@ -125,8 +125,8 @@ fn name(segment: &Segment, one_depth: bool) -> String {
     format!("{workload}{}", depth(workload, one_depth, " "))
 }
 
-/// The rounds of an imported test. The uncertainty of their mean is taken from the file, because the uncertainties of
-/// the rounds do not show which part of them is common to all rounds.
+/// Returns the rounds of an imported test. The uncertainty of their mean is taken from the file, because the
+/// uncertainties of the rounds do not show which part of them is common to all rounds.
 fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
     let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
     let mut all: Vec<Rounds> = Vec::new();

@@ -57,7 +57,7 @@ struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// The current round; None if all of its cells are measured.
+    /// Returns the current round; None if all of its cells are measured.
     fn round(&self) -> Option<u32> {
         self.round.as_ref().filter(|open| open.measured < open.cells).map(|open| open.number)
     }
@@ -71,7 +71,8 @@ impl Position<'_> {
     }
 }
 
-/// The answers in `entries`, in order. Results of a test from before its restart are discarded, as in a replay.
+/// Returns the answers in `entries`, in order. Results of a test from before its restart are discarded, as in a
+/// replay.
 pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
     let mut position = Position::default();

@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict as printed.
+    /// Returns the verdict as printed.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ pub struct Conformance {
     pub clauses: Vec<Clause>,
 }
 
-/// The statements of all started tests.
+/// Returns the statements of all started tests.
 pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
     let all = answers(judged.entries);
     judged.outcomes.iter().map(|outcome| of_test(judged, &all, outcome)).collect()

@@ -63,13 +63,13 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
 /// How a date is printed.
 pub(crate) type Format = fn(Option<Timestamp>) -> String;
 
-/// A date in the format used everywhere except in PTS 1.0 page headers: `2026-11-21 06:09 UTC`.
+/// Returns a date in the format used everywhere except in PTS 1.0 page headers: `2026-11-21 06:09 UTC`.
 pub(crate) fn printed(at: Option<Timestamp>) -> String {
     formatted(at, "%Y-%m-%d %H:%M UTC")
 }
 
-/// A date in the format of PTS 1.0 page headers (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09 AM UTC`.
-/// Later revisions name the header fields but specify no format.
+/// Returns a date in the format of PTS 1.0 page headers (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09
+/// AM UTC`. Later revisions name the header fields but specify no format.
 pub(crate) fn in_header_1_0(at: Option<Timestamp>) -> String {
     formatted(at, "%m/%d/%Y %I:%M %p UTC")
 }

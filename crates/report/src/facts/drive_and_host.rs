@@ -18,14 +18,14 @@ pub(crate) struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Host checks, settings and health, without empty tables. Times of a scaled drive are converted to times of
-/// the full-size drive.
+/// Returns tables of host checks, settings and health, without empty tables. Times of a scaled drive are
+/// converted to times of the full-size drive.
 pub(crate) fn tables(entries: &[Entry], scaled: &ScaledClock) -> Vec<TextTable> {
     let tables = [checks(entries), settings(entries), health(entries, scaled)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Distinct load engines, in order of first use.
+/// Returns the distinct load engines, in order of first use.
 pub(crate) fn engines(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
@@ -50,7 +50,7 @@ pub(crate) fn write_cache(outcomes: &[Outcome], entries: &[Entry]) -> Vec<bool> 
     states
 }
 
-/// The latest host check.
+/// Returns the latest host check.
 fn checks(entries: &[Entry]) -> TextTable {
     let last = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),

@@ -14,7 +14,7 @@ pub(crate) struct ScaledClock {
 }
 
 impl ScaledClock {
-    /// The clock of a run.
+    /// Returns the clock of a run.
     pub fn of(entries: &[Entry], scale_divisor: u32) -> Self {
         let mut excess_ns = 0_u64;
         let mut extended = Vec::new();
@@ -42,7 +42,7 @@ impl ScaledClock {
         (at_ns as f64 - too_long) / MINUTE_NS * self.scale
     }
 
-    /// Whether the simulator extended any cell.
+    /// Returns whether the simulator extended any cell.
     pub fn is_stretched(&self) -> bool {
         !self.extended.is_empty()
     }
@@ -54,7 +54,7 @@ mod tests {
     use crate::facts::samples::{MINUTE_NS as MINUTE, entries, segment};
     use record::{IoEngine, Segment};
 
-    /// A one-minute workload on a simulated drive, which took `seconds` at scale 1/10.
+    /// Returns a one-minute workload on a simulated drive, which took `seconds` at scale 1/10.
     fn cell(start_seconds: u64, seconds: u64) -> Event {
         let start_ns = start_seconds * MINUTE / 60;
         let io_path = IoEngine::Simulated.into();

@@ -116,7 +116,7 @@ pub fn latest_response_times(run: &RunFile, entries: &[Entry], most_minutes: f64
     })
 }
 
-/// The timeline of a test, and the names of the quantities that neither drive nor host reported.
+/// Returns the timeline of a test, and the names of the quantities that neither drive nor host reported.
 fn timeline(timing: &Timing<'_>) -> (TimeLine, Vec<&'static str>) {
     let to_minutes = timing.end_minutes();
     let mut panels = vec![

@@ -16,7 +16,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The run and its conclusions.
+    /// Returns the run and its conclusions.
     pub(super) fn judged(self) -> JudgedRun<'a> {
         let Document { run, profile, outcomes, .. } = self.document;
         JudgedRun { run, profile, outcomes, entries: self.entries }
@@ -74,8 +74,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Provenance of the results in a file in a foreign format: the run, its profile, the simulated drive (null
-/// for a real one) and the marks. `import` reads it back.
+/// Returns the provenance of the results in a file in a foreign format: the run, its profile, the simulated
+/// drive (null for a real one) and the marks. `import` reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();
@@ -89,7 +89,7 @@ pub(super) fn provenance(document: &Document) -> Value {
     })
 }
 
-/// The order of addresses as a word.
+/// Returns the order of addresses as a word.
 pub(super) const fn access(access: Access) -> &'static str {
     match access {
         Access::Random => "random",

@@ -22,7 +22,7 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     remarks
 }
 
-/// For a page with a chart, the number of host-limited cells in its test, if any.
+/// For a page with a chart, returns the number of host-limited cells in its test, if any.
 #[must_use]
 pub fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
     let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));

@@ -84,7 +84,7 @@ impl<'a> FromSql<'a> for Value {
     }
 }
 
-/// A time in microseconds since 2000, in the form of the store.
+/// Returns a time, given in microseconds since 2000, in the form that the store uses.
 fn moment(microseconds: i64) -> Value {
     let since = SignedDuration::from_micros(microseconds);
     let time = Timestamp::from_second(EPOCH_SECONDS).ok().and_then(|epoch| epoch.checked_add(since).ok());
@@ -97,8 +97,8 @@ fn day(days: i32) -> Value {
     day.map(|day| day.to_string()).into()
 }
 
-/// A decimal number: groups of four digits. Sums of integers are whole numbers; all others are converted to double
-/// precision.
+/// Reads a decimal number, which consists of groups of four digits. Sums of integers are whole numbers; all others
+/// are converted to double precision.
 fn numeric(raw: &[u8]) -> Option<Value> {
     let word = |at: usize| Some(i16::from_be_bytes(raw.get(2 * at..2 * at + 2)?.try_into().ok()?));
     let (groups, weight) = (i32::from(word(0)?), i32::from(word(1)?));

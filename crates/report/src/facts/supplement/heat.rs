@@ -69,7 +69,7 @@ impl Part<'_> {
     }
 }
 
-/// Lower and upper response time in ms of each non-empty row, and its fraction of the I/Os.
+/// Returns the lower and upper response time in ms of each non-empty row, and its fraction of the I/Os.
 fn cells(rows: &Rows) -> Vec<(f64, f64, f64)> {
     let total = rows.iter().sum::<u64>().max(1) as f64;
     let ms = |ns: u64| ns.max(1) as f64 / 1e6;

@@ -14,7 +14,7 @@ use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
 
-/// The annexes, which follow the last page.
+/// Returns the annexes, which follow the last page.
 pub(super) fn annex(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = match further.as_slice() {
@@ -59,7 +59,7 @@ fn statements(document: &Document) -> String {
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
 }
 
-/// Power and the I/O overhead of the file system, as stated in an imported run's file.
+/// Returns the power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> String {
     let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
     for one in &document.per_workload {
@@ -85,7 +85,7 @@ fn text_table(table: &TextTable) -> String {
     )
 }
 
-/// A cell as text, or as a link if it is an address.
+/// Returns a cell as text, or as a link if it is an address.
 fn linked(text: &str) -> String {
     let shown = escape(text);
     let is_web = record::Link { name: String::new(), address: text.into() }.is_web();
@@ -143,7 +143,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out
 }
 
-/// A page that the specification does not contain.
+/// Returns a page that the specification does not contain.
 fn page_beyond(page: &Page) -> String {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(table) => numbers(table),
@@ -160,7 +160,7 @@ fn page_beyond(page: &Page) -> String {
     format!("<h4>{}</h4>\n{exhibits}{remarks}", escape(&page.title))
 }
 
-/// A table of the measured workloads over the window.
+/// Returns a table of the measured workloads over the window.
 fn workload_table(table: &WorkloadTable) -> String {
     let head = |(i, head): (usize, &String)| {
         let class = if i == 0 { "" } else { " class=\"n\"" };

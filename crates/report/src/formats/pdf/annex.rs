@@ -82,7 +82,7 @@ fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
 
-/// Power and the I/O overhead of the file system, as stated in an imported run's file.
+/// Returns the power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title(annexes::SUPPLEMENT_TITLE.into()),
@@ -96,7 +96,7 @@ fn stated(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// A table of the measured workloads over the window.
+/// Returns a table of the measured workloads over the window.
 fn workload_table(test: &str, table: WorkloadTable) -> Block {
     let caption = format!("{test}: {}", table.caption);
     Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows }
@@ -135,7 +135,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page that the specification does not contain.
+/// Returns a page that the specification does not contain.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],
