@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{Regime, Segment, ThinkTime};
 
-    /// A segment in a journal that was written before syncs existed.
+    /// A segment from a journal that was written before syncs were recorded.
     const OLD: &str = r#"{"workload":{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,"range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},"data_pattern":"random","until":{"duration_ns":1000000000},"seed":1,"regime":{"ramp_ns":5}},"start_ns":0,"end_ns":1000000000,"read":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"write":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"series":{"interval_ns":1000000000,"read_ios":[0],"write_ios":[0],"latency_mean_ns":[0],"latency_max_ns":[0]},"errors":[],"io_path":{"engine":"io_uring"},"gap_before":null}"#;
 
     #[test]

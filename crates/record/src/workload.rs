@@ -10,7 +10,7 @@ use crate::Regime;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses. If there are several kinds of I/O, `Random` if any kind is random.
+    /// Order of the addresses. With several kinds of I/O, this is `Random` if any of them is random.
     pub access: Access,
     /// Percentage of reads, 0 to 100. If there are several kinds of I/O, this is the result of
     /// [`read_percent_of`].

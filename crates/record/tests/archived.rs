@@ -243,7 +243,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     assert_eq!(library.list().expect("a list").0.len(), 1);
     found.archive(fine).expect("it contains the archive");
     assert_eq!(library.find(ID).expect("a run").load().expect("a journal").entries.len(), 3);
-    // Removing a run removes its archive, too.
+    // Removing a run also removes its archive.
     std::fs::create_dir(dir.path().join("kept")).expect("a folder");
     let both = Library::at(dir.path().join("kept"));
     let kept = create(&both);

@@ -112,8 +112,8 @@ fn a_failure_at_any_call_leaves_no_run_and_no_left_overs() {
             {
                 let found = look(process.disk().after(crash));
                 let found = found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?}: {torn}"));
-                // A run whose last step failed may exist after a power cut, or on a disk that no longer accepts
-                // changes, but then it is complete.
+                // A run whose last creation step failed may exist after a power cut, or on a disk that no
+                // longer accepts changes, but then it is complete.
                 let after_failure = whole.is_empty() && (crash != Crash::Killed || kind == FaultKind::Dead);
                 assert!(found == whole || after_failure, "{kind:?} at {call}, {crash:?}: {found:?}");
             }

@@ -91,8 +91,8 @@ pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// Offsets of possible copies, each with the implied size of an allocation group. All of the usual four groups are
-/// tried, because an interrupted test may have overwritten the first copies.
+/// Returns offsets of possible copies, each with the implied size of an allocation group. All of the usual four
+/// groups are tried, because an interrupted test may have overwritten the first copies.
 fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     let quarter = (capacity_bytes / (4 * KIB)).div_ceil(4) * 4 * KIB;
     let later = [2, 3].map(|group| (group * quarter, quarter));

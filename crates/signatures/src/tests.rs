@@ -177,7 +177,7 @@ fn with_sum(mut sector: Vec<u8>, at: usize, sum: &dyn Fn(&[u8]) -> Vec<u8>) -> V
     sector
 }
 
-/// Labels with a checksum over the first sector.
+/// Returns labels with a checksum over the first sector.
 fn weak_labels() -> Vec<Weak> {
     let mut sun = vec![0; 512];
     sun[..5].copy_from_slice(b"Linux");

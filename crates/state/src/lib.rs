@@ -41,8 +41,8 @@ pub trait StateFolder: Debug + Send {
     /// Opens a file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// Returns an error unless it is a regular file that belongs to the effective user and that no other user can
-    /// write to.
+    /// Returns an error unless it is a regular file that belongs to the effective user and is not writable by
+    /// others.
     fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
 
     /// Opens a file, creating it if it does not exist.

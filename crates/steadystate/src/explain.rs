@@ -60,7 +60,7 @@ pub enum Diagnosis {
     },
 }
 
-/// Explains every variable in a history; empty before the first round.
+/// Returns an explanation of every variable in a history; empty before the first round.
 #[must_use]
 pub fn explain(history: &History) -> Vec<Explanation> {
     let window = history.window();

@@ -237,7 +237,7 @@ impl Engine for Postgres {
     }
 
     fn rollback(&mut self) {
-        // If the connection is lost, the server abandons the transaction.
+        // If the connection is lost, the server rolls back the transaction.
         let _ = self.batch("write to", "ROLLBACK");
     }
 

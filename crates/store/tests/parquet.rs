@@ -200,7 +200,7 @@ fn the_columns_of_a_query_have_the_types_of_its_answer() {
     assert!(matches!(&error, ExportError::SameName(name) if name == "VALUE"), "{error}");
 }
 
-/// Values of one type, some of them null.
+/// Returns values of one type, some of them null.
 fn column(rows: usize) -> impl Strategy<Value = Vec<Value>> {
     let value = prop_oneof![
         Just(any::<i64>().prop_map(Value::Integer).boxed()),

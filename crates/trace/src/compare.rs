@@ -27,7 +27,7 @@ fn shares(a: &Characteristics, b: &Characteristics) -> BTreeMap<StreamKind, [f64
     all
 }
 
-/// Facts and streams of both traces as text.
+/// Returns the facts and streams of both traces as text.
 #[must_use]
 pub fn compared(names: [&str; 2], of: [&Characteristics; 2]) -> String {
     let [a, b] = of.map(|of| facts(of).items);

@@ -39,7 +39,7 @@ pub fn pages(of: &Characteristics) -> Vec<Page> {
     all
 }
 
-/// Totals as labelled values.
+/// Returns the totals as labelled values.
 #[must_use]
 pub fn facts(of: &Characteristics) -> Facts {
     let summary = of.summary;

@@ -31,7 +31,7 @@ impl Imported {
         format!("{} ({})", self.summary.text_about(&volume), self.format.name)
     }
 
-    /// Notes on the input: bad lines, other volumes, missing events.
+    /// Returns the notes on the input: bad lines, other volumes, missing events.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self.complaints.iter().map(ToString::to_string).collect();

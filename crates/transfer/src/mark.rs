@@ -58,8 +58,8 @@ impl Mark {
     }
 
     /// Returns the mark after a transfer, at the time `now`, from a source in this state to a copy that then has
-    /// `bytes`; `None` if only the time would change. While a process is working on the source, the time shows
-    /// whether the source's host can still be reached, so it is updated from time to time.
+    /// `bytes`; `None` if only the time would change. While a process is working on the source, the time of the
+    /// last transfer shows whether the source's host can still be reached, so it is updated at intervals.
     pub(crate) fn after(&self, state: SourceState, bytes: u64, now: Timestamp) -> Option<Self> {
         let is_old = state.is_in_progress && now.duration_since(self.last).abs() >= REFRESH;
         (is_old || !self.is(state, bytes)).then(|| Self { last: now, ..self.with(state, bytes) })

@@ -98,7 +98,7 @@ impl Document {
     }
 
     /// Returns the worst verdict of the run, or the verdict of one test. A run in which a test is missing is not
-    /// a result.
+    /// a result as defined by the specification.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
         let lacks_tests = self.outcomes.is_empty() || !self.not_begun.is_empty();
         if outcome.is_none() && lacks_tests && self.run.origin.is_none() {
@@ -109,7 +109,8 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of a test's workloads: one with their efficiency, one with the I/O overhead of the file system.
+    /// Returns the tables of a test's workloads: one with their efficiency, one with the I/O overhead of the
+    /// file system.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
@@ -145,7 +146,7 @@ impl Document {
         own.or(stated).unwrap_or_default()
     }
 
-    /// Keys of all marks of the run, strongest first: `imported;simulated`. Empty without marks.
+    /// Returns the keys of all marks of the run, strongest first: `imported;simulated`. Empty without marks.
     pub(crate) fn mark_keys(&self) -> String {
         self.marks(None).iter().map(|mark| mark.kind.key()).collect::<Vec<_>>().join(";")
     }
@@ -186,7 +187,8 @@ impl Document {
         of_test.into_iter().find(|found| found.is_mean_of(figure))?.spread_share()
     }
 
-    /// States of the drive's write cache during a test or the whole run, or the state required by the profile.
+    /// Returns the states of the drive's write cache during a test or the whole run, or the state required by
+    /// the profile.
     #[must_use]
     pub fn write_cache(&self) -> String {
         let word = |is_on: &bool| if *is_on { "WCE" } else { "WCD" };

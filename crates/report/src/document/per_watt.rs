@@ -45,7 +45,7 @@ struct Rounds {
     name: String,
     /// The efficiency of each round whose power is known.
     each: Vec<Efficiency>,
-    /// Mean over these rounds.
+    /// Mean efficiency over these rounds.
     mean: Option<Efficiency>,
     host_limited: bool,
 }

@@ -57,7 +57,7 @@ struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// Returns the current round; None if all of its cells are measured.
+    /// Returns the current round; None if all of its cells have been measured.
     fn round(&self) -> Option<u32> {
         self.round.as_ref().filter(|open| open.measured < open.cells).map(|open| open.number)
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use record::{Entry, Event, RunFile};
 
-/// Start and end of a test; it ends with its last record.
+/// Start and end of a test; a test ends with its last record.
 #[derive(Debug, Clone)]
 pub(crate) struct TestDates {
     pub test: String,
@@ -19,7 +19,7 @@ pub(crate) struct SourceDate {
     pub date: String,
 }
 
-/// Dates of the started tests, in order.
+/// Returns the dates of the started tests, in order.
 pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
     let mut all: Vec<TestDates> = Vec::new();
     let mut open = false;
@@ -47,7 +47,7 @@ pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
     all
 }
 
-/// Dates of imported tests; empty for runs measured by Plateau.
+/// Returns the dates of imported tests; empty for runs measured by Plateau.
 pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> {
     let Some(origin) = &run.origin else { return Vec::new() };
     let of = |entry: &Entry| match &entry.event {

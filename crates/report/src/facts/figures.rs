@@ -89,7 +89,7 @@ impl Statistic {
         }
     }
 
-    /// Words that distinguish several response times of one workload in the name of a figure.
+    /// Returns the words that distinguish several response times of one workload in the name of a figure.
     const fn words(self) -> &'static str {
         match self {
             Self::Rate => "",
@@ -146,7 +146,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
     first
 }
 
-/// Figures of a workload at each number of outstanding I/Os.
+/// Returns the figures of a workload at each number of outstanding I/Os.
 fn of_sweep<'a>(
     outcome: &'a Outcome,
     family: &'a str,
@@ -207,7 +207,7 @@ pub(crate) fn have_one_depth(measured: &[&Segment]) -> bool {
     depths.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Figures of the workloads in the result rounds, in the unit of the test.
+/// Returns the figures of the workloads in the result rounds, in the unit of the test.
 fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let measured = measured_in_window(judged.outcomes, outcome, judged.entries);

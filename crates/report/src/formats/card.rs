@@ -64,7 +64,8 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
     }
 }
 
-/// Caveats that apply to all figures. A card has no space for the details of a caveat; they are on the cover.
+/// Returns the caveats that apply to all figures. A card has no space for the details of a caveat; they are on
+/// the cover.
 fn marks(document: &Document) -> Vec<String> {
     let any = |is_so: fn(&pts::Outcome) -> bool| document.outcomes.iter().any(is_so);
     let further = [

@@ -137,7 +137,7 @@ fn value(cell: &Cell) -> [String; 3] {
     }
 }
 
-/// Marks on curves. If the tester set a mark, its row also contains the computed value.
+/// Returns the marks on curves. If the tester set a mark, its row also contains the computed value.
 fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.marks.iter().map(|mark| {

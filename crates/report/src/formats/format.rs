@@ -50,7 +50,7 @@ impl Format {
     }
 }
 
-/// Files of a directory: name and content.
+/// A directory of files, each with its name and content.
 pub type Files = Vec<(String, Vec<u8>)>;
 
 /// Generates one file or a directory of files. The error says what the format cannot represent.
@@ -75,7 +75,7 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
 }
 
 /// Returns the provenance of the results in a file in a foreign format: the run, its profile, the simulated
-/// drive (null for a real one) and the marks. `import` reads it back.
+/// drive (null for a real one) and the marks. The `import` crate reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();

@@ -359,7 +359,7 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     })
 }
 
-/// Each bar is a series with one point, numbered from 1.
+/// Converts a bar chart: each bar becomes a series with one point, numbered from 1.
 fn of_bars(page: &str, bars: &exhibit::Bars) -> Chart {
     let series = |(number, (name, value)): (u32, &(String, Option<f64>))| Series {
         name: name.clone(),

@@ -169,7 +169,7 @@ fn conformity(document: &Document) -> Headline {
 }
 
 /// Returns the first figure of each test, then the second figures, up to [`MOST_FIGURES`], in the order of the
-/// tests. Figures without a value are only included if there are not enough others.
+/// tests. Figures without a value are included only if there are not enough others.
 fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let outcomes = &document.outcomes;
     let most = outcomes.iter().map(|outcome| outcome.key_figures.len()).max().unwrap_or(0);
@@ -280,7 +280,7 @@ fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit>
     page.exhibits.iter().find(|exhibit| is_meant(exhibit))
 }
 
-/// Columns with at least one value.
+/// Returns whether an exhibit has columns with at least one value.
 fn is_columns(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Columns3d(columns)
         if columns.heights.iter().flatten().flatten().any(|height| height.is_finite()))

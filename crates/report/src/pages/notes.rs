@@ -145,14 +145,15 @@ const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to those that should fit on its summary; page 1 and its annex contain all of them.
+/// Returns the notes of one test, limited to those that should fit on its summary; page 1 and its annex contain
+/// all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
     notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
 }
 
-/// Notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
+/// Returns the notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
 pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &[String])| NoteRow {
         item: outcome.title.clone(),

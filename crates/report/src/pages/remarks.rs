@@ -14,7 +14,8 @@ pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
     has_mark.then(legend)
 }
 
-/// Remarks below a page: the page's own remarks, explanations of marks, and a note on host-limited charts.
+/// Returns the remarks below a page: the page's own remarks, explanations of marks, and a note on host-limited
+/// charts.
 pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     let mut remarks = page.remarks.clone();
     remarks.extend(has_marks(page).then(legend));

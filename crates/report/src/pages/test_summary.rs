@@ -50,7 +50,7 @@ fn rounds(header: &pts::TestHeader) -> String {
     }
 }
 
-/// Threads and queue depth; imported tests may lack them.
+/// Returns the threads and queue depth; imported tests may lack them.
 fn demand(header: &pts::TestHeader) -> String {
     match (header.threads, header.queue_depth) {
         (None, None) => pts::ABSENT.into(),

@@ -72,7 +72,7 @@ pub(crate) fn test_platform(document: &Document) -> String {
     format!("{machine}; {}", tool(document))
 }
 
-/// Processors of the host, with their microcode.
+/// Returns the processors of the host, with their microcode.
 pub(crate) fn cpu(document: &Document) -> Option<String> {
     let host = &document.run.host;
     let count = host.cpus.map(|count| format!("{count} x ")).unwrap_or_default();

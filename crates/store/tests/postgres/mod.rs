@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const PROGRAMS: &str = "/usr/lib/postgresql";
 /// The user `nobody`, because the server refuses to run as root.
 const NOBODY: u32 = 65534;
-/// The roles and the database of the manual.
+/// The roles and the database that the manual uses.
 pub const WRITER: &str = "plateau_writer";
 pub const READER: &str = "plateau_reader";
 const MANUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/store.md");
@@ -68,8 +68,8 @@ pub fn shared() -> Option<Arc<Server>> {
 }
 
 impl Server {
-    /// Starts a server without passwords, with the roles and the database of the manual; None, with a notice, if
-    /// PostgreSQL is not installed.
+    /// Starts a server without passwords, with the roles and the database that the manual uses; None, with a
+    /// notice, if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let server = Self::create()?;
         server.boot("-c listen_addresses=");
@@ -208,7 +208,7 @@ impl Server {
         Session { child, input, output }
     }
 
-    /// Creates an empty database like that of the manual; returns its name.
+    /// Creates an empty database like the one in the manual; returns its name.
     pub fn database(&self) -> String {
         let mut databases = self.databases.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *databases += 1;

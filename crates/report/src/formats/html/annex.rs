@@ -31,8 +31,8 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// The result is empty if no test was started, or if an imported run's file contains neither power values nor the I/O
-/// overhead of a file system.
+/// Returns the conformance statement and the supplement; empty if no test was started, or if an imported run's file
+/// contains neither power values nor the I/O overhead of a file system.
 fn statement_and_supplement(document: &Document) -> String {
     if document.has_stated_measurements() {
         return sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &stated(document));
@@ -53,7 +53,7 @@ fn statement_and_supplement(document: &Document) -> String {
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
 }
 
-/// Descriptions of the power measurement and, if the target is a file, of its file system.
+/// Returns the descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> String {
     let all = [Some(&document.power), document.on_file.as_ref()].into_iter().flatten();
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
@@ -179,7 +179,7 @@ fn workload_table(table: &WorkloadTable) -> String {
     )
 }
 
-/// Links to the annexes in the list of pages.
+/// Returns the links to the annexes in the list of pages.
 pub(super) fn links(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = if further.is_empty() {

@@ -16,7 +16,7 @@ use crate::pages::values::{Fact, or_na};
 use charts::Size;
 use charts::markup::escape;
 
-/// Tables with more columns use less padding.
+/// Tables with more than this many columns use less padding.
 const WIDE_COLUMNS: usize = 10;
 
 /// Height of the caption under a chart.

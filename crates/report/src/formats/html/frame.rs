@@ -60,7 +60,7 @@ pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
     format!("<dl class=\"{class}\">{}</dl>\n", items.iter().map(row).collect::<String>())
 }
 
-/// Blocks of labelled values side by side.
+/// Returns the blocks of labelled values side by side.
 pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
     let block = |(heading, items): &(&str, Vec<Fact>)| {
         format!("<div><h2>{heading}</h2>{}</div>\n", facts("block", items))

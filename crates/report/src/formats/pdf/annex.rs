@@ -77,7 +77,7 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Descriptions of the power measurement and, if the target is a file, of its file system.
+/// Returns the descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
@@ -151,7 +151,8 @@ fn page_beyond(page: &Page) -> Vec<Block> {
     page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
 }
 
-/// All columns are equally wide, except for the column of names, which is twice as wide.
+/// Returns a table of numbers. All columns are equally wide, except for the column of names, which is twice as
+/// wide.
 fn numbers(page: &Page, table: &Table) -> Block {
     let row = |row: &Row| {
         let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));

@@ -115,7 +115,7 @@ impl PageFrame<'_> {
     }
 }
 
-/// A piece of a block that is never split.
+/// A piece of a block; pieces are never split.
 enum Piece {
     Title(String),
     Heading(String),

@@ -25,7 +25,7 @@ pub(super) struct ChartData {
 }
 
 impl ChartData {
-    /// Every chart has `label` in its title.
+    /// Creates an empty sheet; every chart has `label` in its title.
     pub fn new(label: Option<String>) -> Result<Self, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(SHEET)?;
