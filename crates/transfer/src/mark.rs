@@ -38,7 +38,7 @@ pub struct Mark {
     pub source_bytes: u64,
     /// Whether a process was working on the source at the last transfer.
     pub source_in_progress: bool,
-    /// Whether the last transfer ended with all bytes of the source.
+    /// Whether the copy had all bytes of the source at the end of the last transfer.
     pub has_all: bool,
 }
 

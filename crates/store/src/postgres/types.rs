@@ -88,7 +88,7 @@ impl<'a> FromSql<'a> for Value {
 fn moment(microseconds: i64) -> Value {
     let since = SignedDuration::from_micros(microseconds);
     let time = Timestamp::from_second(EPOCH_SECONDS).ok().and_then(|epoch| epoch.checked_add(since).ok());
-    // PostgreSQL also has times that are infinitely far away.
+    // PostgreSQL timestamps may also be infinite.
     time.into()
 }
 
