@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-/// Runs `work` and returns the fraction of CPU time (0 to 1) for which the CPUs were idle meanwhile.
+/// Runs `work` and returns the fraction of CPU time (0 to 1) for which the CPUs were idle during that time.
 pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
     let before = now();
     let value = work();

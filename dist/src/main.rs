@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: builds the files of a release from a clean tree, byte for byte reproducibly.
+//! `cargo xtask dist`: builds the files of a release from a clean tree, reproducibly to the byte.
 #![forbid(unsafe_code)]
 
 mod artefacts;

@@ -172,7 +172,7 @@ pub mod tests {
         .to_string()
     }
 
-    /// The program and a single dependency.
+    /// Returns the program and a single dependency.
     pub fn example() -> Packages {
         Packages::parse(&metadata(), &checksums(LOCK)).expect("metadata")
     }

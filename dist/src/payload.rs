@@ -159,7 +159,7 @@ pub mod tests {
     use super::*;
     use crate::packed::Content;
 
-    /// A payload with a fake program.
+    /// Returns a payload with a fake program.
     pub fn example() -> Payload {
         let program = Program {
             bytes: b"program".into(),

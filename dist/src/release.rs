@@ -86,7 +86,7 @@ fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
 pub mod tests {
     use super::*;
 
-    /// A fake release.
+    /// Returns a fake release.
     pub fn example() -> Release {
         Release {
             root: "/nowhere".into(),

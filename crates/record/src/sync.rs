@@ -50,7 +50,7 @@ impl Syncs {
     }
 }
 
-/// The syncs of a segment.
+/// The number and the response times of a segment's syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Synced {
@@ -59,7 +59,7 @@ pub struct Synced {
     /// Response times of these syncs in ns.
     #[serde(with = "crate::histogram_wire")]
     pub latency: Histogram,
-    /// Duration in ns of the fsync at the end, as the maximum over all threads; `None` if there was none.
+    /// Duration in ns of the fsync at the end, in the thread that took longest; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_fsync_ns: Option<u64>,
 }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{Regime, Segment, ThinkTime};
 
-    /// A segment in a journal that was written before syncs existed.
+    /// A segment from a journal that was written before syncs were recorded.
     const OLD: &str = r#"{"workload":{"access":"random","read_percent":0,"block_bytes":4096,"threads":1,"queue_depth":1,"range":{"start_bytes":0,"segments":1,"segment_bytes":1048576,"stride_bytes":1048576},"data_pattern":"random","until":{"duration_ns":1000000000},"seed":1,"regime":{"ramp_ns":5}},"start_ns":0,"end_ns":1000000000,"read":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"write":{"ios":0,"bytes":0,"latency":{"sum_ns":0,"min_ns":0,"max_ns":0,"slots":[]}},"series":{"interval_ns":1000000000,"read_ios":[0],"write_ios":[0],"latency_mean_ns":[0],"latency_max_ns":[0]},"errors":[],"io_path":{"engine":"io_uring"},"gap_before":null}"#;
 
     #[test]

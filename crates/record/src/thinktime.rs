@@ -1,8 +1,8 @@
-//! Pauses of a closed loop.
+//! Pauses between the I/Os of a closed loop.
 
 use serde::{Deserialize, Serialize};
 
-/// Pauses of each thread. Before a pause, the thread waits until none of its I/Os are in flight.
+/// The pauses that each thread makes. Before a pause, the thread waits until none of its I/Os are in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkTime {

@@ -39,7 +39,7 @@ pub enum WrongData {
     Corrupt,
     /// It contains data written for another offset.
     Misdirected,
-    /// It contains data that had been overwritten.
+    /// It contains old data, which a later write should have replaced.
     Lost,
     /// It has no stamp.
     Unstamped,

@@ -36,7 +36,7 @@ impl Weight {
     }
 }
 
-/// Each number, truth value or absent value takes one slot.
+/// Each number, Boolean or absent value takes one slot.
 macro_rules! one_slot {
     ($($method:ident($($kind:ty)?);)*) => {
         $(fn $method(self $(, _: $kind)?) -> Result<(), Never> {

@@ -10,7 +10,7 @@ use crate::Regime;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses. If there are several kinds of I/O, `Random` if any kind is random.
+    /// Order of the addresses. With several kinds of I/O, this is `Random` if any of them is random.
     pub access: Access,
     /// Percentage of reads, 0 to 100. If there are several kinds of I/O, this is the result of
     /// [`read_percent_of`].
@@ -223,7 +223,7 @@ impl Workload {
     /// Checks that the workload can run on a device with this capacity and logical block size.
     ///
     /// # Errors
-    /// Returns an error if the workload cannot run there; the error names the first violation and a
+    /// Returns an error if the workload cannot run on such a device; the error names the first violation and a
     /// valid value.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)

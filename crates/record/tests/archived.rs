@@ -79,7 +79,7 @@ fn execute(command: Command, library: &Library) -> Result<record::Archived, Libr
     }
 }
 
-/// Checks every crash during `command`, followed by `then`.
+/// Checks the library after a crash at every operation of `command`, followed by `then`.
 fn crashed(before: &Disk, command: Command, then: Command) {
     let process = self::process(before.clone(), Vec::new());
     execute(command, &on(&process)).expect("done");
@@ -186,7 +186,7 @@ fn an_archive_is_read_like_the_directory_and_restored_to_the_same_bytes() {
     let run = library.find(ID).expect("a run");
     assert_eq!(contents(&run), before);
     assert!(matches!(run.clone().unarchive(fine), Err(LibraryError::NotArchived { .. })));
-    // The same files result in the same bytes.
+    // Archiving the same files always produces the same bytes.
     run.archive(fine).expect("archived");
     assert_eq!(std::fs::read(&archived.path).expect("a file"), bytes);
     library.find(ID).expect("a run").remove().expect("removed");
@@ -243,7 +243,7 @@ fn a_directory_takes_precedence_over_an_earlier_archive_of_the_run_only() {
     assert_eq!(library.list().expect("a list").0.len(), 1);
     found.archive(fine).expect("it contains the archive");
     assert_eq!(library.find(ID).expect("a run").load().expect("a journal").entries.len(), 3);
-    // Removing a run removes its archive, too.
+    // Removing a run also removes its archive.
     std::fs::create_dir(dir.path().join("kept")).expect("a folder");
     let both = Library::at(dir.path().join("kept"));
     let kept = create(&both);

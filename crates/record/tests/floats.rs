@@ -8,7 +8,7 @@ use record::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Any finite number: measurements yield no others, and JSON cannot represent others.
+/// Generates any finite number: measurements yield no others, and JSON cannot represent others.
 fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |number| number.is_finite())
 }

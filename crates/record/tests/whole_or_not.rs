@@ -112,8 +112,8 @@ fn a_failure_at_any_call_leaves_no_run_and_no_left_overs() {
             {
                 let found = look(process.disk().after(crash));
                 let found = found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?}: {torn}"));
-                // A run whose last step failed may exist after a power cut, or on a disk that no longer accepts
-                // changes, but then it is complete.
+                // A run whose last creation step failed may exist after a power cut, or on a disk that no
+                // longer accepts changes, but then it is complete.
                 let after_failure = whole.is_empty() && (crash != Crash::Killed || kind == FaultKind::Dead);
                 assert!(found == whole || after_failure, "{kind:?} at {call}, {crash:?}: {found:?}");
             }
@@ -280,7 +280,7 @@ fn only_appended_records_are_read_unless_the_journal_has_changed_otherwise() {
     let dir = tempfile::tempdir().expect("a folder");
     let (run, mut journal) = Library::at(dir.path()).create(run_file("abcdef-iops")).expect("a run");
     let mut known = run.load().expect("a journal");
-    // A mark that is lost when the first record is read again.
+    // A mark that would be lost if the first record were re-read.
     let (mark, first) = (jiff::Timestamp::UNIX_EPOCH, known.entries[0].wall);
     known.entries[0].wall = mark;
     let mut more = |length_ns| drop(journal.append(Event::Idled { length_ns }).expect("appended"));

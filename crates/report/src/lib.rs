@@ -1,11 +1,11 @@
 //! Creates reports from journals.
 //!
 //! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no
-//! I/O and reads no clock. It distinguishes kinds of exhibits but not individual tests.
+//! I/O and reads no clock. The crate distinguishes kinds of exhibits but not individual tests.
 //!
 //! From journal to document: `facts` are read from the journal, [`fold()`] collects them in a [`Document`],
 //! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. The `charts`
-//! crate draws; the `compare` crate builds on [`parts`].
+//! crate draws the charts; the `compare` crate builds on [`parts`].
 #![forbid(unsafe_code)]
 
 pub mod formats;

@@ -34,7 +34,7 @@ fn shown_until(scenario: &Scenario, is_end: fn(&record::Event) -> bool) -> Shown
 }
 
 impl Shown {
-    /// The SVG drawings: every card and the badge.
+    /// Returns the SVG drawings: every card and the badge.
     fn drawings(&self) -> Vec<(&str, &str)> {
         let svg = self.cards.iter().filter(|(name, _)| name.ends_with(".svg"));
         svg.map(|(name, bytes)| (name.as_str(), std::str::from_utf8(bytes).unwrap())).collect()

@@ -9,7 +9,7 @@ use record::PowerSubject;
 use report::formats::{FORMATS, Make, Source};
 use serde_json::Value;
 
-/// 1,000 IOPS in every cell.
+/// Returns a scenario with 1,000 IOPS in every cell.
 fn scenario(power: Option<(PowerSubject, f64)>) -> Scenario {
     Scenario { power, settled_at: Some([[1000.0; 7]; 8]), ..Scenario::default() }
 }

@@ -193,7 +193,7 @@ fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
     }
 }
 
-/// The parts of a spreadsheet.
+/// Returns the parts of a spreadsheet.
 fn parts(bundle: &Bundle) -> BTreeMap<String, String> {
     let book = bundle.export("xlsx").unwrap().swap_remove(0).1;
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();

@@ -7,7 +7,7 @@ use std::process::Command;
 use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 
-/// Output of `program` for `pdf`; None if it is not installed.
+/// Returns the output of `program` for `pdf`; None if it is not installed.
 fn read_by(program: &str, arguments: &[&str], pdf: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.pdf");
@@ -33,7 +33,7 @@ fn bundle(scenario: &Scenario) -> (Vec<u8>, Vec<pts::Outcome>) {
     (report::pdf(&report::fold(&run.file, &loaded).unwrap()).unwrap(), outcomes)
 }
 
-/// Number of annex pages.
+/// Returns the number of annex pages.
 fn annex_pages(pdf: &[u8]) -> usize {
     let text = read_by("pdftotext", &[], pdf).unwrap_or_default();
     let number = |line: &str| line.strip_prefix("Annex page 1 of ")?.trim().parse().ok();

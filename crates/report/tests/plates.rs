@@ -28,7 +28,7 @@ fn all_say(pictures: &[(String, String)], words: &[&str]) {
     }
 }
 
-/// All texts of a picture.
+/// Returns all texts of a picture.
 fn texts(svg: &str) -> Vec<&str> {
     svg.split("</text>").filter_map(|part| part.rsplit_once('>').map(|(_, text)| text)).collect()
 }

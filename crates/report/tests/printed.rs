@@ -7,7 +7,7 @@ use std::process::Command;
 
 use fixture::Scenario;
 
-/// The texts of the printed pages; `None` if a program is missing.
+/// Returns the texts of the printed pages; `None` if a program is missing.
 fn printed(html: &str) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let (page, pdf) = (folder.path().join("it.html"), folder.path().join("it.pdf"));

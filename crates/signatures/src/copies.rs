@@ -91,16 +91,17 @@ pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// Offsets of possible copies, each with the implied size of an allocation group. All of the usual four groups are
-/// tried, because an interrupted test may have overwritten the first copies.
+/// Returns offsets of possible copies, each with the implied size of an allocation group. All of the usual four
+/// groups are tried, because an interrupted test may have overwritten the first copies.
 fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     let quarter = (capacity_bytes / (4 * KIB)).div_ceil(4) * 4 * KIB;
     let later = [2, 3].map(|group| (group * quarter, quarter));
     group_sizes(capacity_bytes).into_iter().map(|size| (size, size)).chain(later).collect()
 }
 
-/// Likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the device in
-/// whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped drives, and one per CPU for SSDs.
+/// Returns likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the
+/// device in whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped drives, and one per CPU for
+/// SSDs.
 fn group_sizes(capacity_bytes: u64) -> Vec<u64> {
     const MOST_GROUPS: u64 = 64;
     let parts = |block_bytes: u64, groups: u64| {

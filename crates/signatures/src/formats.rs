@@ -38,7 +38,7 @@ const fn copy(format: Format, at: &'static [At], magic: &'static [u8]) -> Row {
     Row { format, is_copy: true, at, magic }
 }
 
-/// A format with its names in libblkid.
+/// Returns a format with its names in libblkid.
 pub(super) const fn format(name: &'static str, blkid: &'static [&'static str]) -> Format {
     Format { name, blkid }
 }

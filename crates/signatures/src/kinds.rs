@@ -14,7 +14,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// Name with its article, such as `an XFS file system`.
+    /// Returns the name with its article, such as `an XFS file system`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name

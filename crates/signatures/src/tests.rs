@@ -22,7 +22,7 @@ fn probed(file: &File) -> Vec<Found> {
     probe(file, file.metadata().expect("metadata").len()).expect("a probe")
 }
 
-/// For each signature found: its name, whether it is a copy, and its offset.
+/// Returns the name of each signature found, whether it is a copy, and its offset.
 fn seen(file: &File) -> Vec<(&'static str, bool, u64)> {
     probed(file).into_iter().map(|one| (one.format.name, one.is_copy, one.at_bytes)).collect()
 }
@@ -177,7 +177,7 @@ fn with_sum(mut sector: Vec<u8>, at: usize, sum: &dyn Fn(&[u8]) -> Vec<u8>) -> V
     sector
 }
 
-/// Labels with a checksum over the first sector.
+/// Returns labels with a checksum over the first sector.
 fn weak_labels() -> Vec<Weak> {
     let mut sun = vec![0; 512];
     sun[..5].copy_from_slice(b"Linux");
@@ -205,7 +205,7 @@ fn weak_labels() -> Vec<Weak> {
     vec![label("a Sun disk label", sun, 508), label("an SGI disk label", sgi, 0)]
 }
 
-/// Firmware RAID members, with a checksum over the last sector.
+/// Returns firmware RAID members, with a checksum over the last sector.
 fn weak_members() -> Vec<Weak> {
     let end = CAPACITY - 512;
     let mut silicon = vec![0; 512];

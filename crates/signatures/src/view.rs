@@ -62,7 +62,7 @@ impl<'a> View<'a> {
         self.get::<1>(at_bytes).map(|[byte]| byte)
     }
 
-    /// Offset `bytes` before the end, with the capacity rounded down to whole `unit_bytes`.
+    /// Returns the offset that is `bytes` before the end, with the capacity rounded down to whole `unit_bytes`.
     pub(super) fn before_end(&self, bytes: u64, unit_bytes: u64) -> Option<u64> {
         (self.capacity_bytes / unit_bytes * unit_bytes).checked_sub(bytes)
     }

@@ -41,8 +41,8 @@ pub trait StateFolder: Debug + Send {
     /// Opens a file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// Returns an error unless it is a regular file that belongs to the effective user and that no other user can
-    /// write to.
+    /// Returns an error unless it is a regular file that belongs to the effective user and is not writable by
+    /// others.
     fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
 
     /// Opens a file, creating it if it does not exist.
@@ -72,7 +72,7 @@ pub trait StateFolder: Debug + Send {
     /// Returns an error if a system call fails.
     fn remove(&self, name: &str) -> Result<(), Unowned>;
 
-    /// Returns when all creations and removals of files are on disk.
+    /// Waits until all creations and removals of files are on disk.
     ///
     /// # Errors
     /// Returns an error if a system call fails.
@@ -195,7 +195,7 @@ impl Host for KnownSettings {
     }
 }
 
-/// Suffix of a file that is being written; such a file left by a crash is meaningless.
+/// Suffix of a file that is being written; if a crash leaves such a file, its content is meaningless.
 pub const UNFINISHED: &str = ".new";
 
 /// Returns the temporary name that a file has until all of its content is on disk.

@@ -4,8 +4,8 @@
 //! to `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the
 //! recorded value; minimum, maximum and sum are exact.
 //!
-//! Only the slots between the smallest and the largest value use memory while values are recorded, because most values of
-//! a histogram lie within a few powers of two. A histogram that is read back stores only the non-empty slots
+//! Only the slots between the smallest and the largest value use memory while values are recorded, because most values
+//! of a histogram lie within a few powers of two. A histogram that was read from a file stores only the non-empty slots
 //! until it is changed: a run that takes several days has tens of thousands of histograms.
 
 pub mod coarse;

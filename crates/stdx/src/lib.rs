@@ -1,7 +1,7 @@
 //! Extensions to std: sizes and times as text, a seeded random number generator, access streams, a histogram, and
 //! safe access to files that others may have tampered with.
 //!
-//! Nothing here knows about drives, tests or reports.
+//! This crate knows nothing about drives, tests or reports.
 #![forbid(unsafe_code)]
 
 pub mod access;

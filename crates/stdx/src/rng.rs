@@ -8,7 +8,7 @@ pub struct Rng {
     state: [u64; 4],
 }
 
-/// Advances SplitMix64 by one step. Used to expand seeds: similar seeds produce unrelated states.
+/// Advances SplitMix64 by one step. It is used to expand seeds: similar seeds produce unrelated states.
 #[must_use]
 pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -31,12 +31,12 @@ pub fn confidence(values: &[f64; WINDOW_ROUNDS]) -> Option<f64> {
     }
 }
 
-/// Whether the slope is within its limit, with the same tolerance as in the verdict.
+/// Returns whether the slope is within its limit, with the same tolerance as in the verdict.
 fn is_level(window: &WindowStats) -> bool {
     window.slope_excursion <= window.slope_allowed + TOLERANCE * window.mean
 }
 
-/// The probability that the slope of the line is within its limit.
+/// Returns the probability that the slope of the line is within its limit.
 fn probability_of_level(values: &[f64; WINDOW_ROUNDS], window: &WindowStats) -> f64 {
     let limit = window.slope_allowed / (WINDOW_ROUNDS as f64 - 1.0);
     let residuals =
@@ -51,7 +51,7 @@ fn probability_of_level(values: &[f64; WINDOW_ROUNDS], window: &WindowStats) -> 
     share.clamp(0.0, 1.0)
 }
 
-/// Student's distribution function with three degrees of freedom.
+/// Evaluates Student's distribution function with three degrees of freedom.
 fn student(t: f64) -> f64 {
     let scaled = t / DEGREES.sqrt();
     0.5 + (scaled / (1.0 + scaled * scaled) + scaled.atan()) / PI

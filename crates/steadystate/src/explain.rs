@@ -60,7 +60,7 @@ pub enum Diagnosis {
     },
 }
 
-/// Explains every variable in a history; empty before the first round.
+/// Returns an explanation of every variable in a history; empty before the first round.
 #[must_use]
 pub fn explain(history: &History) -> Vec<Explanation> {
     let window = history.window();
@@ -224,7 +224,7 @@ mod tests {
         diagnose(&(1..).zip(values).collect::<Vec<_>>())
     }
 
-    /// A few per cent of deterministic noise.
+    /// Returns a few per cent of deterministic noise.
     fn noise(i: i32) -> f64 {
         f64::from((i * 37 + 11) % 7 - 3) / 2.0
     }

@@ -109,7 +109,7 @@ impl History {
         (0..self.variables.len()).map(judged).collect()
     }
 
-    /// Names of the tracking variables.
+    /// Returns the names of the tracking variables.
     #[must_use]
     pub fn variables(&self) -> &[String] {
         &self.variables

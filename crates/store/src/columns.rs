@@ -28,7 +28,7 @@ pub struct RunColumn {
     value: fn(&RunRow<'_>) -> Value,
 }
 
-/// All columns. If the user chose none, a document has the first ones, up to `notes`.
+/// All columns. A document contains the columns up to `notes` if the user chose none.
 pub const RUN_COLUMNS: &[RunColumn] = &[
     RunColumn { name: "run", about: "Id", value: |row| json!(row.run.id) },
     RunColumn {
@@ -74,7 +74,7 @@ const LAST_OF_ALL: &str = "notes";
 pub struct RunColumns(Vec<&'static RunColumn>);
 
 impl Default for RunColumns {
-    /// A document's columns if the user chose none.
+    /// Returns a document's columns if the user chose none.
     fn default() -> Self {
         let last = RUN_COLUMNS.iter().position(|column| column.name == LAST_OF_ALL);
         Self(RUN_COLUMNS.iter().take(last.map_or(0, |last| last + 1)).collect())

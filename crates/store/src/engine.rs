@@ -9,9 +9,9 @@ use crate::value::{Answer, Value};
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read it; it must exist.
+    /// For reading; the store must exist.
     Read,
-    /// For writing; created if it is missing.
+    /// For writing; the store is created if it is missing.
     Write,
 }
 
@@ -84,7 +84,7 @@ pub trait Engine {
     /// Returns an error if the database fails.
     fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError>;
 
-    /// Executes one of this program's queries. The answer may have no names of columns if it has no rows.
+    /// Executes one of this program's queries. An answer without rows may lack column names.
     ///
     /// # Errors
     /// Returns an error if the database fails.

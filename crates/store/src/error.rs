@@ -8,7 +8,7 @@ use stdx::files::Unowned;
 /// Errors in the store. None of these errors concerns a run or its journal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The store's schema is newer than this build.
+    /// The store's schema is newer than this build supports.
     #[error("the store has schema version {found}; this version of Plateau supports versions up to {known}")]
     Newer {
         /// Version of the store's schema.
@@ -16,7 +16,7 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: i64,
     },
-    /// There is no store, and none is allowed to be created.
+    /// There is no store, and it must not be created.
     #[error("{store} does not exist")]
     Missing {
         /// Where it was expected.
@@ -75,7 +75,7 @@ pub enum StoreError {
         /// The underlying error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The database cannot contain all characters.
+    /// The database's encoding cannot represent all characters.
     #[error("the store {store} has the encoding {found} instead of UTF8")]
     Encoding {
         /// The store.

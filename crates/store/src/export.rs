@@ -68,13 +68,13 @@ pub enum ExportError {
 }
 
 impl Part {
-    /// Name of the table.
+    /// Returns the name of the table.
     #[must_use]
     pub fn table(&self) -> &'static str {
         self.table.name
     }
 
-    /// Path in the export's folder; its parts are separated by `/`.
+    /// Returns the path in the export's folder; its parts are separated by `/`.
     #[must_use]
     pub fn path(&self) -> String {
         let table = self.table.name;
@@ -106,7 +106,7 @@ impl Part {
         std::iter::once(key).chain(self.columns().map(field)).collect()
     }
 
-    /// The query for the rows of `count` runs, in the same order for every engine.
+    /// Returns the query for the rows of `count` runs, in the same order for every engine.
     fn query(&self, count: usize) -> String {
         let table = self.table.name;
         let columns: String = self.columns().map(|(name, _)| format!(", {table}.{name}")).collect();

@@ -122,7 +122,7 @@ impl Index {
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
         let folders = sources::folders(&self.runs)?;
         let annotations = self.annotations()?;
-        // One state of the store: another process may be replacing rows.
+        // Both queries see the same state of the store, even if another process is replacing rows.
         let (known, mut listed) = self.reading(|index| {
             let known = index.sources()?;
             Ok::<_, StoreError>((known, listing::listed(&mut *index.engine, &index.library)?))
@@ -403,8 +403,8 @@ impl Index {
 /// A run that was read.
 struct Read<'a> {
     folder: &'a str,
-    /// The state of the run's files before it was read: if they change during the reading, the run is read again
-    /// later.
+    /// The state of the run's files before the run was read; if it changes while the run is being read, the run
+    /// is re-read later.
     source: Source,
     /// None if the run is left out.
     rows: Result<Option<ReadRun>, String>,

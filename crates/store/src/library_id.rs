@@ -7,7 +7,7 @@ use stdx::files::{OwnedFolder, Unowned};
 
 use crate::error::StoreError;
 
-/// Name of the file with it, in the library.
+/// Name of the file in the library that contains the library's name.
 pub const LIBRARY_ID: &str = "library.id";
 const HOST: &str = "/proc/sys/kernel/hostname";
 const RANDOM: &str = "/proc/sys/kernel/random/uuid";
@@ -54,7 +54,8 @@ pub fn made(root: &Path) -> Result<String, StoreError> {
     Ok(id)
 }
 
-/// Returns the name in the file; None if it is empty: it is being written, or its writer was killed.
+/// Returns the name in the file; None if the file is empty because it is being written or its writer was
+/// killed.
 fn parsed(text: &str, root: &Path) -> Result<Option<String>, StoreError> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match text.strip_suffix('\n') {

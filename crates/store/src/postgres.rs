@@ -32,14 +32,15 @@ use crate::value::{Answer, Value};
 
 /// The schema with the tables.
 const SCHEMA: &str = "plateau";
-/// Limit on each statement, and on waiting for a lock: for lists, which fall back to the journals, and for writers.
+/// Time limits for a statement and for waiting for a lock: for lists, which fall back to the journals, and for
+/// writers.
 const READ: Duration = Duration::from_secs(10);
 const WRITE: Duration = Duration::from_secs(120);
 /// Time that the server has to report that a limit was exceeded.
 const GRACE: Duration = Duration::from_secs(2);
 /// No parameters.
 const NONE: [&(dyn ToSql + Sync); 0] = [];
-/// Time for ending a connection in order.
+/// Time limit for closing a connection properly.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// A connection to a database.
@@ -165,7 +166,7 @@ where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let encoding = connection.parameter("server_encoding").unwrap_or_default().to_owned();
-    // An error of the connection is also reported by each statement.
+    // A connection error is also reported by each statement.
     (client, encoding, tokio::spawn(async { drop(connection.await) }))
 }
 
@@ -184,7 +185,8 @@ impl Drop for Postgres {
     }
 }
 
-/// The parameters of a statement with their types, which the server would otherwise be asked for first.
+/// Returns the parameters of a statement with their types; without the types, the client would first have to
+/// ask the server for them.
 fn typed(values: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     let kind = |value: &Value| match value {
         Value::Integer(_) => Type::INT8,
@@ -213,7 +215,8 @@ impl Engine for Postgres {
 
     fn begin(&mut self, name: &str) -> Result<(), StoreError> {
         self.batch("write to", "BEGIN")?;
-        // The tables do not change while any library is being written, and transactions of one library take turns.
+        // The schema does not change while any library is being written, and transactions that write to the same
+        // library run one after another.
         let statement = match name {
             schema::LOCK => "SELECT pg_advisory_xact_lock(hashtextextended('plateau ' || $1, 0))".to_owned(),
             _ => format!(
@@ -234,12 +237,12 @@ impl Engine for Postgres {
     }
 
     fn rollback(&mut self) {
-        // If the connection is lost, the server abandons the transaction.
+        // If the connection is lost, the server rolls back the transaction.
         let _ = self.batch("write to", "ROLLBACK");
     }
 
     fn define(&mut self, statements: &str) -> Result<(), StoreError> {
-        // Text is compared byte by byte, whatever the language of the server.
+        // Text is compared byte by byte, regardless of the server's locale.
         self.batch("write to", &statements.replace("{text}", "TEXT COLLATE \"C\""))
     }
 
@@ -292,7 +295,7 @@ impl Engine for Postgres {
     }
 }
 
-/// Why there is no answer to a user's query.
+/// Why a user's query has no answer.
 enum Unanswered {
     Refused(StoreError),
     Failed(Error),
@@ -356,7 +359,7 @@ impl Postgres {
         if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
             return StoreError::Query("only queries are possible: begin with SELECT".into());
         }
-        // Errors in what was asked: types and values, syntax and names, unsupported features.
+        // Errors in the query: types and values, syntax and names, unsupported features.
         if ["0A", "21", "22", "25", "42", "54", "P0"].iter().any(|class| code.code().starts_with(class)) {
             return StoreError::Query(described(&error));
         }

@@ -72,7 +72,7 @@ pub fn folders(library: &Library) -> Result<BTreeMap<String, Option<Source>>, St
     let failed = |source| StoreError::Library { path: library.root().into(), source };
     let mut found = BTreeMap::new();
     for (name, path) in library.entries().map_err(failed)? {
-        // Ids of runs are ASCII; a folder with another name is read without the index.
+        // Run ids are ASCII; a folder whose name is not ASCII is read without the index.
         let Ok(name) = name.into_string() else { continue };
         if name.starts_with('.') {
             continue;

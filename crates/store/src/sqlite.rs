@@ -224,7 +224,7 @@ impl Engine for Sqlite {
         let query = query.to_owned();
         let mut connection = self;
         let thread = Builder::new().name("query".into()).spawn(move || {
-            // Sending fails if the answer is so late that nobody waits for it any more.
+            // Sending fails if the caller has stopped waiting by the time the answer arrives.
             drop(sender.send(connection.answer(&query, limits)));
         });
         let thread = thread.map_err(|error| failed(error.into()))?;

@@ -5,7 +5,7 @@
 pub enum Value {
     /// Not known or not applicable.
     Null,
-    /// A whole number; 0 and 1 for no and yes.
+    /// A whole number; Booleans are stored as 0 and 1.
     Integer(i64),
     /// A finite number.
     Real(f64),
@@ -89,7 +89,7 @@ impl From<bool> for Value {
 
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
-        // SQLite has no negative zero; this makes it zero.
+        // SQLite has no negative zero; adding 0.0 turns it into zero.
         if number.is_finite() { Self::Real(number + 0.0) } else { Self::Null }
     }
 }

@@ -38,7 +38,7 @@ fn read(bytes: Vec<u8>) -> Read {
     Read { columns, rows, row_groups: reader.num_row_groups(), notes }
 }
 
-/// An index value as it must be in a file.
+/// Returns an index value as it must be in a file.
 fn expected(value: &Value, kind: Kind) -> Field {
     match (value, kind) {
         (Value::Null, _) => Field::Null,
@@ -71,7 +71,8 @@ fn library() -> (tempfile::TempDir, Index) {
     (root, index)
 }
 
-/// All rows of a table in some of the files, each with the name of its test if a folder contains it.
+/// Returns all rows of a table in some of the files, each with the name of its test if the file's folder is
+/// named after it.
 fn exported(index: &mut Index, parts: &[Part], table: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for part in parts.iter().filter(|part| part.table() == table) {
@@ -199,7 +200,7 @@ fn the_columns_of_a_query_have_the_types_of_its_answer() {
     assert!(matches!(&error, ExportError::SameName(name) if name == "VALUE"), "{error}");
 }
 
-/// Values of one type, some of them null.
+/// Returns values of one type, some of them null.
 fn column(rows: usize) -> impl Strategy<Value = Vec<Value>> {
     let value = prop_oneof![
         Just(any::<i64>().prop_map(Value::Integer).boxed()),

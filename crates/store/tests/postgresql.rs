@@ -45,7 +45,7 @@ fn refused(opened: Result<Index, StoreError>) -> StoreError {
     opened.err().expect("a refusal")
 }
 
-/// Tags, notes, names and a baseline, with characters that formats give a meaning to.
+/// Tags, notes, names and a baseline, with characters that are special in some format.
 fn annotate(root: &Path) {
     let run = || "enterprise".to_owned();
     let changes = vec![
@@ -59,7 +59,7 @@ fn annotate(root: &Path) {
     done.expect("annotations");
 }
 
-/// Everything that this program asks of a store, as text.
+/// Returns the answers to everything that Plateau asks of a store, as text.
 fn answers(index: &mut Index) -> String {
     let mut out = format!("{:?}\n{:?}\n", index.survey().expect("a survey"), index.drives().expect("drives"));
     let keys = index.figure_keys().expect("keys");
@@ -134,7 +134,7 @@ fn both_engines_have_the_same_rows_and_give_the_same_answers() {
         assert_eq!(found, expected, "{query}");
         assert!(!found.rows.is_empty(), "{query}");
     }
-    // Only what changed is read again.
+    // Only what changed is re-read.
     let late_files = fixture::record(root.path(), &late);
     assert_eq!(update(shared(&writer, root.path())), Updated { runs: count + 1, ..update(own(root.path())) });
     same(count + 1);
@@ -143,7 +143,7 @@ fn both_engines_have_the_same_rows_and_give_the_same_answers() {
     assert_eq!((caught_up.indexed, caught_up.removed, caught_up.runs), (0, 1, count));
     assert_eq!(update(own(root.path())).removed, 1);
     assert!(same(count) == dump);
-    // A rebuilt store, and one that was deleted.
+    // A store that was rebuilt, and one that was deleted.
     assert_eq!(shared(&writer, root.path()).rebuild().expect("a rebuild").indexed, count);
     assert!(same(count) == dump);
     let again = server.database();
@@ -190,13 +190,13 @@ fn libraries_share_a_store_without_touching_the_runs_of_others() {
     let count = "SELECT COUNT(*), COUNT(DISTINCT library) FROM run";
     let rows = reading(&reader, roots[1].path()).ask(count, LIMITS).expect("an answer").rows;
     assert_eq!(rows, [[Value::Integer(3), Value::Integer(2)]]);
-    // A host without a library can ask, too; it has no runs of its own.
+    // A host without a library can also query the store; it has no runs of its own.
     let nowhere = fixture::folder();
     let mut index = reading(&reader, nowhere.path());
     assert!(index.survey().expect("a survey").is_empty());
     assert_eq!(index.drives().expect("drives").len(), 1);
     assert!(!nowhere.path().join(store::LIBRARY_ID).exists());
-    // A library that was never indexed has only runs that must be read.
+    // In a library that was never indexed, every run must be read.
     fixture::record(nowhere.path(), &Scenario { id: "unknown", ..Scenario::default() });
     assert_eq!(reading(&reader, nowhere.path()).survey().expect("a survey")["unknown"], Seen::Stale);
     // A library that no longer exists is removed by its name, and no other one.

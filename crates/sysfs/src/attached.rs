@@ -64,7 +64,7 @@ fn of_directory(dir: &Path) -> Attached {
     Attached { disk: disk.and_then(name), controller, links, enclosure: enclosure(dir), numa_node: None }
 }
 
-/// Returns the enclosure that contains a drive, according to the services of the enclosure (SES). The kernel adds a link to
+/// Returns the enclosure that contains a drive, according to SCSI Enclosure Services (SES). The kernel adds a link to
 /// the slot to the drive's SCSI device, which is a parent of the disk or the partition.
 fn enclosure(dir: &Path) -> Option<Enclosure> {
     let is_slot = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(SLOT_LINK);

@@ -11,7 +11,7 @@ use record::errno::reason;
 
 use crate::number::{DeviceNumber, parse_number};
 
-/// Mount points of sysfs and procfs.
+/// If some devices were missing, the sums of the counters would be too low.
 #[derive(Debug, Clone)]
 pub struct Roots {
     /// `/sys`
@@ -64,14 +64,14 @@ impl SysDevice {
         fs::read(self.dir.join(name)).ok()
     }
 
-    /// Path in the device tree: `…/pci0000:00/…/ata1/…/block/sda`.
+    /// Returns the path in the device tree: `…/pci0000:00/…/ata1/…/block/sda`.
     #[must_use]
     pub fn position(&self) -> &Path {
         &self.dir
     }
 
-    /// NUMA node of the device or its nearest ancestor; `None` if the kernel reports -1, as on a host with a
-    /// single node.
+    /// Returns the NUMA node of the device or its nearest ancestor; `None` if the kernel reports -1, as on a
+    /// host with a single node.
     #[must_use]
     pub fn numa_node(&self) -> Option<u32> {
         let texts = self.dir.ancestors().map(|dir| fs::read_to_string(dir.join("numa_node")));

@@ -71,7 +71,7 @@ pub fn anonymise<R: Read, W: Write>(
     writer.finish(lost_events, moved)
 }
 
-/// The new offset of an I/O. The I/O never extends beyond the last extent.
+/// Returns the new offset of an I/O. The I/O never extends beyond the last extent.
 fn moved(extents: &Permutation, io: &Io, end_bytes: u64) -> u64 {
     if io.op == Op::Flush || io.offset_bytes >= end_bytes {
         return io.offset_bytes;

@@ -40,7 +40,7 @@ impl<W: Write> Assembly<W> {
         Ok(Self { pairs: Pairs::default(), order: Order::default(), timed, issued: 0 })
     }
 
-    /// Number of I/Os that were issued.
+    /// Returns the number of I/Os that were issued.
     pub fn issued(&self) -> u64 {
         self.issued
     }

@@ -123,19 +123,19 @@ impl Collected {
 }
 
 impl Characteristics {
-    /// I/Os per second over the whole trace.
+    /// Returns the I/Os per second over the whole trace.
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.summary.ios as f64 / self.seconds()
     }
 
-    /// Length of the trace.
+    /// Returns the length of the trace.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.summary.end_ns.max(1) as f64 / 1e9
     }
 
-    /// Percentage of reads among reads and writes.
+    /// Returns the percentage of reads among reads and writes.
     #[must_use]
     pub fn read_percent(&self) -> f64 {
         let count = |op| self.streams.iter().filter(|s| s.kind.op == op).map(|s| s.ios).sum::<u64>() as f64;

@@ -8,14 +8,14 @@ use stdx::units::grouped;
 use crate::characteristics::{Characteristics, StreamKind};
 use crate::pages::{TOP_STREAMS, facts};
 
-/// Share of I/Os that both workloads have in common: 100 % if the shares of all streams are equal, 0 % if no
-/// stream occurs in both.
+/// Returns the share of I/Os that both workloads have in common: 100 % if the shares of all streams are equal,
+/// 0 % if no stream occurs in both.
 #[must_use]
 pub fn overlap_percent(a: &Characteristics, b: &Characteristics) -> f64 {
     shares(a, b).values().map(|[a, b]| a.min(*b)).sum()
 }
 
-/// The shares of each stream in both traces, in percent.
+/// Returns the shares of each stream in both traces, in percent.
 fn shares(a: &Characteristics, b: &Characteristics) -> BTreeMap<StreamKind, [f64; 2]> {
     let mut all: BTreeMap<StreamKind, [f64; 2]> = BTreeMap::new();
     for (place, of) in [a, b].into_iter().enumerate() {
@@ -27,7 +27,7 @@ fn shares(a: &Characteristics, b: &Characteristics) -> BTreeMap<StreamKind, [f64
     all
 }
 
-/// Facts and streams of both traces as text.
+/// Returns the facts and streams of both traces as text.
 #[must_use]
 pub fn compared(names: [&str; 2], of: [&Characteristics; 2]) -> String {
     let [a, b] = of.map(|of| facts(of).items);

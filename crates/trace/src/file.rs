@@ -252,12 +252,12 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// The summary; None until all I/Os have been read.
+    /// Returns the summary; None until all I/Os have been read.
     pub fn summary(&self) -> Option<Summary> {
         self.stored
     }

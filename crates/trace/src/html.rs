@@ -12,7 +12,7 @@ const BESIDE: Size = Size { width: 620.0, height: 340.0 };
 /// Style of the file, in addition to the frame's style.
 pub const STYLE: &str = include_str!("html.css");
 
-/// The content of the body. Each trace is passed with its name.
+/// Returns the content of the body. Each trace is passed with its name.
 #[must_use]
 pub fn content(title: &str, traces: &[(String, Vec<Page>)]) -> String {
     let mut out = format!("<main class=\"traces\">\n<h1>{}</h1>\n", escape(title));
@@ -81,7 +81,7 @@ fn table(table: &Table) -> String {
     )
 }
 
-/// A cell as text; whole numbers have no decimals.
+/// Returns a cell as text; whole numbers have no decimals.
 pub fn text(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Value(value) | Cell::HostLimited(value) if value.fract() == 0.0 => grouped(*value, 0),

@@ -17,7 +17,7 @@ impl Op {
     /// All operations, in the order of their numbers in a trace file.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
 
-    /// The name in tables and files.
+    /// Returns the name in tables and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Op {
         }
     }
 
-    /// Whether data is transferred.
+    /// Returns whether data is transferred.
     #[must_use]
     pub const fn transfers(self) -> bool {
         matches!(self, Self::Read | Self::Write)
@@ -51,7 +51,7 @@ pub struct Io {
 }
 
 impl Io {
-    /// The offset after the last byte.
+    /// Returns the offset after the last byte.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.length_bytes as u64)

@@ -54,7 +54,7 @@ impl<R: Read> Lines<R> {
                 self.start = self.end;
             }
             self.fill()?;
-            // The part that has been searched was moved to the front with the rest.
+            // The part that was already searched has moved to the front of the buffer with the rest.
             searched = self.start;
         }
     }

@@ -13,7 +13,7 @@ pub const TOP_STREAMS: usize = 9;
 const DRAWN_STREAMS: usize = 6;
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// All pages of a trace.
+/// Returns all pages of a trace.
 #[must_use]
 pub fn pages(of: &Characteristics) -> Vec<Page> {
     let mut all = vec![
@@ -39,7 +39,7 @@ pub fn pages(of: &Characteristics) -> Vec<Page> {
     all
 }
 
-/// Totals as labelled values.
+/// Returns the totals as labelled values.
 #[must_use]
 pub fn facts(of: &Characteristics) -> Facts {
     let summary = of.summary;
@@ -92,7 +92,7 @@ fn quantiles(times: &Histogram) -> Option<String> {
     })
 }
 
-/// The table of the top streams.
+/// Returns the table of the top streams.
 #[must_use]
 pub fn streams_table(of: &Characteristics) -> Table {
     let all = of.summary.ios.max(1) as f64;
@@ -225,7 +225,7 @@ fn locality(of: &Characteristics) -> Page {
     Page { remarks, ..Page::of("locality", "Spatial Locality", Exhibit::Lines(lines)) }
 }
 
-/// How concentrated the accesses are.
+/// Returns how concentrated the accesses are.
 #[must_use]
 pub fn hot(of: &Characteristics) -> String {
     let mut counts: Vec<u64> = of.regions.iter().map(|region| region.reads + region.writes).collect();

@@ -89,7 +89,8 @@ pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
     })
 }
 
-/// Whole percentages, proportional to `counts`, that add up to 100, each at least 1 (largest remainders).
+/// Returns whole percentages, proportional to `counts`, that add up to 100, each at least 1 (largest
+/// remainders).
 fn whole_percents(counts: &[u64]) -> Vec<u8> {
     let total: u128 = counts.iter().map(|count| u128::from(*count)).sum::<u128>().max(1);
     let mut shares: Vec<u8> =
@@ -113,7 +114,7 @@ fn whole_percents(counts: &[u64]) -> Vec<u8> {
 }
 
 impl Composite {
-    /// How well the composite represents the trace, in one sentence.
+    /// Returns how well the composite represents the trace, in one sentence.
     #[must_use]
     pub fn quality(&self) -> String {
         let streams = stdx::units::count_of(self.parts.len(), "stream");
@@ -126,8 +127,8 @@ impl Composite {
         )
     }
 
-    /// A plan for `plateau run`: the composite until steady state, each stream alone, and the composite over its range
-    /// of queue depths.
+    /// Returns a plan for `plateau run`: the composite until steady state, each stream alone, and the composite over
+    /// its range of queue depths.
     #[must_use]
     pub fn plan(&self, name: &str) -> String {
         let [low, middle, high] = self.depths.unwrap_or([1, 1, 1]);
@@ -207,7 +208,7 @@ const fn rw(op: Op, is_sequential: bool) -> &'static str {
     }
 }
 
-/// At least three powers of two, which cover the range.
+/// Returns at least three powers of two, which cover the range.
 fn depths(low: u16, high: u16) -> Vec<u16> {
     let first = u32::from(low).max(1).ilog2();
     let last = u32::from(high).max(1).next_power_of_two().ilog2().max(first + 2);
@@ -219,7 +220,7 @@ fn depths(low: u16, high: u16) -> Vec<u16> {
     })
 }
 
-/// Text for a TOML basic string.
+/// Returns the text for a TOML basic string.
 fn quoted(text: &str) -> String {
     let plain = |c: char| !c.is_control() && c != '"' && c != '\\';
     stdx::text::on_one_line(text).chars().filter(|c| plain(*c)).collect()

@@ -96,7 +96,7 @@ impl ReplayPlan {
         })
     }
 
-    /// The due time of an I/O, and the access to issue; None for operations that are not replayed.
+    /// Returns the due time of an I/O, and the access to issue; None for operations that are not replayed.
     #[must_use]
     pub fn due(&self, io: &Io) -> Option<(u64, Access)> {
         if !io.op.transfers() || io.length_bytes == 0 {

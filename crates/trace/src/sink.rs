@@ -26,7 +26,7 @@ pub struct State {
 }
 
 impl Sink<'_> {
-    /// The time of the first line minus a margin, for formats whose times do not fit into 64 bits as
+    /// Returns the time of the first line minus a margin, for formats whose times do not fit into 64 bits as
     /// nanoseconds.
     pub fn origin(&mut self, time: u64, margin: u64) -> u64 {
         *self.state.first_time.get_or_insert(time.saturating_sub(margin))

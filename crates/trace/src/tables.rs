@@ -11,7 +11,7 @@ use crate::characteristics::Characteristics;
 use crate::html::text;
 use crate::pages::{facts, hot, streams_table};
 
-/// The facts and the top streams of a trace.
+/// Returns the facts and the top streams of a trace.
 #[must_use]
 pub fn summary(of: &Characteristics) -> String {
     let facts = facts(of);
@@ -36,7 +36,7 @@ pub fn summary(of: &Characteristics) -> String {
     out.trim_end().to_owned()
 }
 
-/// A table with aligned columns.
+/// Returns a table with aligned columns.
 fn aligned(table: &Table) -> String {
     let cells = |row: &chartdata::exhibit::Row| -> Vec<String> {
         row.cells.iter().map(|cell| text(cell, table.decimals)).collect()
@@ -59,7 +59,7 @@ fn aligned(table: &Table) -> String {
     rows.iter().fold(head, |all, (name, cells)| all + &line(name, cells))
 }
 
-/// The steps of a trace as CSV, one row each.
+/// Returns the steps of a trace as CSV, one row each.
 #[must_use]
 pub fn csv(of: &Characteristics) -> String {
     let mut out = String::from(
@@ -83,7 +83,7 @@ pub fn csv(of: &Characteristics) -> String {
     out
 }
 
-/// All results, for programs.
+/// Returns all results, for programs.
 #[must_use]
 pub fn json(of: &Characteristics) -> Value {
     let summary = of.summary;

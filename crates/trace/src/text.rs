@@ -5,7 +5,7 @@ use stdx::units::{amount_base10, grouped, span};
 use crate::{Imported, Summary};
 
 impl Summary {
-    /// Number of I/Os, duration and amounts in one line.
+    /// Returns the number of I/Os, duration and amounts in one line.
     #[must_use]
     pub fn text(&self) -> String {
         self.text_about("the volume")
@@ -24,14 +24,14 @@ impl Summary {
 }
 
 impl Imported {
-    /// What was imported, in one line.
+    /// Returns what was imported, in one line.
     #[must_use]
     pub fn text(&self) -> String {
         let volume = format!("volume {}", stdx::text::on_one_line(&self.volume));
         format!("{} ({})", self.summary.text_about(&volume), self.format.name)
     }
 
-    /// Notes on the input: bad lines, other volumes, missing events.
+    /// Returns the notes on the input: bad lines, other volumes, missing events.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self.complaints.iter().map(ToString::to_string).collect();

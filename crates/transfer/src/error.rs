@@ -33,7 +33,7 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
-    /// The journal is larger than the largest that can be read.
+    /// The journal is too large to be read.
     #[error(
         "run {id} cannot be transferred: its journal has {bytes} B, and a journal of more than {limit_bytes} B cannot be read"
     )]
@@ -94,7 +94,7 @@ pub enum TransferError {
         /// What happened.
         text: String,
     },
-    /// The destination accepts nothing from the sender until a person changes that.
+    /// The destination accepts nothing from the sender until an operator changes that.
     #[error("{text}")]
     NotAdmitted {
         /// What happened.

@@ -19,7 +19,7 @@ const MOST_CHARACTERS: usize = 1_000;
 /// Age at which the time of the last transfer is updated even if nothing else has changed.
 const REFRESH: SignedDuration = SignedDuration::from_secs(60);
 
-/// States that a run is a copy, where it was copied from, and how complete it is.
+/// Says that a run is a copy, where it was copied from, and how complete it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
@@ -38,12 +38,12 @@ pub struct Mark {
     pub source_bytes: u64,
     /// Whether a process was working on the source at the last transfer.
     pub source_in_progress: bool,
-    /// Whether the last transfer ended with all bytes of the source.
+    /// Whether the copy had all bytes of the source at the end of the last transfer.
     pub has_all: bool,
 }
 
 impl Mark {
-    /// The mark of a copy to which nothing has been transferred yet.
+    /// Returns the mark of a copy to which nothing has been transferred yet.
     pub(crate) fn new(source: &str, sender: Option<&str>, now: Timestamp, state: SourceState) -> Self {
         Self {
             version: VERSION,
@@ -57,9 +57,9 @@ impl Mark {
         }
     }
 
-    /// The mark after a transfer, at the time `now`, from a source in this state to a copy that then has `bytes`;
-    /// `None` if only the time would change. While a process is working on the source, the time shows whether the
-    /// source's host can still be reached, so it is updated from time to time.
+    /// Returns the mark after a transfer, at the time `now`, from a source in this state to a copy that then has
+    /// `bytes`; `None` if only the time would change. While a process is working on the source, the time of the
+    /// last transfer shows whether the source's host can still be reached, so it is updated at intervals.
     pub(crate) fn after(&self, state: SourceState, bytes: u64, now: Timestamp) -> Option<Self> {
         let is_old = state.is_in_progress && now.duration_since(self.last).abs() >= REFRESH;
         (is_old || !self.is(state, bytes)).then(|| Self { last: now, ..self.with(state, bytes) })
@@ -113,7 +113,7 @@ pub fn appears_in_progress(run: &Run) -> bool {
 /// Returns the mark of a run; `None` if it is not a copy.
 ///
 /// # Errors
-/// Returns an error if there is a mark that cannot be read.
+/// Returns an error if the mark exists but cannot be read.
 pub fn mark_of(run: &Run) -> Result<Option<Mark>, TransferError> {
     let path = run.dir.join(COPIED);
     match run.read_text(COPIED, MOST_BYTES) {

@@ -158,7 +158,7 @@ pub enum Kind {
     Original,
     /// The run is archived at the destination, with fewer records.
     Archived,
-    /// Records before those sent are missing.
+    /// The destination lacks records that precede those sent.
     Gap,
     /// The destination does not have the run.
     Unknown,
@@ -169,7 +169,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The status code of the response.
+    /// Returns the status code of the response.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {

@@ -64,7 +64,8 @@ pub fn send(
         if on_progress(at).is_break() {
             return Ok(sent);
         }
-        // Ask for the state before reading: a run that ends in between counts as in progress; its end is sent next time.
+        // Query the state before reading: a run that ends in the meantime counts as in progress, and its end is sent
+        // next time.
         let mut state = source.state(at)?;
         let lines = source.lines_from(at)?;
         if lines.is_empty() {

@@ -174,8 +174,8 @@ impl Source {
         }
     }
 
-    /// Returns once the names of the run and of its files are on disk. A run becomes visible before its name is synced, so
-    /// a power cut could remove a run that the destination has.
+    /// Waits until the names of the run and of its files are on disk. A run becomes visible before its name is synced,
+    /// so a power cut could remove a run that the destination has.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be synced.
@@ -244,8 +244,8 @@ impl Opened<'_> {
         }
     }
 
-    /// Returns once everything that was read is on disk. The process of the run appends a record before it syncs it, so a
-    /// reader may see a record that a power cut would remove again; the destination would then have a record that
+    /// Waits until everything that was read is on disk. The process of the run appends a record before it syncs it, so
+    /// a reader may see a record that a power cut would remove again; the destination would then have a record that
     /// never existed. This descriptor was opened before the records were read, so it reports a failed write even if the
     /// process of the run has received the error first. An archive is complete before it gets its name.
     fn sync(&self) -> io::Result<()> {
@@ -256,10 +256,10 @@ impl Opened<'_> {
     }
 }
 
-/// Returns once the content of a file is on disk.
+/// Waits until the content of a file is on disk.
 fn on_disk(file: &File) -> io::Result<()> {
     match file.sync_data() {
-        // File systems that cannot sync are those that cannot be written to, such as that of an optical disc.
+        // Only read-only file systems, such as that of an optical disc, cannot sync.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }

@@ -173,14 +173,14 @@ fn copies_are_marked_at_every_stage() {
     let (run, mut journal) = begun(from.path(), "a");
     append(&mut journal, 3);
     let mut receiver = Receiver::of(library(to.path()), "host:/runs");
-    // Stopped after its first piece.
+    // The transfer is stopped after its first piece.
     let sent =
         send(&mut Source::of(run.clone()), &mut receiver, &mut |_| ControlFlow::Break(())).expect("begun");
     assert!(!sent.has_all);
     let copied = || library(to.path()).find("a").expect("a run");
     let mark = || mark_of(&copied()).expect("readable").expect("a mark");
     assert!(mark().words().contains("missing"), "{}", mark().words());
-    // Complete so far, but the run is in progress.
+    // The copy is complete so far, but the run is still in progress.
     assert!(copy(&run, to.path()).expect("copied").was_in_progress);
     assert!(mark().words().contains("was in progress"), "{}", mark().words());
     append(&mut journal, 1);

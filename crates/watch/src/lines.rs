@@ -132,7 +132,7 @@ fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<
     lines
 }
 
-/// The parts of the run, with the current one emphasized.
+/// Returns the parts of the run, with the current one emphasized.
 fn course(live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::default()];
     for (index, step) in live.steps.iter().enumerate() {
@@ -155,7 +155,7 @@ fn course(live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The drive, the amount written, and the age of the displayed data.
+/// Returns the drive, the amount written, and the age of the displayed data.
 fn drive(shown: &Shown, live: &Live<'_>, paint: Paint) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if live.written_bytes > 0 || live.expected_written_bytes.is_some() {

@@ -37,7 +37,7 @@ impl Paint {
         Span::styled(self.text(text), Style::new().add_modifier(Modifier::DIM))
     }
 
-    /// A mark such as SIMULATED.
+    /// Returns a mark such as SIMULATED.
     pub(crate) fn mark(self, text: &str) -> Span<'static> {
         Span::styled(self.text(text), Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED))
     }

@@ -13,7 +13,7 @@ use crate::shown::{Item, Shown};
 
 /// Interval between listings of the library.
 const LIST_EVERY_NS: u64 = 5_000_000_000;
-/// A journal is read again after a pause of this many times the duration of the last read.
+/// Pause before a journal is re-read, as a multiple of the time that the last read took.
 const REST: u64 = 20;
 /// Maximum number of runs that are shown.
 const MOST_RUNS: usize = 200;

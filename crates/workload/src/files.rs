@@ -11,7 +11,7 @@ use crate::error::WorkloadError;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Opens a regular file that the user has named, whatever its content.
+/// Opens a regular file named by the user, regardless of its content.
 pub fn open_any(path: &Path) -> Result<File, WorkloadError> {
     stdx::files::open(path, Links::Followed)
         .map_err(|source| WorkloadError::Open { path: path.into(), source })
@@ -35,7 +35,7 @@ pub fn characterised(path: &Path) -> Result<Characteristics, WorkloadError> {
     trace::characterise(open(path)?).map_err(|error| of_trace(path, error))
 }
 
-/// The name of a file in titles.
+/// Returns the name of a file in titles.
 pub fn name(path: &Path) -> String {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     stdx::text::on_one_line(&name).into_owned()

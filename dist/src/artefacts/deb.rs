@@ -86,7 +86,7 @@ fn control(release: &Release, entries: &[Entry]) -> String {
     )
 }
 
-/// The package's changelog; the program's changelog is installed next to it.
+/// Returns the package's changelog; the program's changelog is installed next to it.
 fn changelog(release: &Release) -> String {
     format!(
         "{NAME} ({}) unstable; urgency=medium\n\n  * Release of version {}; see changelog.gz.\n\n -- {}  {}\n",

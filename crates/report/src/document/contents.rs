@@ -45,16 +45,16 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// For each test, the efficiency of its workloads and the file system's share of their I/O.
+    /// For each test, the efficiency of its workloads and the I/O overhead of the file system.
     pub(crate) per_workload: Vec<PerWorkload>,
     /// The power source and the idle power; None if there is no source.
     pub meter: Option<ExportedMeter>,
     /// Describes the power source and the idle power.
     pub(crate) power: String,
-    /// The file system of the target, and its share of the I/O; None if the target is not a file on a known
-    /// file system.
+    /// The file system of the target, and its I/O overhead; None if the target is not a file on a known file
+    /// system.
     pub file_system: Option<ExportedFileSystem>,
-    /// Describes the file system and its share.
+    /// Describes the file system and its I/O overhead.
     pub(crate) on_file: Option<String>,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
@@ -72,33 +72,33 @@ impl Document {
         Self { publication, ..self }
     }
 
-    /// The conclusions of the started tests.
+    /// Returns the conclusions of the started tests.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// All deviations from the profile.
+    /// Returns all deviations from the profile.
     #[must_use]
     pub fn modified(&self) -> &[Deviation] {
         &self.modified
     }
 
-    /// Conformance of the whole run; None for results from other tools, because the specification does not
-    /// apply to them.
+    /// Returns the conformance of the whole run; None for results from other tools, because the specification
+    /// does not apply to them.
     #[must_use]
     pub fn run_verdict(&self) -> Option<Verdict> {
         self.run.origin.is_none().then(|| self.verdict(None))
     }
 
-    /// Conformance of each test to the specification, clause by clause.
+    /// Returns the conformance of each test to the specification, clause by clause.
     #[must_use]
     pub fn conformance(&self) -> &[Conformance] {
         &self.conformance
     }
 
     /// Returns the worst verdict of the run, or the verdict of one test. A run in which a test is missing is not
-    /// a result.
+    /// a result as defined by the specification.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
         let lacks_tests = self.outcomes.is_empty() || !self.not_begun.is_empty();
         if outcome.is_none() && lacks_tests && self.run.origin.is_none() {
@@ -109,27 +109,28 @@ impl Document {
         verdicts.max().unwrap_or(Verdict::Conforms)
     }
 
-    /// Tables of a test's workloads: one with their efficiency, one with the file system's share.
+    /// Returns the tables of a test's workloads: one with their efficiency, one with the I/O overhead of the
+    /// file system.
     pub(crate) fn workload_tables(&self, test: &str) -> Vec<WorkloadTable> {
         let is_bound = self.meter.as_ref().is_some_and(efficiency::is_bound);
         let of_test = self.per_workload.iter().filter(|one| one.test == test);
         of_test.flat_map(|one| one.tables(is_bound)).collect()
     }
 
-    /// Whether an imported run's file contains power or a file system's share.
+    /// Returns whether an imported run's file contains power values or the I/O overhead of a file system.
     pub(crate) fn has_stated_measurements(&self) -> bool {
         let states = |one: &PerWorkload| !(one.efficiency.is_empty() && one.file_share.is_empty());
         self.run.origin.is_some()
             && (self.meter.is_some() || self.file_system.is_some() || self.per_workload.iter().any(states))
     }
 
-    /// Watermark across exhibits that are not Plateau measurements of a drive.
+    /// Returns the watermark for exhibits whose values Plateau did not measure on a real drive.
     pub(crate) fn watermark(&self) -> Option<&'static str> {
         let simulated = (!self.simulated().is_empty()).then_some("SIMULATED");
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
-    /// The watermark with its source, for content used outside the report: pictures, data, other pages.
+    /// Returns the watermark with its source, for content used outside the report: pictures, data, other pages.
     #[must_use]
     pub fn label(&self) -> Option<String> {
         let labels = [self.imported(), self.simulated()].into_iter().filter(|label| !label.is_empty());
@@ -137,7 +138,7 @@ impl Document {
         (!labels.is_empty()).then(|| labels.join(", "))
     }
 
-    /// Label that must accompany every number of a simulated drive; empty for a real drive.
+    /// Returns the label that must accompany every number of a simulated drive; empty for a real drive.
     #[must_use]
     pub fn simulated(&self) -> String {
         let stated = self.run.origin.as_ref().and_then(|origin| origin.simulated.clone());
@@ -145,12 +146,12 @@ impl Document {
         own.or(stated).unwrap_or_default()
     }
 
-    /// Keys of all marks of the run, strongest first: `imported;simulated`. Empty without marks.
+    /// Returns the keys of all marks of the run, strongest first: `imported;simulated`. Empty without marks.
     pub(crate) fn mark_keys(&self) -> String {
         self.marks(None).iter().map(|mark| mark.kind.key()).collect::<Vec<_>>().join(";")
     }
 
-    /// Label that must accompany every number of an imported run; empty for others.
+    /// Returns the label that must accompany every number of an imported run; empty for others.
     pub(crate) fn imported(&self) -> String {
         let origin = self.run.origin.as_ref();
         origin.map(|origin| format!("{IMPORTED_FROM}{}", origin.tool)).unwrap_or_default()
@@ -178,15 +179,16 @@ impl Document {
         (format(start), format(end))
     }
 
-    /// Standard deviation of a key figure's rounds as a fraction of its mean; None if the figure is not a mean of
-    /// rounds.
+    /// Returns the standard deviation of a key figure's rounds as a fraction of its mean; None if the figure is
+    /// not a mean of rounds.
     pub(crate) fn spread(&self, outcome: &Outcome, figure: &KeyFigure) -> Option<f64> {
         let prefix = format!("{}.", family(outcome));
         let of_test = self.figures.iter().filter(|found| found.key.starts_with(&prefix));
         of_test.into_iter().find(|found| found.is_mean_of(figure))?.spread_share()
     }
 
-    /// States of the drive's write cache during a test or the whole run, or the state required by the profile.
+    /// Returns the states of the drive's write cache during a test or the whole run, or the state required by
+    /// the profile.
     #[must_use]
     pub fn write_cache(&self) -> String {
         let word = |is_on: &bool| if *is_on { "WCE" } else { "WCD" };

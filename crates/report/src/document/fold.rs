@@ -72,7 +72,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     })
 }
 
-/// The power meter used in a run, and its description.
+/// Returns the power meter used in a run, and its description.
 fn power(run: &RunFile, entries: &[Entry]) -> (Option<ExportedMeter>, String) {
     let Some(origin) = &run.origin else {
         let meter = Meter::of(run, entries);

@@ -21,7 +21,7 @@ pub struct Mark {
 pub use record::MarkKind;
 
 impl Document {
-    /// Marks on the pages of `outcome`, or of the whole run, most severe first.
+    /// Returns the marks on the pages of `outcome`, or of the whole run, most severe first.
     #[must_use]
     pub fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
         let concerned: Vec<&Outcome> =
@@ -46,8 +46,9 @@ impl Document {
         marks
     }
 
-    /// Marks for a picture that is used outside the report. They include the marks of the test and everything else that
-    /// qualifies its values, so that the picture is not mistaken for a valid measurement of a drive.
+    /// Returns the marks for a picture that is used outside the report. They include the marks of the test and
+    /// everything else that qualifies its values, so that the picture is not mistaken for a valid measurement of a
+    /// drive.
     pub(crate) fn picture_marks(&self, outcome: &Outcome) -> Vec<String> {
         let marks = self.marks(Some(outcome));
         let is_marked = |kind| marks.iter().any(|mark| mark.kind == kind);
@@ -145,7 +146,7 @@ fn not_achieved(concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
     missed.map(|o| titled(o, format!("no steady state in {}", o.missed_rounds()), is_whole_run)).collect()
 }
 
-/// Prefixes the title of the test if the mark covers several tests.
+/// Puts the title of the test in front if the mark covers several tests.
 fn titled(outcome: &Outcome, text: String, is_whole_run: bool) -> String {
     if is_whole_run { format!("{}: {text}", outcome.title) } else { text }
 }

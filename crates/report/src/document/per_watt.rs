@@ -45,7 +45,7 @@ struct Rounds {
     name: String,
     /// The efficiency of each round whose power is known.
     each: Vec<Efficiency>,
-    /// Mean over these rounds.
+    /// Mean efficiency over these rounds.
     mean: Option<Efficiency>,
     host_limited: bool,
 }
@@ -108,7 +108,8 @@ fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Ro
     all.into_iter().map(of).collect()
 }
 
-/// Whether `mean`, from a Plateau export, is for the workload of `reading`, such as `RND 4KiB W, TC 4 QD 32`.
+/// Returns whether `mean`, from a Plateau export, belongs to the workload of `reading`, such as `RND 4KiB W, TC
+/// 4 QD 32`.
 fn is_mean_of(mean: &WorkloadEfficiency, reading: &Reading, one_depth: bool) -> bool {
     let Some((workload, demand)) = mean.workload.split_once(", ") else { return false };
     let stated = reading.threads.zip(reading.queue_depth).map(|(tc, qd)| format!("TC {tc} QD {qd}"));
@@ -124,8 +125,8 @@ fn name(segment: &Segment, one_depth: bool) -> String {
     format!("{workload}{}", depth(workload, one_depth, " "))
 }
 
-/// The rounds of an imported test. The uncertainty of their mean is taken from the file, because the uncertainties of
-/// the rounds do not show which part of them is common to all rounds.
+/// Returns the rounds of an imported test. The uncertainty of their mean is taken from the file, because the
+/// uncertainties of the rounds do not show which part of them is common to all rounds.
 fn stated(outcome: &Outcome, test: &ImportedTest) -> Vec<Rounds> {
     let means = || test.exported.iter().flat_map(|exported| &exported.efficiency);
     let mut all: Vec<Rounds> = Vec::new();

@@ -57,7 +57,7 @@ struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// The current round; None if all of its cells are measured.
+    /// Returns the current round; None if all of its cells have been measured.
     fn round(&self) -> Option<u32> {
         self.round.as_ref().filter(|open| open.measured < open.cells).map(|open| open.number)
     }
@@ -71,7 +71,8 @@ impl Position<'_> {
     }
 }
 
-/// The answers in `entries`, in order. Results of a test from before its restart are discarded, as in a replay.
+/// Returns the answers in `entries`, in order. Results of a test from before its restart are discarded, as in a
+/// replay.
 pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
     let mut position = Position::default();
@@ -174,7 +175,8 @@ mod tests {
         let end_noted = || vec![Event::Noted(Note::RoundsEnded)];
         assert_eq!(after_rounds(end_noted(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(end_noted(), 1), [Some(1), Some(1), None]);
-        // Older journals do not mark the end, so only the workload's length shows it.
+        // Older journals do not mark the end of the rounds, so it can be recognized only by the workload's
+        // length.
         assert_eq!(after_rounds(Vec::new(), 20), [Some(1), Some(1), None]);
         assert_eq!(after_rounds(Vec::new(), 1), [1; 3].map(Some));
     }

@@ -3,7 +3,7 @@
 use record::{Access, Workload};
 use stdx::units::block_size;
 
-/// Short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
+/// Returns the short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
 pub(crate) fn code(workload: &Workload, one_depth: bool) -> String {
     let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
     let depth = depth(workload, one_depth, ".").to_lowercase();
@@ -11,7 +11,7 @@ pub(crate) fn code(workload: &Workload, one_depth: bool) -> String {
     format!("{short}{}", depth.replace(' ', ""))
 }
 
-/// Short name of a workload without its demand. `kinds` is `mix` if several types of I/O are mixed.
+/// Returns the short name of a workload without its demand. `kinds` is `mix` if several types of I/O are mixed.
 pub(crate) fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &str) -> String {
     let access = if access == Access::Random { "rnd" } else { "seq" };
     let size = block_size(block_bytes.into()).replace("KiB", "k").replace(' ', "").to_lowercase();
@@ -23,12 +23,12 @@ pub(crate) fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &
     format!("{access}{kinds}{size}.{mix}")
 }
 
-/// `before`, then a workload's TC and QD; empty if all workloads have the same TC and QD.
+/// Returns `before`, followed by a workload's TC and QD; empty if all workloads have the same TC and QD.
 pub(crate) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     if one_depth { String::new() } else { demand(workload.threads, workload.queue_depth, before) }
 }
 
-/// `before`, then TC and QD: `TC4 QD32`.
+/// Returns `before`, followed by TC and QD: `TC4 QD32`.
 pub(crate) fn demand(threads: u16, queue_depth: u16, before: &str) -> String {
     format!("{before}TC{threads} QD{queue_depth}")
 }

@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict as printed.
+    /// Returns the verdict as printed.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -64,11 +64,11 @@ pub struct Conformance {
     pub title: String,
     /// The worst verdict of its clauses.
     pub verdict: Verdict,
-    /// Clauses in the order in which a test meets them.
+    /// Clauses in the order in which they apply during a test.
     pub clauses: Vec<Clause>,
 }
 
-/// The statements of all started tests.
+/// Returns the statements of all started tests.
 pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
     let all = answers(judged.entries);
     judged.outcomes.iter().map(|outcome| of_test(judged, &all, outcome)).collect()
@@ -173,7 +173,7 @@ fn of_file(run: &RunFile) -> String {
     }
 }
 
-/// Only the last purge of the test counts.
+/// Returns the clause about the purge; only the last purge of the test counts.
 fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut inside = false;
     let mut found = None;
@@ -248,8 +248,8 @@ fn write_cache(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     clause("Write cache", word(required), done, verdict, &[])
 }
 
-/// `all` contains all results of the test, including preconditioning, because an interruption right after
-/// preconditioning is also an interruption of the test.
+/// Returns the clause about interruptions. `all` contains all results of the test, including preconditioning,
+/// because an interruption right after preconditioning is also an interruption of the test.
 fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let required = "the whole test, without pauses between its steps";
     if let Some(stop) = &outcome.stop {
@@ -333,7 +333,8 @@ fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
     outcome.loops.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A failed I/O ends its workload, so few of the failed I/Os are in `all`, which contains only completed workloads.
+/// Returns the clause about failed I/Os. A failed I/O ends its workload, so few of the failed I/Os are in `all`,
+/// which contains only completed workloads.
 fn errors(judged: JudgedRun<'_>, outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let failures = pts::failures(&outcome.test, judged.entries);
     let count: u64 = failures.iter().map(|failed| failed.count).sum();

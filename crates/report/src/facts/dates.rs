@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use record::{Entry, Event, RunFile};
 
-/// Start and end of a test; it ends with its last record.
+/// Start and end of a test; a test ends with its last record.
 #[derive(Debug, Clone)]
 pub(crate) struct TestDates {
     pub test: String,
@@ -19,7 +19,7 @@ pub(crate) struct SourceDate {
     pub date: String,
 }
 
-/// Dates of the started tests, in order.
+/// Returns the dates of the started tests, in order.
 pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
     let mut all: Vec<TestDates> = Vec::new();
     let mut open = false;
@@ -47,7 +47,7 @@ pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
     all
 }
 
-/// Dates of imported tests; empty for runs measured by Plateau.
+/// Returns the dates of imported tests; empty for runs measured by Plateau.
 pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> {
     let Some(origin) = &run.origin else { return Vec::new() };
     let of = |entry: &Entry| match &entry.event {
@@ -63,13 +63,13 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
 /// How a date is printed.
 pub(crate) type Format = fn(Option<Timestamp>) -> String;
 
-/// A date in the format used everywhere except in PTS 1.0 page headers: `2026-11-21 06:09 UTC`.
+/// Returns a date in the format used everywhere except in PTS 1.0 page headers: `2026-11-21 06:09 UTC`.
 pub(crate) fn printed(at: Option<Timestamp>) -> String {
     formatted(at, "%Y-%m-%d %H:%M UTC")
 }
 
-/// A date in the format of PTS 1.0 page headers (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09 AM UTC`.
-/// Later revisions name the header fields but specify no format.
+/// Returns a date in the format of PTS 1.0 page headers (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09
+/// AM UTC`. Later revisions name the header fields but specify no format.
 pub(crate) fn in_header_1_0(at: Option<Timestamp>) -> String {
     formatted(at, "%m/%d/%Y %I:%M %p UTC")
 }

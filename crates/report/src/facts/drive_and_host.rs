@@ -13,19 +13,19 @@ const HEALTH_ROWS: usize = 40;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextTable {
     pub caption: &'static str,
-    /// Column headings, and their fractions of the width in print.
+    /// Column headings, each with its column's fraction of the width in print.
     pub head: Vec<(&'static str, f64)>,
     pub rows: Vec<Vec<String>>,
 }
 
-/// Host checks, settings and health, without empty tables. Times of a scaled drive are converted to times of
-/// the full-size drive.
+/// Returns tables of host checks, settings and health, without empty tables. Times of a scaled drive are
+/// converted to times of the full-size drive.
 pub(crate) fn tables(entries: &[Entry], scaled: &ScaledClock) -> Vec<TextTable> {
     let tables = [checks(entries), settings(entries), health(entries, scaled)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Distinct load engines, in order of first use.
+/// Returns the distinct load engines, in order of first use.
 pub(crate) fn engines(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
@@ -39,7 +39,7 @@ pub(crate) fn engines(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// States of the drive's volatile write cache during the tests, in order of their first use.
+/// Returns the states of the drive's volatile write cache during the tests, in order of their first use.
 pub(crate) fn write_cache(outcomes: &[Outcome], entries: &[Entry]) -> Vec<bool> {
     let mut states = Vec::new();
     for state in outcomes.iter().flat_map(|outcome| pts::write_cache_states(&outcome.test, entries)) {
@@ -50,7 +50,7 @@ pub(crate) fn write_cache(outcomes: &[Outcome], entries: &[Entry]) -> Vec<bool> 
     states
 }
 
-/// The latest host check.
+/// Returns the latest host check.
 fn checks(entries: &[Entry]) -> TextTable {
     let last = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),
@@ -67,8 +67,8 @@ fn checks(entries: &[Entry]) -> TextTable {
     }
 }
 
-/// Problems found by any host check in the run that would invalidate results: a later check without problems
-/// does not make earlier measurements valid.
+/// Returns the problems found by any host check in the run that would invalidate results: a later check without
+/// problems does not make earlier measurements valid.
 pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     let checks = entries.iter().filter_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),
@@ -84,7 +84,7 @@ pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// Settings that were changed for the run or restored after it, in order.
+/// Returns the settings that were changed for the run or restored after it, in order.
 fn settings(entries: &[Entry]) -> TextTable {
     let on_off = |on: Option<bool>| match on {
         Some(true) => "on".to_owned(),

@@ -34,12 +34,13 @@ impl Quantity {
         }
     }
 
-    /// Total uncertainty from scatter and, if it is known, tolerance; None if the scatter is not known.
+    /// Returns the total uncertainty from scatter and, if it is known, tolerance; None if the scatter is not
+    /// known.
     fn uncertainty(&self) -> Option<f64> {
         self.scatter.map(|scatter| scatter + self.tolerance.unwrap_or(0.0))
     }
 
-    /// The difference. Scatter adds in quadrature; tolerances of one meter add linearly.
+    /// Returns the difference. Scatter adds in quadrature; tolerances of one meter add linearly.
     fn minus(self, other: Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| a.zip(b);
         Self {
@@ -72,7 +73,7 @@ impl Quantity {
         })
     }
 
-    /// The value with its total uncertainty.
+    /// Returns the value with its total uncertainty.
     fn stated(self) -> Uncertain {
         Uncertain { value: self.value, uncertainty: self.uncertainty() }
     }
@@ -128,7 +129,7 @@ impl MeasuredEfficiency {
         })
     }
 
-    /// The values with their total uncertainties.
+    /// Returns the values with their total uncertainties.
     pub(crate) fn stated(&self) -> Efficiency {
         Efficiency {
             watts: self.watts.stated(),
@@ -156,7 +157,7 @@ impl<'a> Meter<'a> {
         Self { facts: run.power.as_ref(), idle, is_simulated: run.target.simulated.is_some() }
     }
 
-    /// The meter with the idle power, as exported; None if there is no meter.
+    /// Returns the meter with the idle power, as exported; None if there is no meter.
     pub(crate) fn stated(&self) -> Option<ExportedMeter> {
         let facts = self.facts?;
         Some(ExportedMeter {
@@ -169,13 +170,13 @@ impl<'a> Meter<'a> {
         })
     }
 
-    /// The idle power in watts.
+    /// Returns the idle power in watts.
     fn idle(&self) -> Option<Quantity> {
         self.facts.and(self.idle).map(|(_, power)| Quantity::watts(power))
     }
 
-    /// Power caused by the workload, as far as the meter can determine it; None if power was not measured, or if the
-    /// host's power exceeds its idle power by no more than the uncertainty.
+    /// Returns the power caused by the workload, as far as the meter can determine it; None if power was not
+    /// measured, or if the host's power exceeds its idle power by no more than the uncertainty.
     fn attributed(&self, segment: &Segment) -> Option<Quantity> {
         let power = Quantity::watts(segment.power.as_ref()?);
         let attributed = match self.facts?.subject {
@@ -188,7 +189,7 @@ impl<'a> Meter<'a> {
         (attributed.value > 0.0).then_some(attributed)
     }
 
-    /// The performance per watt of a segment's workload.
+    /// Returns the performance per watt of a segment's workload.
     pub(crate) fn efficiency(&self, segment: &Segment) -> Option<MeasuredEfficiency> {
         let watts = self.attributed(segment)?;
         Some(MeasuredEfficiency {
@@ -198,7 +199,7 @@ impl<'a> Meter<'a> {
         })
     }
 
-    /// Power and efficiency of a segment, as exported; None if its power was not measured.
+    /// Returns the power and efficiency of a segment, as exported; None if its power was not measured.
     pub(crate) fn of_cell(&self, segment: &Segment) -> Option<CellPower> {
         let power = segment.power?;
         let watts = |microwatts: u64| microwatts as f64 / 1e6;
@@ -227,12 +228,12 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Whether values per watt are lower bounds, because the power is an upper bound.
+/// Returns whether values per watt are lower bounds, because the power is an upper bound.
 pub(crate) fn is_bound(meter: &ExportedMeter) -> bool {
     meter.subject == PowerSubject::UpperBound
 }
 
-/// What a meter measures, as named in exported files.
+/// Returns what a meter measures, as named in exported files.
 pub(crate) const fn subject_name(subject: PowerSubject) -> &'static str {
     match subject {
         PowerSubject::Drive => "drive",
@@ -307,7 +308,7 @@ mod tests {
         }
     }
 
-    /// 60,000 writes of 4 KiB in a minute: 1,000 IOPS.
+    /// Returns a segment with 60,000 writes of 4 KiB in a minute: 1,000 IOPS.
     fn segment(power: Power) -> Segment {
         let write = Direction { ios: 60_000, bytes: 60_000 * 4096, ..Direction::default() };
         Segment { write, power: Some(power), ..samples::segment(0) }

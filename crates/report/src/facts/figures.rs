@@ -43,20 +43,20 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Mean of the values; None if not measured.
+    /// Returns the mean of the values; None if not measured.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
     }
 
-    /// Whether this figure is based on the same rounds as the key figure `selected`.
+    /// Returns whether this figure is based on the same rounds as the key figure `selected`.
     pub(crate) fn is_mean_of(&self, selected: &KeyFigure) -> bool {
         let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-9 * b.abs();
         self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
     }
 
-    /// Standard deviation of the rounds as a fraction of the mean; None if there are fewer than two rounds or
-    /// the mean is not positive.
+    /// Returns the standard deviation of the rounds as a fraction of the mean; None if there are fewer than two
+    /// rounds or the mean is not positive.
     #[must_use]
     pub fn spread_share(&self) -> Option<f64> {
         let mean = self.mean().filter(|mean| *mean > 0.0)?;
@@ -81,7 +81,7 @@ enum Statistic {
 }
 
 impl Statistic {
-    /// Suffix of the key.
+    /// Returns the suffix of the key.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Rate | Self::Average => "",
@@ -89,7 +89,7 @@ impl Statistic {
         }
     }
 
-    /// Words that distinguish several response times of one workload in the name of a figure.
+    /// Returns the words that distinguish several response times of one workload in the name of a figure.
     const fn words(self) -> &'static str {
         match self {
             Self::Rate => "",
@@ -146,7 +146,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
     first
 }
 
-/// Figures of a workload at each number of outstanding I/Os.
+/// Returns the figures of a workload at each number of outstanding I/Os.
 fn of_sweep<'a>(
     outcome: &'a Outcome,
     family: &'a str,
@@ -165,7 +165,7 @@ fn of_sweep<'a>(
     })
 }
 
-/// A key figure without a matching workload.
+/// Returns a key figure without a matching workload.
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
         key: format!("{family}.{}", slug(selected.key.as_ref().unwrap_or(&selected.name))),
@@ -180,7 +180,7 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     }
 }
 
-/// The family of a test. The keys of the test's figures begin with it.
+/// Returns the family of a test. The keys of the test's figures begin with the name of the family.
 #[must_use]
 pub fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
@@ -200,14 +200,14 @@ pub(crate) fn measured_in_window<'a>(
         .collect()
 }
 
-/// Whether all segments have the same TC and QD, in which case workload names omit them.
+/// Returns whether all segments have the same TC and QD, in which case workload names omit them.
 pub(crate) fn have_one_depth(measured: &[&Segment]) -> bool {
     let depths: Vec<(u16, u16)> =
         measured.iter().map(|s| (s.workload.threads, s.workload.queue_depth)).collect();
     depths.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Figures of the workloads in the result rounds, in the unit of the test.
+/// Returns the figures of the workloads in the result rounds, in the unit of the test.
 fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let measured = measured_in_window(judged.outcomes, outcome, judged.entries);

@@ -68,7 +68,7 @@ impl Share {
         self.flushes += u128::from(below.flushes);
     }
 
-    /// The ratios; a ratio is None if Plateau issued no such I/O.
+    /// Returns the ratios; a ratio is None if Plateau issued no such I/O.
     fn ratios(&self) -> FileShare {
         let writes = self.write.own_ios;
         FileShare {
@@ -81,18 +81,19 @@ impl Share {
     }
 }
 
-/// The share of the file system in workloads; None if the I/O below the file is not known for any of them.
+/// Returns the I/O overhead of the file system over several workloads; None if the I/O below the file is not
+/// known for any of them.
 pub(crate) fn share<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<FileShare> {
     Share::of(segments).as_ref().map(Share::ratios)
 }
 
-/// A ratio as printed.
+/// Returns a ratio as printed.
 pub(crate) fn printed(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "n/a".into(), |ratio| format!("{ratio:.3}"))
 }
 
-/// The file system of a run as exported: as measured or, for an imported run, as stated in the file. None if the target
-/// is not a file on a known file system.
+/// Returns the file system of a run as exported: as measured or, for an imported run, as stated in the file. None if
+/// the target is not a file on a known file system.
 pub(crate) fn of_run(run: &RunFile, entries: &[Entry]) -> Option<ExportedFileSystem> {
     if let Some(origin) = &run.origin {
         return origin.file_system.clone();
@@ -112,7 +113,7 @@ fn names(facts: &FileSystemFacts) -> Vec<String> {
     facts.devices.iter().map(|device| device.name.clone()).collect()
 }
 
-/// How the file is stored after the last workload; None if it is not known.
+/// Returns how the file is stored after the last workload; None if it is not known.
 fn stored(run: &RunFile, entries: &[Entry]) -> Option<OnFile> {
     if run.origin.is_none() {
         return answers(entries).iter().rev().find_map(|answer| answer.segment.on_file);
@@ -126,8 +127,8 @@ fn stored(run: &RunFile, entries: &[Entry]) -> Option<OnFile> {
     })
 }
 
-/// Describes the file system, its share over all workloads of the run, and how the file is stored; None if the target
-/// is not a file on a known file system.
+/// Describes the file system, its I/O overhead over all workloads of the run, and how the file is stored; None if the
+/// target is not a file on a known file system.
 pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
     let facts = of_run(run, entries)?;
     let known = [

@@ -18,7 +18,7 @@ pub(crate) struct Interruption {
     pub restarted: Option<String>,
 }
 
-/// All interruptions, in order.
+/// Returns all interruptions, in order.
 pub(crate) fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
     let mut all: Vec<Interruption> = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(crate) fn interruptions(entries: &[Entry]) -> Vec<Interruption> {
 }
 
 impl Interruption {
-    /// Date, reason and end, for the special notes.
+    /// Returns the date, reason and end, for the special notes.
     pub fn describe(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or("the run ended without a recorded reason");
         let end = match (self.gap_ns, &self.restarted) {
@@ -64,7 +64,7 @@ impl Interruption {
     }
 }
 
-/// Number and total length of the interruptions, for banners.
+/// Returns the number and total length of the interruptions, for banners.
 pub(crate) fn in_short(interruptions: &[Interruption]) -> String {
     let gaps: Vec<u64> = interruptions.iter().filter_map(|interruption| interruption.gap_ns).collect();
     match (interruptions.len(), gaps.as_slice()) {

@@ -60,7 +60,7 @@ pub(crate) struct ResponseTimes {
 /// The percentiles, as the share of slower I/Os in parts per million.
 pub(crate) const BEYOND_PPM: [u32; 5] = [500_000, 10_000, 1_000, 100, 10];
 
-/// All observations of a run in journal order.
+/// Returns all observations of a run in journal order.
 pub(crate) fn observations<'a>(run: &JudgedRun<'a>) -> Vec<Observation<'a>> {
     if run.run.origin.is_some() {
         return run.entries.iter().flat_map(|entry| imported(run, entry)).collect();
@@ -184,7 +184,7 @@ fn of_reading<'a>(
     }
 }
 
-/// A percentile from the reported histogram or, if there is none, as reported.
+/// Returns a percentile from the reported histogram or, if there is none, as reported.
 fn percentile_of(reading: &Reading, beyond_ppm: u32) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile_ns(histogram, beyond_ppm).map(|ns| ns as f64);
@@ -192,7 +192,8 @@ fn percentile_of(reading: &Reading, beyond_ppm: u32) -> Option<f64> {
     reported_percentile_ns(&reading.percentiles_ns, reading.ios, beyond_ppm)
 }
 
-/// A percentile as an imported file reports it; None if it is known that fewer than ten I/Os lie beyond it.
+/// Returns a percentile as an imported file reports it; None if it is known that fewer than ten I/Os lie beyond
+/// it.
 pub(crate) fn reported_percentile_ns(
     percentiles_ns: &[(f64, f64)],
     ios: Option<u64>,

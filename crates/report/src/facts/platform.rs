@@ -5,7 +5,7 @@ use record::RunFile;
 
 use super::drive_and_host::TextTable;
 
-/// The test platform; None if none of its properties are known.
+/// Returns the test platform; None if none of its properties are known.
 pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
     let (host, stated) = (&run.host, &run.stated);
     let read = [

@@ -6,7 +6,7 @@ use stdx::units::block_size;
 
 use super::codes::{demand, short};
 
-/// The readings of an imported test on which its results are based.
+/// Returns the readings of an imported test on which its results are based.
 pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     let in_results = |reading: &Reading| reading.exported.as_ref().and_then(|cell| cell.in_results);
     if test.readings.iter().any(|reading| in_results(reading).is_some()) {
@@ -23,21 +23,21 @@ pub(crate) fn counted_readings(test: &ImportedTest) -> Vec<&Reading> {
     if test.exported.is_some() && !have_one_demand(&all) { Vec::new() } else { all }
 }
 
-/// Whether all readings have the same TC and QD, in which case their names omit them; also true for jobs, which have
-/// their own names.
+/// Returns whether all readings have the same TC and QD, in which case their names omit them; also true for jobs,
+/// which have their own names.
 pub(crate) fn have_one_demand(readings: &[&Reading]) -> bool {
     let demand = |reading: &Reading| (reading.threads, reading.queue_depth);
     readings.iter().any(|reading| reading.name.is_some())
         || readings.windows(2).all(|pair| demand(pair[0]) == demand(pair[1]))
 }
 
-/// Key of a reading's figures.
+/// Returns the key of a reading's figures.
 pub(crate) fn reading_key(family: &str, reading: &Reading, one_depth: bool) -> String {
     let depth = reading_depth(reading, one_depth, ".").to_lowercase();
     format!("{family}.{}{}", reading_code(reading), depth.replace(' ', ""))
 }
 
-/// A reading's TC and QD; empty if all readings have the same, or if they are not known.
+/// Returns a reading's TC and QD; empty if all readings have the same, or if they are not known.
 fn reading_depth(reading: &Reading, one_depth: bool, before: &str) -> String {
     match (reading.threads, reading.queue_depth) {
         (Some(threads), Some(queue_depth)) if !one_depth => demand(threads, queue_depth, before),
@@ -56,17 +56,17 @@ fn reading_code(reading: &Reading) -> String {
     }
 }
 
-/// The workload as a Plateau export names it.
+/// Returns the workload as a Plateau export names it.
 fn stated_workload(reading: &Reading) -> Option<&str> {
     reading.exported.as_ref()?.workload.as_deref()
 }
 
-/// Name of a reading as printed.
+/// Returns the name of a reading as printed.
 pub(crate) fn reading_name(reading: &Reading, one_depth: bool) -> String {
     format!("{}{}", workload_name(reading), reading_depth(reading, one_depth, " "))
 }
 
-/// Load and block size of a reading, or the name of its job.
+/// Returns the load and block size of a reading, or the name of its job.
 pub(crate) fn workload_name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let mix = match reading.read_percent {

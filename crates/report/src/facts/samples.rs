@@ -7,7 +7,7 @@ use stdx::units::SECOND_NS;
 
 pub(super) const MINUTE_NS: u64 = 60 * SECOND_NS;
 
-/// A one-minute workload.
+/// Returns a one-minute workload.
 pub(super) fn segment(from_minute: u64) -> Segment {
     let workload = Workload {
         access: Access::Random,
@@ -48,19 +48,19 @@ pub(super) fn segment(from_minute: u64) -> Segment {
     }
 }
 
-/// A measured one-minute workload.
+/// Returns a measured one-minute workload.
 pub(super) fn measured(from_minute: u64) -> Event {
     Event::Measured(segment(from_minute))
 }
 
-/// A measured workload that lasts this many minutes.
+/// Returns a measured workload that lasts this many minutes.
 pub(super) fn measured_for(minutes: u64) -> Event {
     let Segment { workload, .. } = segment(0);
     let until = Until::DurationNs(minutes * MINUTE_NS);
     Event::Measured(Segment { workload: Workload { until, ..workload }, ..segment(0) })
 }
 
-/// A health reading.
+/// Returns a health reading.
 pub(super) fn read(minute: u64, health: Health) -> Event {
     Event::Health { at_ns: minute * MINUTE_NS, health }
 }

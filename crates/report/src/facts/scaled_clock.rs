@@ -9,12 +9,12 @@ const MINUTE_NS: f64 = 60e9;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScaledClock {
     scale: f64,
-    /// Extended workloads in order: start, end, and the total excess time up to the end of this one.
+    /// Extended workloads in order: start, end, and the total excess time up to the end of each.
     extended: Vec<(u64, u64, u64)>,
 }
 
 impl ScaledClock {
-    /// The clock of a run.
+    /// Returns the clock of a run.
     pub fn of(entries: &[Entry], scale_divisor: u32) -> Self {
         let mut excess_ns = 0_u64;
         let mut extended = Vec::new();
@@ -42,7 +42,7 @@ impl ScaledClock {
         (at_ns as f64 - too_long) / MINUTE_NS * self.scale
     }
 
-    /// Whether the simulator extended any cell.
+    /// Returns whether the simulator extended any cell.
     pub fn is_stretched(&self) -> bool {
         !self.extended.is_empty()
     }
@@ -54,7 +54,7 @@ mod tests {
     use crate::facts::samples::{MINUTE_NS as MINUTE, entries, segment};
     use record::{IoEngine, Segment};
 
-    /// A one-minute workload on a simulated drive, which took `seconds` at scale 1/10.
+    /// Returns a one-minute workload on a simulated drive, which took `seconds` at scale 1/10.
     fn cell(start_seconds: u64, seconds: u64) -> Event {
         let start_ns = start_seconds * MINUTE / 60;
         let io_path = IoEngine::Simulated.into();

@@ -55,7 +55,7 @@ struct TestTimeLine<'a> {
 pub(crate) fn timelines<'a>(run: &RunFile, entries: &'a [Entry]) -> TimeLines<'a> {
     let scaled = ScaledClock::of(entries, run.scale_divisor());
     let timings = timing::timings(entries, &scaled);
-    // In parallel, because every second of every test is visited.
+    // This runs in parallel because it visits every second of every test.
     let drawn = stdx::parallel::mapped(&timings, |(_, timing)| timeline(timing));
     let all = timings.into_iter().zip(drawn).map(|((test, timing), (timeline, unavailable))| TestTimeLine {
         test,
@@ -116,7 +116,7 @@ pub fn latest_response_times(run: &RunFile, entries: &[Entry], most_minutes: f64
     })
 }
 
-/// The timeline of a test, and the names of the quantities that neither drive nor host reported.
+/// Returns the timeline of a test, and the names of the quantities that neither drive nor host reported.
 fn timeline(timing: &Timing<'_>) -> (TimeLine, Vec<&'static str>) {
     let to_minutes = timing.end_minutes();
     let mut panels = vec![

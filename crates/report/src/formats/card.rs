@@ -64,7 +64,8 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
     }
 }
 
-/// Caveats that apply to all figures. A card has no space for the details of a caveat; they are on the cover.
+/// Returns the caveats that apply to all figures. A card has no space for the details of a caveat; they are on
+/// the cover.
 fn marks(document: &Document) -> Vec<String> {
     let any = |is_so: fn(&pts::Outcome) -> bool| document.outcomes.iter().any(is_so);
     let further = [
@@ -77,7 +78,7 @@ fn marks(document: &Document) -> Vec<String> {
     titles.chain(further).map(str::to_owned).collect()
 }
 
-/// The badge: the worst verdict and, if the figures are not measurements of a drive, their source.
+/// Returns the badge: the worst verdict and, if the figures are not measurements of a drive, their source.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);

@@ -127,8 +127,8 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
     table(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
-/// The last three CSV columns of a table cell's row: the value, whether it is host-limited, and the reason if
-/// there is no value.
+/// Returns the last three CSV columns of a table cell's row: the value, whether it is host-limited, and the
+/// reason if there is no value.
 fn value(cell: &Cell) -> [String; 3] {
     match cell {
         Cell::Value(value) => [value.to_string(), "false".into(), String::new()],
@@ -137,7 +137,7 @@ fn value(cell: &Cell) -> [String; 3] {
     }
 }
 
-/// Marks on curves. If the tester set a mark, its row also contains the computed value.
+/// Returns the marks on curves. If the tester set a mark, its row also contains the computed value.
 fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.marks.iter().map(|mark| {

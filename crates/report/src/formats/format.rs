@@ -16,7 +16,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The run and its conclusions.
+    /// Returns the run and its conclusions.
     pub(super) fn judged(self) -> JudgedRun<'a> {
         let Document { run, profile, outcomes, .. } = self.document;
         JudgedRun { run, profile, outcomes, entries: self.entries }
@@ -37,8 +37,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns the name of the file or folder to which the run `name` is exported in this format. A file's extension
-    /// is one that other programs recognise.
+    /// Returns the name of the file or folder to which the run `name` is exported in this format. Files have an
+    /// extension that other programs recognise.
     #[must_use]
     pub fn output_name(&self, name: &str) -> String {
         match (&self.make, self.extensions.first()) {
@@ -50,7 +50,7 @@ impl Format {
     }
 }
 
-/// Files of a directory: name and content.
+/// A directory of files, each with its name and content.
 pub type Files = Vec<(String, Vec<u8>)>;
 
 /// Generates one file or a directory of files. The error says what the format cannot represent.
@@ -74,8 +74,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Provenance of the results in a file in a foreign format: the run, its profile, the simulated drive (null
-/// for a real one) and the marks. `import` reads it back.
+/// Returns the provenance of the results in a file in a foreign format: the run, its profile, the simulated
+/// drive (null for a real one) and the marks. The `import` crate reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();
@@ -89,7 +89,7 @@ pub(super) fn provenance(document: &Document) -> Value {
     })
 }
 
-/// The order of addresses as a word.
+/// Returns the order of addresses as a word.
 pub(super) const fn access(access: Access) -> &'static str {
     match access {
         Access::Random => "random",

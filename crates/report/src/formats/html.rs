@@ -29,7 +29,8 @@ const STYLE: &str = include_str!("html/style.css");
 /// The script adds only conveniences: the page is complete without it.
 const SCRIPT: &str = concat!(include_str!("html/script.js"), include_str!("html/zoom.js"));
 
-/// The whole report: the cover, a summary of all tests, then each test with its summary and report pages.
+/// Returns the whole report: the cover, a summary of all tests, then each test with its summary and report
+/// pages.
 #[must_use]
 pub fn html(document: &Document) -> String {
     let all = pages(document);

@@ -1,5 +1,5 @@
-//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
-//! from the types in `layout`.
+//! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both the
+//! document and its schema are derived from the types in `layout`.
 
 mod efficiency;
 mod file_system;
@@ -35,7 +35,7 @@ pub(super) const FORMAT: Format = Format {
 /// Schema version. Increment it if a key is removed or its meaning changes, but not if a key is added.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// The JSON schema of the document, as published in docs/reference/report-schema.json.
+/// Returns the JSON schema of the document, as published in docs/reference/report-schema.json.
 #[must_use]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Report);
@@ -93,7 +93,7 @@ fn report(source: Source<'_>) -> Report {
     }
 }
 
-/// The run's deviations from its profile, or those listed in an imported file.
+/// Returns the run's deviations from its profile, or those listed in an imported file.
 fn modified(document: &Document) -> Vec<String> {
     let Some(origin) = &document.run.origin else { return pts::texts(&document.modified) };
     let stated = origin.marks.iter().filter(|mark| mark.mark == MarkKind::Modified);
@@ -183,7 +183,7 @@ fn settings(settings: &Settings) -> ReportSettings {
     }
 }
 
-/// A choice as it is written in `run.json`.
+/// Returns a choice as it is written in `run.json`.
 fn word(choice: impl serde::Serialize) -> Option<String> {
     serde_json::to_value(choice).ok()?.as_str().map(str::to_owned)
 }
@@ -253,7 +253,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
     }
 }
 
-/// The start of a test, as a date.
+/// Returns the start of a test, as a date.
 fn started(source: Source<'_>, test: &str) -> Option<String> {
     let dates = &source.document.test_dates;
     dates.iter().find(|dates| dates.test == test).map(|dates| dates.start.to_string())
@@ -359,7 +359,7 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     })
 }
 
-/// Each bar is a series with one point, numbered from 1.
+/// Converts a bar chart: each bar becomes a series with one point, numbered from 1.
 fn of_bars(page: &str, bars: &exhibit::Bars) -> Chart {
     let series = |(number, (name, value)): (u32, &(String, Option<f64>))| Series {
         name: name.clone(),
@@ -421,7 +421,7 @@ fn latency(times: &ResponseTimes) -> Latency {
     Latency { mean_ns: times.mean, p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, max_ns: times.max }
 }
 
-/// One direction as an imported file reports it.
+/// Returns one direction as an imported file reports it.
 fn reported(direction: &DirectionReading) -> Way {
     let [p50, p99, p99_9, p99_99, p99_999] = BEYOND_PPM.map(|beyond_ppm| {
         let found = reported_percentile_ns(&direction.percentiles_ns, Some(direction.ios), beyond_ppm);

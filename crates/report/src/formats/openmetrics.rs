@@ -53,13 +53,13 @@ fn text(source: Source<'_>) -> String {
     out
 }
 
-/// Key and explanation of each of the run's marks.
+/// Returns the key and explanation of each of the run's marks.
 fn marks(document: &Document) -> Vec<(&'static str, String)> {
     let marks = document.marks(None).into_iter();
     marks.flat_map(|mark| mark.details.into_iter().map(move |detail| (mark.kind.key(), detail))).collect()
 }
 
-/// The caveats that must accompany every number of the run; without caveats, the metric has no samples.
+/// Returns the caveats that must accompany every number of the run; without caveats, the metric has no samples.
 fn family_of_marks<'a>(marks: &'a [(&'static str, String)]) -> Family<'a> {
     let samples = marks.iter().map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], 1.0));
     Family {

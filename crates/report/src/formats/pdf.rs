@@ -31,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
     make: Make::File(|source| pdf(source.document)),
 };
 
-/// The whole report.
+/// Returns the whole report.
 ///
 /// # Errors
 /// Returns an error if the PDF library rejects a picture or a page; the message says which.

@@ -31,7 +31,7 @@ pub(super) struct Chart {
     pub svg: String,
 }
 
-/// All charts of the report.
+/// Returns all charts of the report.
 pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
     let document = source.document;
     let mut all = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
     all
 }
 
-/// The context that a chart needs outside the report.
+/// Returns the context that a chart needs outside the report.
 fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
     let firmware = format!("firmware {}", fact(document, document.run.target.firmware.as_deref()));
     let (begin, end) = document.dates_of(Some(outcome));

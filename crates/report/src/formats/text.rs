@@ -75,7 +75,7 @@ impl<'a> Grid<'a> {
         Self { table, rows, widths }
     }
 
-    /// Heading of the row names, as (line above, same line as the column headings).
+    /// Returns the heading of the row names, as (line above, same line as the column headings).
     fn row_heading(&self, layout: Layout) -> (&'a str, &'a str) {
         let whole = self.table.row_heading.as_str();
         match whole.find(" (").filter(|_| layout.is_stacked) {

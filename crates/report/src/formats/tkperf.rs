@@ -109,7 +109,7 @@ fn element(source: Source<'_>, all: &[Answer<'_>], test: &str) -> Option<String>
     Some(format!("<{name}>\n{text}</{name}>\n"))
 }
 
-/// A cell's length; as in TKperf, whole seconds are an integer.
+/// Returns a cell's length; as in TKperf, whole seconds are an integer.
 fn seconds(settings: Option<&Settings>) -> Value {
     let Some(settings) = settings else { return Value::Null };
     let nanoseconds = settings.cell_ns;
@@ -130,12 +130,13 @@ fn by_round<'a>(measured: &[&Answer<'a>]) -> Vec<Vec<&'a Segment>> {
     rounds.into_iter().map(|(_, cells)| cells).collect()
 }
 
-/// The rounds before the first incomplete round.
+/// Returns the rounds before the first incomplete round.
 fn complete(rounds: impl Iterator<Item = Option<Value>>) -> Value {
     Value::Array(rounds.map_while(|round| round).collect())
 }
 
-/// One round as rows of mixes. Block sizes that the device does not support are missing at the end of each row.
+/// Returns one round as rows of mixes. Block sizes that the device does not support are missing at the end of
+/// each row.
 fn grid(cells: &[&Segment], reads: &[u8], kib: &[u32], value: fn(&Segment) -> Value) -> Option<Value> {
     let at = |read: u8, kib: u32| {
         let bytes = if kib == 0 { 512 } else { kib * 1024 };
@@ -155,7 +156,7 @@ fn iops(segment: &Segment) -> Value {
     json!(segment.iops().round() as u64)
 }
 
-/// Minimum, maximum and mean in us over all reads and writes.
+/// Returns the minimum, maximum and mean in us over all reads and writes.
 fn microseconds(segment: &Segment) -> Value {
     let times = pts::response::merged([segment]);
     let us = |ns: f64| ns / 1000.0;

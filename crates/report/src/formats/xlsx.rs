@@ -60,7 +60,7 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
-/// Whether there is anything to put on the sheet of a test.
+/// Returns whether there is anything to put on the sheet of a test.
 fn has_content(outcome: &Outcome) -> bool {
     pages(outcome).any(|page| !page.exhibits.is_empty())
 }
@@ -69,7 +69,7 @@ fn pages(outcome: &Outcome) -> impl Iterator<Item = &pts::exhibit::Page> {
     outcome.pages.iter().chain(&outcome.beyond)
 }
 
-/// One sheet: the tables of a test, then its charts.
+/// Writes one sheet: the tables of a test, then its charts.
 fn test(
     sheet: &mut Worksheet,
     source: Source<'_>,

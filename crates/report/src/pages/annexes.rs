@@ -19,7 +19,7 @@ pub(crate) const STATED_INTRODUCTION: &str =
 /// Column headings of the clause table.
 pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Verdict", "Journal records"];
 
-/// Introduction to the conformance statement, with the caveat that must accompany it.
+/// Returns the introduction to the conformance statement, with the caveat that must accompany it.
 pub(crate) fn statement_introduction(document: &Document) -> String {
     let unsourced = match document.profile.unsourced {
         [] => String::new(),
@@ -34,7 +34,7 @@ pub(crate) fn statement_introduction(document: &Document) -> String {
     )
 }
 
-/// Introduction to the supplement.
+/// Returns the introduction to the supplement.
 pub(crate) fn supplement_introduction(document: &Document) -> String {
     format!("Nothing here is required by {}, and nothing here affects a verdict.", document.profile.revision)
 }
@@ -44,7 +44,7 @@ pub(crate) fn clause_verdict(clause: &Clause) -> &'static str {
     clause.verdict.map_or("not recorded", Verdict::words)
 }
 
-/// The journal records that show a clause: `7`, `7 to 12`.
+/// Returns the journal records that show a clause: `7`, `7 to 12`.
 pub(crate) fn clause_records(clause: &Clause) -> String {
     match clause.records.as_slice() {
         [] => "-".to_owned(),
@@ -56,13 +56,13 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
 /// Size of the charts on pages that the specification does not contain.
 pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
-/// A test's pages that the specification does not contain.
+/// Returns a test's pages that the specification does not contain.
 pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {
     let outcome = document.outcomes.iter().find(|outcome| outcome.test == test.test);
     outcome.map_or(&[], |outcome| &outcome.beyond)
 }
 
-/// Name of a test's timeline.
+/// Returns the name of a test's timeline.
 pub(crate) fn timeline_name(test: &Supplement) -> String {
     format!("{}: IOPS, response times and health over the whole test", test.title)
 }

@@ -17,7 +17,7 @@ pub(crate) struct Strip {
     pub text: String,
 }
 
-/// One banner per mark. Long lists are shortened; the special notes on page 1 contain them in full.
+/// Returns one banner per mark. Long lists are shortened; the special notes on page 1 contain them in full.
 pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<Strip> {
     let strip = |mark: Mark| Strip {
         kind: mark.kind,

@@ -4,7 +4,7 @@ use pts::exhibit::{Cell, Exhibit, Page, Table};
 use pts::host_limit::marked;
 use stdx::units::grouped;
 
-/// Text of a cell.
+/// Returns the text of a cell.
 #[must_use]
 pub fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
@@ -17,13 +17,13 @@ pub fn cell_text(cell: &Cell, decimals: usize) -> String {
     }
 }
 
-/// Whether any cell of `table` is host-limited.
+/// Returns whether any cell of `table` is host-limited.
 #[must_use]
 pub fn has_host_limited(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
-/// Whether anything on `page` is marked as host-limited.
+/// Returns whether anything on `page` is marked as host-limited.
 #[must_use]
 pub fn has_marks(page: &Page) -> bool {
     page.exhibits.iter().any(|exhibit| match exhibit {

@@ -42,12 +42,12 @@ pub(crate) const SETTINGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub(crate) struct Cover<'a> {
     pub device: String,
-    /// If a test decides this, whether the drive is accepted; then steady state and conformance.
+    /// The verdicts: acceptance of the drive, if a test decides it, followed by steady state and conformance.
     pub headlines: Vec<Headline>,
     /// One sentence about the drive's performance.
     pub sentence: String,
     pub figures: Vec<CardFigure>,
-    /// The most telling chart of up to two tests, with titles.
+    /// The most telling chart of each of up to two tests, with titles.
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
     pub facts: Vec<Fact>,
@@ -55,7 +55,7 @@ pub(crate) struct Cover<'a> {
     pub doubts: Vec<String>,
 }
 
-/// The cover of `document`.
+/// Returns the cover of `document`.
 pub(crate) fn cover(document: &Document) -> Cover<'_> {
     Cover {
         device: model(document).to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn cover(document: &Document) -> Cover<'_> {
     }
 }
 
-/// The verdict of a test that accepts or rejects the drive.
+/// Returns the verdict of a test that accepts or rejects the drive.
 fn accepted(outcome: &Outcome) -> Option<Headline> {
     let acceptance = outcome.acceptance.as_ref()?;
     let tone = if acceptance.is_pass() { Tone::Good } else { Tone::Bad };
@@ -127,7 +127,7 @@ fn test_row(document: &Document, outcome: &Outcome) -> TestRow {
     }
 }
 
-/// The verdict on steady state over all tests.
+/// Returns the verdict on steady state over all tests.
 fn steadiness(document: &Document) -> Headline {
     let outcomes = &document.outcomes;
     let headline = |tone, text| Headline { tone, text };
@@ -168,8 +168,8 @@ fn conformity(document: &Document) -> Headline {
     Headline { tone, text }
 }
 
-/// The first figure of each test, then the second figures, up to [`MOST_FIGURES`], in the order of the tests.
-/// Figures without a value are only included if there are not enough others.
+/// Returns the first figure of each test, then the second figures, up to [`MOST_FIGURES`], in the order of the
+/// tests. Figures without a value are included only if there are not enough others.
 fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let outcomes = &document.outcomes;
     let most = outcomes.iter().map(|outcome| outcome.key_figures.len()).max().unwrap_or(0);
@@ -188,7 +188,7 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     all.into_iter().map(|(_, _, outcome, figure)| (outcome, figure)).collect()
 }
 
-/// The spread of the rounds, which differs from the range that the steady-state criteria limit.
+/// Returns the spread of the rounds, which differs from the range that the steady-state criteria limit.
 fn spread(share: f64) -> String {
     let percent = share * 100.0;
     let value = if percent < 0.05 { "< 0.1".to_owned() } else { format!("{percent:.1}") };
@@ -280,13 +280,13 @@ fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit>
     page.exhibits.iter().find(|exhibit| is_meant(exhibit))
 }
 
-/// Columns with at least one value.
+/// Returns whether an exhibit has columns with at least one value.
 fn is_columns(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Columns3d(columns)
         if columns.heights.iter().flatten().flatten().any(|height| height.is_finite()))
 }
 
-/// A curve of results with at least two points that its axes can show.
+/// Returns whether an exhibit is a curve of results with at least two points that its axes can show.
 fn is_curve(exhibit: &Exhibit) -> bool {
     let Exhibit::Lines(lines) = exhibit else { return false };
     let shown = |(x, y): &&(f64, f64)| is_on(lines.x.scale, *x) && is_on(lines.y.scale, *y);

@@ -9,7 +9,7 @@ use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
 
-/// The four blocks of the first page.
+/// Returns the four blocks of the first page.
 pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     [
         ("DEVICE INFORMATION", device(document)),
@@ -19,7 +19,8 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
     ]
 }
 
-/// The four blocks of a test summary: the facts that published reports repeat there, with the test's dates.
+/// Returns the four blocks of a test summary: the facts that published reports repeat there, with the test's
+/// dates.
 pub(crate) fn blocks_of_test(document: &Document, outcome: &Outcome) -> [(&'static str, Vec<Fact>); 4] {
     /// Facts of each block.
     const FIRST: usize = 4;
@@ -62,7 +63,7 @@ fn exact_capacity(document: &Document) -> String {
     }
 }
 
-/// Sector sizes in bytes; imported runs may lack them.
+/// Returns the sector sizes in bytes; imported runs may lack them.
 fn sectors(document: &Document) -> String {
     let target = &document.run.target;
     match (target.logical_block_bytes, target.physical_block_bytes) {
@@ -145,7 +146,7 @@ fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
 /// Maximum number of characters of the command that started the run; `run.json` contains the whole command.
 const LONGEST_COMMAND: usize = 200;
 
-/// Data with which a reader can find the run, repeat it and verify this report.
+/// Returns the data with which a reader can find the run, repeat it and verify this report.
 pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [

@@ -27,7 +27,7 @@ pub(crate) struct Header {
     pub columns: Vec<Column>,
 }
 
-/// The header of page `index` of `outcome`, in the style of the edition.
+/// Returns the header of page `index` of `outcome`, in the style of the edition.
 pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> Header {
     if document.profile.edition == Edition::V1_0 {
         header_1_0(document, outcome, index)
@@ -36,12 +36,12 @@ pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> He
     }
 }
 
-/// Name of the sponsor, shortened to fit on one header line.
+/// Returns the name of the sponsor, shortened to fit on one header line.
 fn sponsor(document: &Document) -> String {
     shortened(&or_na(document.publication.sponsor.as_deref()), 40)
 }
 
-/// The company that ran the test or, if it is not stated, the sponsor.
+/// Returns the company that ran the test or, if it is not stated, the sponsor.
 fn tester(document: &Document) -> String {
     match document.run.stated.company {
         Some(_) => shortened(&company(document), 40),
@@ -53,7 +53,7 @@ fn page_of(outcome: &Outcome, index: usize) -> String {
     format!("Page {} of {}", index + 1, outcome.pages.len())
 }
 
-/// All fields of the PTS 1.0 header.
+/// Returns all fields of the PTS 1.0 header.
 fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
     let target = &document.run.target;
     Header {
@@ -137,7 +137,7 @@ fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
     ]
 }
 
-/// PTS-E 1.1 and PTS 2.0: four columns of ten rows.
+/// Returns the header of PTS-E 1.1 and PTS 2.0: four columns of ten rows.
 fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
     let target = &document.run.target;
     let column = |heading, items| Column { heading, groups: vec![(None, items)] };

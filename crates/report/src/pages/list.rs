@@ -23,7 +23,7 @@ pub(crate) enum PageKind<'a> {
     Exhibits(&'a Outcome, usize),
 }
 
-/// The pages of `document`.
+/// Returns the pages of `document`.
 pub(crate) fn pages(document: &Document) -> Vec<PageKind<'_>> {
     let (notes, further) = notes_of_run(document);
     let mut all = vec![PageKind::Summary { notes, continued: !further.is_empty() }];

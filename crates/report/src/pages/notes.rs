@@ -23,7 +23,7 @@ const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
 const ROW_PIXELS: f64 = 8.0;
 
-/// Estimated height of a table row, in sheet pixels.
+/// Returns the estimated height of a table row, in sheet pixels.
 fn height(row: &NoteRow) -> f64 {
     let comments = &row.comments;
     let lines =
@@ -67,7 +67,7 @@ const MEMBER_PIXELS: f64 = 40.0;
 /// Height of a test platform component.
 const COMPONENT_PIXELS: f64 = 32.0;
 
-/// The special notes of the run: notes on the first page, and notes that continue in an annex.
+/// Returns the special notes of the run: notes on the first page, and notes that continue in an annex.
 pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
     let marks = document.marks(None).len() as f64 * 27.0;
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
@@ -82,7 +82,7 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     split(all_notes(document), room.max(0.0), height)
 }
 
-/// All special notes of the run.
+/// Returns all special notes of the run.
 pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
     // This row is always on the first page, even if the run has many marks.
@@ -145,14 +145,15 @@ const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to those that should fit on its summary; page 1 and its annex contain all of them.
+/// Returns the notes of one test, limited to those that should fit on its summary; page 1 and its annex contain
+/// all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
     notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
 }
 
-/// Notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
+/// Returns the notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
 pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &[String])| NoteRow {
         item: outcome.title.clone(),

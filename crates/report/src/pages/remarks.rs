@@ -14,7 +14,8 @@ pub(crate) fn figures_legend(outcome: &Outcome) -> Option<String> {
     has_mark.then(legend)
 }
 
-/// Remarks below a page: the page's own remarks, explanations of marks, and a note on host-limited charts.
+/// Returns the remarks below a page: the page's own remarks, explanations of marks, and a note on host-limited
+/// charts.
 pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     let mut remarks = page.remarks.clone();
     remarks.extend(has_marks(page).then(legend));
@@ -22,7 +23,7 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
     remarks
 }
 
-/// For a page with a chart, the number of host-limited cells in its test, if any.
+/// For a page with a chart, returns the number of host-limited cells in its test, if any.
 #[must_use]
 pub fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
     let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));

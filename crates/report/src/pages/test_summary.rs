@@ -21,7 +21,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("STEADY STATE", &["WORKLOAD", "ROUNDS OR TIME", "CONVERGENCE"]),
 ];
 
-/// A test's row in the table of tests.
+/// Returns a test's row in the table of tests.
 pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     let h = &outcome.header;
     [
@@ -41,7 +41,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     .map(|cell| or_na(Some(&cell)))
 }
 
-/// Describes the rounds of the window or, if the test ends after a time or amount, that length.
+/// Describes the rounds of the window or, if the test ends after a given time or amount, its length.
 fn rounds(header: &pts::TestHeader) -> String {
     match (header.convergence, &header.length) {
         (_, None) => header.rounds.clone(),
@@ -50,7 +50,7 @@ fn rounds(header: &pts::TestHeader) -> String {
     }
 }
 
-/// Threads and queue depth; imported tests may lack them.
+/// Returns the threads and queue depth; imported tests may lack them.
 fn demand(header: &pts::TestHeader) -> String {
     match (header.threads, header.queue_depth) {
         (None, None) => pts::ABSENT.into(),
@@ -58,7 +58,7 @@ fn demand(header: &pts::TestHeader) -> String {
     }
 }
 
-/// Purpose and outline of a test.
+/// Returns the purpose and outline of a test.
 pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     let header = &outcome.header;
     [
@@ -75,21 +75,21 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     ]
 }
 
-/// Whether the results of a test are valid: it is complete, reached steady state if it has to, and the drive was
-/// not rejected. All formats show invalid results in a different style.
+/// Returns whether the results of a test are valid: it is complete, reached steady state if it has to, and the
+/// drive was not rejected. All formats show invalid results in a different style.
 pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
     let is_rejected = outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass());
     !is_rejected && outcome.stop.is_none() && outcome.converged != Some(false)
 }
 
-/// Whether a key figure is a valid result.
+/// Returns whether a key figure is a valid result.
 pub(crate) fn is_valid(outcome: &Outcome, figure: &KeyFigure) -> bool {
     figure.value.is_some_and(f64::is_finite) && has_valid_results(outcome)
 }
 
-/// Whether a figure in a comparison is a valid result. This depends only on the test to which the figure belongs and
-/// on what an imported file says about all of its results. If a test evaluates two loops, its figures come from the
-/// second one, which begins with the drive as the first one left it: both must be steady.
+/// Returns whether a figure in a comparison is a valid result. This depends only on the test to which the figure
+/// belongs and on what an imported file says about all of its results. If a test evaluates two loops, its figures
+/// come from the second one, which begins with the drive as the first one left it: both must be steady.
 #[must_use]
 pub fn is_valid_figure(document: &Document, figure: &Figure) -> bool {
     let is_invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
@@ -100,7 +100,7 @@ pub fn is_valid_figure(document: &Document, figure: &Figure) -> bool {
     !is_stated && of_test.is_none_or(has_valid_results)
 }
 
-/// A key figure as printed.
+/// Returns a key figure as printed.
 pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     let value = figure.value.filter(|v| v.is_finite());
     value.map_or_else(
@@ -120,7 +120,7 @@ pub(crate) const STEADY_HEADINGS: [&str; 7] = [
     "Steady",
 ];
 
-/// Steady-state criteria of the window, one row per tracking variable.
+/// Returns the steady-state criteria of the window, one row per tracking variable.
 pub(crate) fn steady_rows(outcome: &Outcome) -> Vec<[String; 7]> {
     let row = |(name, s): &(String, pts::steady::WindowStats)| {
         let share =

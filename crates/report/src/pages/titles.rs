@@ -14,12 +14,12 @@ const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Spe
 /// Replaces the name of the specification on the pages of imported runs.
 const IMPORTED: &str = "Results of another tool or publication, imported by Plateau";
 
-/// The line at the top of a report page.
+/// Returns the line at the top of a report page.
 pub(crate) fn specification(document: &Document) -> &'static str {
     if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION }
 }
 
-/// The line at the top of a summary page.
+/// Returns the line at the top of a summary page.
 pub(crate) fn specification_short(document: &Document) -> &'static str {
     if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION_SHORT }
 }
@@ -35,7 +35,7 @@ pub(crate) fn series(document: &Document) -> &'static str {
 /// Title of the page about all tests, in contents and bookmarks.
 pub(crate) const ALL_TESTS: &str = "All tests";
 
-/// The test, with its clause if it has one: `8.0 IOPS`.
+/// Returns the test, with its clause if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {
         None => outcome.title.clone(),
@@ -43,24 +43,24 @@ pub(crate) fn numbered(outcome: &Outcome) -> String {
     }
 }
 
-/// Title of the first page.
+/// Returns the title of the first page.
 pub(crate) fn summary_kind(document: &Document) -> &'static str {
     if document.run.origin.is_some() { "Imported Results Summary" } else { "SNIA SSS PTS Summary Report" }
 }
 
-/// PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
+/// Returns the PTS title line of a test: `Enterprise IOPS (REQUIRED) - Report Page`.
 pub(crate) fn title_line(document: &Document, outcome: &Outcome, kind: &str) -> String {
     format!("{} {} ({}) - {kind}", document.profile.class, outcome.title, outcome.header.requirement)
 }
 
-/// Title of the whole document.
+/// Returns the title of the whole document.
 pub(crate) fn document_title(document: &Document) -> String {
     let mark = document.watermark().map(|word| format!("{word} - ")).unwrap_or_default();
     let by = document.run.origin.as_ref().map_or(document.profile.revision, |origin| origin.tool.as_str());
     format!("{mark}{} - {by} report", model(document))
 }
 
-/// Left part of the footer of every page.
+/// Returns the left part of the footer of every page.
 pub(crate) fn footer(document: &Document) -> String {
     format!(
         "Plateau {} · run {} · journal SHA-256 {}…",
@@ -70,7 +70,7 @@ pub(crate) fn footer(document: &Document) -> String {
     )
 }
 
-/// The test and the specification that it follows, if it follows one: `IOPS (REQUIRED) · PTS-E 2.0`.
+/// Returns the test and the specification that it follows, if it follows one: `IOPS (REQUIRED) · PTS-E 2.0`.
 pub(crate) fn tested(document: &Document, outcome: &Outcome) -> String {
     match document.run.origin {
         Some(_) => outcome.title.clone(),

@@ -13,7 +13,7 @@ pub(crate) fn or_na(fact: Option<&str>) -> String {
     fact.map(str::trim).filter(|fact| !fact.is_empty()).unwrap_or("n/a").to_owned()
 }
 
-/// The model as printed; a file or simulated drive without a model is identified by its path.
+/// Returns the model as printed; a file or simulated drive without a model is identified by its path.
 pub(crate) fn model(document: &Document) -> &str {
     let target = &document.run.target;
     let names = [target.model.as_deref().unwrap_or_default(), &target.path];
@@ -26,25 +26,25 @@ pub(crate) fn fact(document: &Document, fact: Option<&str>) -> String {
     known.unwrap_or_else(|| absent(document)).to_owned()
 }
 
-/// Text printed in place of an unknown fact.
+/// Returns the text printed in place of an unknown fact.
 #[must_use]
 pub fn absent(document: &Document) -> &'static str {
     if document.run.origin.is_some() { pts::ABSENT } else { "n/a" }
 }
 
-/// The interface as printed; for a file, its file system.
+/// Returns the interface as printed; for a file, its file system.
 pub(crate) fn interface(document: &Document) -> String {
     let on_file = document.file_system.as_ref().map(file_share::words);
     fact(document, on_file.as_deref().or(document.run.target.interface.as_deref()))
 }
 
-/// A count as printed; imported tests may lack it.
+/// Returns a count as printed; imported tests may lack it.
 #[must_use]
 pub fn number(value: Option<u16>) -> String {
     value.map_or_else(|| pts::ABSENT.into(), |value| value.to_string())
 }
 
-/// Capacity as printed; imported runs may lack it.
+/// Returns the capacity as printed; imported runs may lack it.
 #[must_use]
 pub fn capacity(document: &Document) -> String {
     match document.run.target.capacity_bytes {
@@ -53,7 +53,7 @@ pub fn capacity(document: &Document) -> String {
     }
 }
 
-/// Name and version of the measuring tool.
+/// Returns the name and version of the measuring tool.
 #[must_use]
 pub fn tool(document: &Document) -> String {
     let run = &document.run;
@@ -62,7 +62,7 @@ pub fn tool(document: &Document) -> String {
         .map_or_else(|| format!("Plateau {}", run.plateau_version), |origin| origin.tool.clone())
 }
 
-/// The machine and the measuring tool.
+/// Returns the machine and the measuring tool.
 pub(crate) fn test_platform(document: &Document) -> String {
     let run = &document.run;
     let machine = match document.simulated().is_empty() {
@@ -72,7 +72,7 @@ pub(crate) fn test_platform(document: &Document) -> String {
     format!("{machine}; {}", tool(document))
 }
 
-/// Processors of the host, with their microcode.
+/// Returns the processors of the host, with their microcode.
 pub(crate) fn cpu(document: &Document) -> Option<String> {
     let host = &document.run.host;
     let count = host.cpus.map(|count| format!("{count} x ")).unwrap_or_default();
@@ -80,7 +80,7 @@ pub(crate) fn cpu(document: &Document) -> Option<String> {
     Some(format!("{count}{}{}", host.cpu.as_deref()?, microcode.unwrap_or_default()))
 }
 
-/// Board of the host, with its BIOS.
+/// Returns the board of the host, with its BIOS.
 pub(crate) fn board(document: &Document) -> Option<String> {
     let host = &document.run.host;
     let bios = host.bios_version.as_deref().map(|version| format!("BIOS {version}"));
@@ -88,12 +88,12 @@ pub(crate) fn board(document: &Document) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Company that ran the test, according to the operator.
+/// Returns the company that ran the test, according to the operator.
 pub(crate) fn company(document: &Document) -> String {
     or_na(document.run.stated.company.as_deref())
 }
 
-/// Operating system and kernel of the host.
+/// Returns the operating system and kernel of the host.
 pub(crate) fn system(document: &Document) -> Option<String> {
     let host = &document.run.host;
     match (&host.os, &host.kernel) {

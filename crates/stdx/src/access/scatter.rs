@@ -156,7 +156,7 @@ impl Permutation {
     }
 }
 
-/// The finalizer of splitmix64.
+/// Applies the finalizer of splitmix64.
 fn mixed(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -245,7 +245,8 @@ impl Folder {
     }
 }
 
-/// A file that does not have its final name yet. It is removed if it is dropped before it is renamed.
+/// A file that does not have its final name yet. The file is removed if this value is dropped before it is
+/// renamed.
 struct Unfinished<'f> {
     folder: &'f Folder,
     /// The name that the file will have.

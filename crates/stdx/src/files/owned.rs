@@ -159,8 +159,8 @@ impl OwnedFolder {
     /// Opens a file in the folder for reading and writing; returns `None` if it is missing.
     ///
     /// # Errors
-    /// Returns an error if it is not a regular file that belongs to the effective user and that only this
-    /// user can write to.
+    /// Returns an error if it is not a regular file that belongs to the effective user and is not writable by
+    /// others.
     pub fn file(&self, name: &str) -> Result<Option<File>, Unowned> {
         match self.open_file(name, OFlags::empty()) {
             Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -219,7 +219,7 @@ impl OwnedFolder {
         }
     }
 
-    /// Syncs the directory. Returns when all creations and removals of files are on disk.
+    /// Syncs the directory. Waits until all creations and removals of files are on disk.
     ///
     /// # Errors
     /// Returns an error if the system call fails.

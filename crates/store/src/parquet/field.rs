@@ -9,7 +9,7 @@ pub(crate) enum Type {
     Integer,
     /// Double-precision numbers.
     Real,
-    /// 1 as true, 0 as false.
+    /// Booleans, from 1 for true and 0 for false.
     Boolean,
     /// Text in UTF-8.
     Text,

@@ -67,7 +67,7 @@ impl Address {
     /// the password is taken from the user's password file.
     ///
     /// # Errors
-    /// Returns an error if it is not valid. The error contains nothing of the address.
+    /// Returns an error if it is not valid. The error quotes no part of the address.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         let invalid = |why: &str| StoreError::Address(why.to_owned());
         if !SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
@@ -192,7 +192,7 @@ fn shown(config: &Config) -> String {
     format!("postgres://{user}@{}/{database}", hosts.join(","))
 }
 
-/// Adds the password of the user's password file; returns why there is none.
+/// Adds the password from the user's password file; returns the reason if there is none.
 fn add_password(config: &mut Config) -> Option<String> {
     if config.get_password().is_some() {
         return None;

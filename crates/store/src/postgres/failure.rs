@@ -1,4 +1,4 @@
-//! Errors of PostgreSQL, by what the user can do about them.
+//! PostgreSQL errors, grouped by what the user can do about them.
 
 use std::io;
 
@@ -16,11 +16,11 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 pub enum Attempt {
     /// To log in.
     Connect,
-    /// A statement of this program; the text says what it does to the store.
+    /// A statement issued by this program; the text says what it does to the store.
     Statement(&'static str),
 }
 
-/// Converts an error of the server or the connection.
+/// Converts an error from the server or the connection.
 pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError {
     let store = || address.to_string();
     let action = match attempt {
@@ -30,7 +30,7 @@ pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError 
     let is_broken = error.is_closed() || source_of::<io::Error>(&error).is_some();
     let Some(code) = error.code().cloned() else {
         return match attempt {
-            // The handshake fails with an error that wraps that of TLS.
+            // A failed handshake reports an error that wraps the TLS error.
             Attempt::Connect if is_tls(&error) => {
                 StoreError::Refused { store: store(), source: error.into() }
             }
@@ -78,7 +78,7 @@ pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError 
     StoreError::Database { action, source }
 }
 
-/// Returns the message of the server on one line.
+/// Returns the server's message on one line.
 pub fn described(error: &Error) -> String {
     let Some(found) = error.as_db_error() else { return error.to_string() };
     let detail = found.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();

@@ -11,7 +11,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Permissions of group and others.
 const OTHERS: u32 = 0o077;
 
-/// What a password is for.
+/// The connection for which a password is needed.
 #[derive(Debug, Clone)]
 pub struct For<'a> {
     /// Host, or the folder of the socket.
@@ -28,7 +28,7 @@ pub struct For<'a> {
 pub enum Found {
     /// The password.
     Password(Vec<u8>),
-    /// None; the text explains why, if that is not obvious.
+    /// No password; the text says why, unless the reason is obvious.
     None(Option<String>),
 }
 

@@ -1,4 +1,4 @@
-//! TLS of connections to PostgreSQL: the server's certificate is always verified.
+//! TLS for connections to PostgreSQL: the server's certificate is always verified.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -103,8 +103,9 @@ pub struct Stream(Box<Encrypted<Socket>>);
 
 impl TlsStream for Stream {
     fn channel_binding(&self) -> ChannelBinding {
-        // It would protect passwords from a server with a forged certificate that is trusted nevertheless. Its value
-        // depends on the signature algorithm of the certificate, which would have to be parsed.
+        // Channel binding would protect passwords from a server with a forged certificate that is trusted
+        // nevertheless. Its value depends on the signature algorithm of the certificate, which would have to be
+        // parsed.
         ChannelBinding::none()
     }
 }

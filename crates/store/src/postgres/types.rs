@@ -10,7 +10,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::value::Value;
 
-/// 2000-01-01 in UTC, from which PostgreSQL counts, in seconds since 1970.
+/// PostgreSQL's epoch, 2000-01-01 in UTC, in seconds since 1970.
 const EPOCH_SECONDS: i64 = 946_684_800;
 
 impl ToSql for Value {
@@ -84,11 +84,11 @@ impl<'a> FromSql<'a> for Value {
     }
 }
 
-/// A time in microseconds since 2000, in the form of the store.
+/// Returns a time, given in microseconds since 2000, in the form that the store uses.
 fn moment(microseconds: i64) -> Value {
     let since = SignedDuration::from_micros(microseconds);
     let time = Timestamp::from_second(EPOCH_SECONDS).ok().and_then(|epoch| epoch.checked_add(since).ok());
-    // PostgreSQL also has times that are infinitely far away.
+    // PostgreSQL timestamps may also be infinite.
     time.into()
 }
 
@@ -97,8 +97,8 @@ fn day(days: i32) -> Value {
     day.map(|day| day.to_string()).into()
 }
 
-/// A decimal number: groups of four digits. Sums of integers are whole numbers; all others are converted to double
-/// precision.
+/// Reads a decimal number, which consists of groups of four digits. Sums of integers are whole numbers; all others
+/// are converted to double precision.
 fn numeric(raw: &[u8]) -> Option<Value> {
     let word = |at: usize| Some(i16::from_be_bytes(raw.get(2 * at..2 * at + 2)?.try_into().ok()?));
     let (groups, weight) = (i32::from(word(0)?), i32::from(word(1)?));
@@ -108,7 +108,7 @@ fn numeric(raw: &[u8]) -> Option<Value> {
         _ => return Some(Value::Null),
     };
     let decimals = word(3)?;
-    // The group with this place: 0 before the decimal point.
+    // Returns the group at `place`, where 0 is the group before the decimal point.
     let group = |place: i32| match weight - place {
         at if (0..groups).contains(&at) => word(4 + usize::try_from(at).ok()?),
         _ => Some(0),

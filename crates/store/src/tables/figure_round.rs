@@ -21,7 +21,7 @@ pub(super) const TABLE: Table = Table {
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
     let of_figure = |(figure, found): (u32, &report::parts::Figure)| {
         let row = |(number, value): (u32, &f64)| vec![figure.into(), number.into(), (*value).into()];
-        // A single value is in the figure itself.
+        // A single value is stored in the figure itself.
         let values = if found.values.len() > 1 { &found.values[..] } else { &[] };
         (1..).zip(values).map(row).collect::<Vec<_>>()
     };

@@ -80,7 +80,7 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
     ]]
 }
 
-/// The name of a verdict in the store.
+/// Returns the name of a verdict in the store.
 pub(super) fn verdict(verdict: report::Verdict) -> &'static str {
     match verdict {
         report::Verdict::Conforms => "conforms",

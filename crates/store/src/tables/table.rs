@@ -68,27 +68,27 @@ pub struct Folded<'a> {
     pub annotations: &'a Annotations,
 }
 
-/// A column with whole numbers.
+/// Returns a column with whole numbers.
 pub(crate) const fn integer(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Integer, about }
 }
 
-/// A column with numbers.
+/// Returns a column with numbers.
 pub(crate) const fn real(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Real, about }
 }
 
-/// A column with Booleans.
+/// Returns a column with Booleans.
 pub(crate) const fn boolean(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Boolean, about }
 }
 
-/// A column with points in time.
+/// Returns a column with points in time.
 pub(crate) const fn time(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Time, about }
 }
 
-/// A column with text.
+/// Returns a column with text.
 pub(crate) const fn text(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Text, about }
 }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const PROGRAMS: &str = "/usr/lib/postgresql";
 /// The user `nobody`, because the server refuses to run as root.
 const NOBODY: u32 = 65534;
-/// The roles and the database of the manual.
+/// The roles and the database that the manual uses.
 pub const WRITER: &str = "plateau_writer";
 pub const READER: &str = "plateau_reader";
 const MANUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/store.md");
@@ -68,8 +68,8 @@ pub fn shared() -> Option<Arc<Server>> {
 }
 
 impl Server {
-    /// Starts a server without passwords, with the roles and the database of the manual; None, with a notice, if
-    /// PostgreSQL is not installed.
+    /// Starts a server without passwords, with the roles and the database that the manual uses; None, with a
+    /// notice, if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let server = Self::create()?;
         server.boot("-c listen_addresses=");
@@ -90,7 +90,7 @@ impl Server {
         }
         let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
         fs::write(data.join("pg_hba.conf"), rules).expect("rules");
-        // Another program may take the port between its choice and its use.
+        // Another program may take the port before the server does.
         let is_up = (0..20).any(|_| {
             let port =
                 TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
@@ -102,15 +102,15 @@ impl Server {
         Some(server)
     }
 
-    /// Asks everybody but the administrator for a password from now on.
+    /// From now on, requires a password from all users except the administrator.
     pub fn require_passwords(&self) {
         let rules = "local all postgres trust\nlocal all all scram-sha-256\n";
         fs::write(self.data().join("pg_hba.conf"), rules).expect("rules");
         let mut session = self.session("postgres");
         let before = session.ask("SELECT pg_conf_load_time()");
         session.ask("SELECT pg_reload_conf()");
-        // Other processes read the configuration after the main process, which accepts connections only when it has
-        // read the rules, too.
+        // The main process re-reads the configuration before this session's process does, and reads the rules
+        // before it accepts another connection.
         session.wait_until(&format!("pg_conf_load_time() > '{before}'"));
     }
 
@@ -140,7 +140,7 @@ impl Server {
         self.dir.path().join("data")
     }
 
-    /// A program of the server, as its user.
+    /// Returns a command that runs one of the server's programs as the server's user.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir(self.dir.path()).stdin(Stdio::null()).env_remove("PGPASSFILE");
@@ -200,7 +200,7 @@ impl Server {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("psql")
     }
 
-    /// A session of the administrator that stays open.
+    /// Opens an administrator session that stays open.
     pub fn session(&self, database: &str) -> Session {
         let mut child = self.psql_process(database);
         let input = child.stdin.take().expect("a pipe");
@@ -208,7 +208,7 @@ impl Server {
         Session { child, input, output }
     }
 
-    /// Creates an empty database like that of the manual; returns its name.
+    /// Creates an empty database like the one in the manual; returns its name.
     pub fn database(&self) -> String {
         let mut databases = self.databases.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *databases += 1;
@@ -262,7 +262,7 @@ impl Server {
         while all.iter().any(is_alive) {
             std::thread::yield_now();
         }
-        // In a container whose first process waits for nobody, the main process still seems to exist.
+        // In a container whose init process does not reap children, the main process remains as a zombie.
         fs::remove_file(self.data().join("postmaster.pid")).expect("removed");
         let port = self.port.unwrap_or(5432);
         fs::remove_file(self.dir.path().join(format!(".s.PGSQL.{port}.lock"))).expect("removed");

@@ -4,7 +4,7 @@ use stdx::Histogram;
 
 use crate::Io;
 
-/// Periods without an outstanding I/O. If completions are unknown, I/Os take no time.
+/// Periods without an outstanding I/O. If completions are unknown, I/Os are treated as taking no time.
 #[derive(Debug, Default, PartialEq)]
 pub struct Idle {
     /// Total idle time.

@@ -27,7 +27,7 @@ pub struct Reuse {
 }
 
 impl Reuse {
-    /// Share of accesses with a distance of at most 2^n blocks, by n.
+    /// Returns the share of accesses with a distance of at most 2^n blocks, by n.
     #[must_use]
     pub fn cumulative(&self) -> Vec<f64> {
         let all = self.first + self.again.iter().sum::<f64>();
@@ -52,7 +52,7 @@ impl Marks {
         }
     }
 
-    /// Number of marks at or before this position.
+    /// Returns the number of marks at or before this position.
     fn up_to(&self, place: usize) -> u32 {
         let (mut index, mut sum) = (place + 1, 0u32);
         while index > 0 {

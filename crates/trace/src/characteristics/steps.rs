@@ -23,13 +23,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// Number of all I/Os.
+    /// Returns the number of all I/Os.
     #[must_use]
     pub fn all_ios(&self) -> u64 {
         self.ios.iter().sum()
     }
 
-    /// Mean response time in ms; None if no completion is known.
+    /// Returns the mean response time in ms; None if no completion is known.
     #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.response_sum_ns as f64 / self.completed as f64 / 1e6)

@@ -48,7 +48,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Whether the I/O continues a run.
+    /// Returns whether the I/O continues a run.
     fn continues(&mut self, io: &Io) -> bool {
         match self.ends.iter_mut().find(|end| **end == io.offset_bytes) {
             Some(end) => {
@@ -120,7 +120,7 @@ impl std::fmt::Display for StreamKind {
 }
 
 impl Stream {
-    /// Mean response time; None if no completion is known.
+    /// Returns the mean response time; None if no completion is known.
     #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.response_sum_ns as f64 / self.completed as f64 / 1e6)

@@ -45,7 +45,7 @@ impl Parse for BlkParse {
         let time_ns = seconds(time).ok_or(Bad::Field("time"))?;
         let Some(op) = rwbs::op(letters) else { return Ok(()) };
         let Some(sector) = fields.next().filter(|field| field.first().is_some_and(u8::is_ascii_digit)) else {
-            // A flush has no address; a command has bytes in brackets instead of one.
+            // A flush has no address; a command has bytes in brackets instead of an address.
             return Ok(());
         };
         let offset = number(sector, "sector")?.checked_mul(SECTOR);

@@ -1,5 +1,5 @@
 //! fio's I/O logs, versions 2 and 3 (`write_iolog`). In version 3, each line begins with a time in microseconds; in
-//! version 2, only `wait` lines state how much time passes.
+//! version 2, elapsed time appears only in `wait` lines.
 
 use super::fields::{io, number, spaced};
 use super::format::{Bad, Format, Parse};

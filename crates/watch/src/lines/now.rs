@@ -41,14 +41,14 @@ pub(super) fn lines(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) 
     lines
 }
 
-/// Where the run is: phase, round, cell and workload.
+/// Returns where the run is: phase, round, cell and workload.
 pub(super) fn place(now: &record::Live) -> String {
     let most = now.max_rounds.map_or("?".to_owned(), |rounds| rounds.to_string());
     let step = now.step.as_deref().map(|step| format!("  {step}")).unwrap_or_default();
     format!("{}{step}", phase(now, &format!(" of up to {most}")))
 }
 
-/// Where the run is, in the fewest words.
+/// Returns where the run is, in the fewest words.
 pub(super) fn short_place(now: &record::Live) -> String {
     phase(now, "")
 }
@@ -116,7 +116,7 @@ fn latest(segment: &Segment, paint: Paint) -> Line<'static> {
     labelled("latest", vec![paint.plain(&text)], paint)
 }
 
-/// The last values as bars, with the smallest and the largest displayed value.
+/// Returns the last values as bars, with the smallest and the largest displayed value.
 fn chart(label: &str, values: &[f64], unit: &str, room: usize, paint: Paint) -> Option<Line<'static>> {
     let range = |values: &[f64]| {
         let (low, high) =

@@ -38,7 +38,7 @@ fn columns(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// A variable's name and what is known about it, on as few lines of `width` columns as possible.
+/// Returns a variable's name and what is known about it, on as few lines of `width` columns as possible.
 fn of_variable(
     variable: &Variable,
     name: usize,

@@ -6,7 +6,7 @@ use stdx::Histogram;
 use super::{Offsets, Played, SECOND_NS, grouped, span};
 
 impl Played<'_> {
-    /// Intended length of the replay.
+    /// Returns the intended length of the replay.
     fn planned_ns(&self) -> f64 {
         self.trace.summary.end_ns as f64 / self.options.speed
     }

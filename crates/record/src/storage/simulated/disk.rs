@@ -186,8 +186,8 @@ impl Disk {
             Some(Content::Folder(folder)) if outcome == SyncOutcome::Synced => {
                 std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
-            // Entries are written through the file system's journal, which is aborted as a whole, so that it
-            // does not lose individual entries.
+            // Entries are written through the file system's journal. If a write fails, the whole journal is
+            // aborted, so individual entries are not lost.
             Some(Content::Folder(_)) => {}
             None => {}
         }

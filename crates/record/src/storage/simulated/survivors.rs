@@ -45,7 +45,7 @@ impl Disk {
         }
     }
 
-    /// Returns whether a power cut would lose nothing on the disk.
+    /// Returns whether all data on the disk would survive a power cut.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.nodes.values().all(|content| match content {
@@ -106,7 +106,7 @@ impl Disk {
     }
 }
 
-/// Draws which unsynced changes to a file survive.
+/// Randomly chooses which unsynced changes to a file survive.
 fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
     let mut survive = Vec::new();
     for pending in &file.pending {

@@ -19,7 +19,7 @@ struct Interval {
     ios: u64,
 }
 
-/// The recorded intervals of a workload.
+/// Returns the recorded intervals of a workload.
 fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
     let (segment, series) = (timed.segment, &timed.segment.series);
     let whole_ns = segment.end_ns.saturating_sub(segment.start_ns);
@@ -49,7 +49,7 @@ fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
     all
 }
 
-/// The curves of a test that lasts `to_minutes` minutes.
+/// Returns the curves of a test that lasts `to_minutes` minutes.
 pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
     let strand = |phase: Phase, name: &str| {
         let of_phase = timing.workloads.iter().filter(|workload| workload.phase == phase);
@@ -68,7 +68,7 @@ pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
     }
 }
 
-/// IOPS over intervals of at least `width` minutes; a gap starts a new piece.
+/// Returns the IOPS over intervals of at least `width` minutes; a gap in the data starts a new curve.
 fn pieces(intervals: impl Iterator<Item = Interval>, width: f64) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut last_to = f64::NEG_INFINITY;
@@ -99,8 +99,8 @@ mod tests {
     use crate::facts::scaled_clock::ScaledClock;
     use record::Event;
 
-    /// A segment with `ios` I/Os per second from `start_ns` on, plus a remainder too short for a separate
-    /// interval.
+    /// Returns a segment with `ios` I/Os per second from `start_ns` on, plus a remainder too short for a
+    /// separate interval.
     fn segment(start_ns: u64, ios: &[u64], rest_ns: u64) -> record::Segment {
         let Event::Measured(mut segment) = samples::measured(0) else { panic!("a segment") };
         let seconds = ios.len() as u64 - u64::from(rest_ns > 0);

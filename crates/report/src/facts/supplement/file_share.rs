@@ -1,4 +1,4 @@
-//! The share of the file system in each measured workload.
+//! The I/O overhead of the file system in each measured workload.
 
 use pts::Outcome;
 use record::{Segment, WorkloadFileShare};
@@ -32,7 +32,8 @@ pub(crate) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
     all.into_iter().filter(is_on_file).map(of).collect()
 }
 
-/// Formats the workloads as a table; None if no share is known, or if there are too many workloads for a page.
+/// Formats the workloads as a table; None if the overhead is not known for any workload, or if there are too
+/// many workloads for a page.
 pub(crate) fn table(workloads: &[WorkloadFileShare]) -> Option<WorkloadTable> {
     if workloads.len() > MOST || workloads.iter().all(|workload| workload.share.is_none()) {
         return None;

@@ -14,7 +14,7 @@ const POINTS: usize = 400;
 /// an accuracy of a few percent.
 const WRITTEN_BYTES: u64 = 51_200_000;
 
-/// Panels of the available quantities, and names of the unavailable quantities.
+/// Returns the panels of the available quantities, and names of the unavailable quantities.
 pub(super) fn panels(timing: &Timing<'_>) -> (Vec<Panel>, Vec<&'static str>) {
     let all = [
         ("temperature", temperature(timing)),
@@ -32,7 +32,7 @@ fn strip(title: &str, scale: Scale, room_for: &[f64], strands: Vec<Strand>) -> O
     has_values.then(|| Panel { title: title.into(), content: Content::Strip(curves) })
 }
 
-/// Values that drive and host reported during the test.
+/// Returns the values that drive and host reported during the test.
 fn read<'a>(timing: &'a Timing<'_>, of: impl Fn(&Health) -> Option<f64> + 'a) -> Vec<(f64, f64)> {
     let readings = timing.readings.iter().filter(|(minute, _)| *minute >= 0.0);
     readings.filter_map(|(minute, health)| Some((*minute, of(health)?))).collect()

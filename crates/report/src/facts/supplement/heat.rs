@@ -23,7 +23,7 @@ struct Part<'a> {
 pub(super) fn columns(timing: &Timing<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
     let mut columns = Vec::new();
-    // A test may have millions of parts, so they are not collected.
+    // A test may have millions of intervals, so they are not collected.
     let mut rest = timing.workloads.iter().flat_map(parts).peekable();
     while let Some(first) = rest.next() {
         let mut end = first.to;
@@ -69,7 +69,7 @@ impl Part<'_> {
     }
 }
 
-/// Lower and upper response time in ms of each non-empty row, and its fraction of the I/Os.
+/// Returns the lower and upper response time in ms of each non-empty row, and its fraction of the I/Os.
 fn cells(rows: &Rows) -> Vec<(f64, f64, f64)> {
     let total = rows.iter().sum::<u64>().max(1) as f64;
     let ms = |ns: u64| ns.max(1) as f64 / 1e6;

@@ -1,5 +1,5 @@
-//! For each workload in the window, its efficiency and the file system's share: as measured or, for an imported
-//! run, as stated in the file.
+//! For each workload in the window, its efficiency and the I/O overhead of the file system: as measured or, for
+//! an imported run, as stated in the file.
 
 use record::{Event, WorkloadEfficiency, WorkloadFileShare};
 
@@ -17,7 +17,7 @@ pub(crate) struct PerWorkload {
     pub title: String,
     /// Performance per watt; empty if there is no power source.
     pub efficiency: Vec<WorkloadEfficiency>,
-    /// Share of the file system; empty if the target is not a file.
+    /// I/O overhead of the file system; empty if the target is not a file.
     pub file_share: Vec<WorkloadFileShare>,
 }
 

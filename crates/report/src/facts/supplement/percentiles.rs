@@ -8,7 +8,7 @@ use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
 use crate::facts::judged::{earlier_loop, is_result};
 
-/// Percentiles in the annex: name, and I/Os per million beyond it.
+/// Percentiles in the supplement: name, and I/Os per million beyond it.
 const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 

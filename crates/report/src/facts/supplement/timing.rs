@@ -53,7 +53,7 @@ impl Clock {
     }
 }
 
-/// The timing of every started test, by name.
+/// Returns the timing of every started test, by name.
 pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'a str, Timing<'a>)> {
     let mut all: Vec<ClockTiming<'_>> = Vec::new();
     let mut clock = Clock::default();
@@ -129,7 +129,7 @@ impl<'a> ClockTiming<'a> {
 }
 
 impl Timing<'_> {
-    /// End of the last workload or reading.
+    /// Returns the end of the last workload or reading.
     pub fn end_minutes(&self) -> f64 {
         let answered = self.workloads.iter().map(|workload| workload.to_minutes);
         answered.chain(self.readings.iter().map(|(minute, _)| *minute)).fold(0.0, f64::max)

@@ -121,7 +121,7 @@ fn rates(observation: &Observation<'_>) -> Vec<String> {
         .collect()
 }
 
-/// How much of the host's capability the workload used; empty if that is not known.
+/// Returns how much of the host's capability the workload used; empty if that is not known.
 fn effort(observation: &Observation<'_>) -> Vec<String> {
     let driven = &observation.driven;
     vec![
@@ -137,7 +137,7 @@ fn effort(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// The file after a workload, and the I/O of the devices below it; empty if the target is not a file.
+/// Returns the file after a workload, and the I/O of the devices below it; empty if the target is not a file.
 fn on_file(observation: &Observation<'_>) -> Vec<String> {
     let on_file = observation.on_file;
     let below = |of: fn(&BelowLoad) -> u64| {
@@ -154,7 +154,7 @@ fn on_file(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// A workload's power and performance per watt; empty if not measured.
+/// Returns a workload's power and performance per watt; empty if not measured.
 fn power(measured: Option<&CellPower>) -> Vec<String> {
     let watts = |of: fn(&CellPower) -> f64| optional(measured.map(of));
     let found = measured.and_then(|power| power.efficiency);

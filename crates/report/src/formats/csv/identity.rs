@@ -26,7 +26,7 @@ const RUN: &[&str] = &[
     "journal_sha256",
 ];
 
-/// One row, so that tables of several runs can be joined by the `run` column.
+/// Returns a table with one row, so that tables of several runs can be joined by the `run` column.
 pub(super) fn run(source: Source<'_>) -> Result<Vec<u8>, String> {
     let (document, run) = (source.document, &source.document.run);
     let target = &run.target;

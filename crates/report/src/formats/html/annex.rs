@@ -14,7 +14,7 @@ use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
 
-/// The annexes, which follow the last page.
+/// Returns the annexes, which follow the last page.
 pub(super) fn annex(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = match further.as_slice() {
@@ -31,8 +31,8 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// The result is empty if no test was started, or if an imported run's file contains neither power nor a file system's
-/// share.
+/// Returns the conformance statement and the supplement; empty if no test was started, or if an imported run's file
+/// contains neither power values nor the I/O overhead of a file system.
 fn statement_and_supplement(document: &Document) -> String {
     if document.has_stated_measurements() {
         return sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &stated(document));
@@ -53,13 +53,13 @@ fn statement_and_supplement(document: &Document) -> String {
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
 }
 
-/// Descriptions of the power measurement and, if the target is a file, of its file system.
+/// Returns the descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> String {
     let all = [Some(&document.power), document.on_file.as_ref()].into_iter().flatten();
     all.map(|text| format!("<p>{}</p>\n", escape(text))).collect()
 }
 
-/// Power and the file system's share, as stated in an imported run's file.
+/// Returns the power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> String {
     let mut out = format!("<p>{}</p>\n{}", annexes::STATED_INTRODUCTION, statements(document));
     for one in &document.per_workload {
@@ -85,7 +85,7 @@ fn text_table(table: &TextTable) -> String {
     )
 }
 
-/// A cell as text, or as a link if it is an address.
+/// Returns a cell as text, or as a link if it is an address.
 fn linked(text: &str) -> String {
     let shown = escape(text);
     let is_web = record::Link { name: String::new(), address: text.into() }.is_web();
@@ -143,7 +143,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out
 }
 
-/// A page that the specification does not contain.
+/// Returns a page that the specification does not contain.
 fn page_beyond(page: &Page) -> String {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(table) => numbers(table),
@@ -160,7 +160,7 @@ fn page_beyond(page: &Page) -> String {
     format!("<h4>{}</h4>\n{exhibits}{remarks}", escape(&page.title))
 }
 
-/// A table of the measured workloads over the window.
+/// Returns a table of the measured workloads over the window.
 fn workload_table(table: &WorkloadTable) -> String {
     let head = |(i, head): (usize, &String)| {
         let class = if i == 0 { "" } else { " class=\"n\"" };
@@ -179,7 +179,7 @@ fn workload_table(table: &WorkloadTable) -> String {
     )
 }
 
-/// Links to the annexes in the list of pages.
+/// Returns the links to the annexes in the list of pages.
 pub(super) fn links(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = if further.is_empty() {

@@ -16,7 +16,7 @@ const PICTURE: Size = Size { width: 620.0, height: 330.0 };
 /// Address of the cover within the report.
 pub(super) const ADDRESS: &str = "cover";
 
-/// The cover of `document`.
+/// Returns the cover of `document`.
 pub(super) fn page(document: &Document) -> String {
     let cover = cover(document);
     let headlines: String = cover.headlines.iter().map(|headline| pill(headline, "p")).collect();

@@ -16,7 +16,7 @@ use crate::pages::values::{Fact, or_na};
 use charts::Size;
 use charts::markup::escape;
 
-/// Tables with more columns use less padding.
+/// Tables with more than this many columns use less padding.
 const WIDE_COLUMNS: usize = 10;
 
 /// Height of the caption under a chart.
@@ -39,14 +39,15 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
     sheet(document, number, "plot", &banners(document, Some(outcome)), &body)
 }
 
-/// Whether the page consists of several small tables, which are laid out side by side to fit on the sheet.
+/// Returns whether the page consists of several small tables, which are laid out side by side to fit on the
+/// sheet.
 fn is_of_tables(page: &Page) -> bool {
     page.exhibits.len() > 1
         && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
 }
 
-/// Space for a chart in sheet pixels, so that its lettering matches the surrounding text. An estimate suffices,
-/// because charts that are too large are scaled down.
+/// Returns the space for a chart in sheet pixels, so that its lettering matches the surrounding text. An
+/// estimate suffices, because charts that are too large are scaled down.
 fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
@@ -73,7 +74,7 @@ fn exhibit(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     }
 }
 
-/// The same chart with the other scale, for the page's script. Empty if there is no alternative.
+/// Returns the same chart with the other scale, for the page's script. Empty if there is no alternative.
 fn other_scale(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     let Exhibit::Lines(lines) = exhibit else { return String::new() };
     let (scale, name) = match lines.y.scale {
@@ -90,12 +91,12 @@ fn other_scale(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 
-/// The picture that narrow screens show instead of the first picture.
+/// Returns the picture that narrow screens show instead of the first picture.
 pub(super) fn narrow(svg: Option<String>) -> String {
     svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
-/// A chart with a caption that contains the finding and explains how to read the chart.
+/// Returns a chart with a caption that contains the finding and explains how to read the chart.
 pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
     let finding = charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape(&text)));
     let caption = exhibit.reading().map(|reading| {
@@ -142,7 +143,7 @@ pub(super) fn determination(facts: &Facts) -> String {
     )
 }
 
-/// The page header, in the style of the edition.
+/// Returns the page header, in the style of the edition.
 fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
     let header = header::header(document, outcome, index);
     let labelled =

@@ -15,7 +15,7 @@ use charts::markup::{escape, shortened};
 /// that the arrow keys scroll it.
 pub(super) const SCROLLER: &str = "<div class=\"scroller\" tabindex=\"0\">";
 
-/// A part of the header that repeats an earlier page; the script collapses it on narrow screens.
+/// Returns a part of the header that repeats an earlier page; the script collapses it on narrow screens.
 pub(super) fn folded(content: &str) -> String {
     format!("<details class=\"more\" open><summary>Device and settings</summary>{content}</details>\n")
 }
@@ -38,7 +38,7 @@ pub(super) fn sheet(
     )
 }
 
-/// One strip per mark.
+/// Returns one strip per mark.
 pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String {
     let strip = |Strip { kind, label, text }: Strip| {
         let class = match kind {
@@ -53,14 +53,14 @@ pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String 
     format!("<div class=\"marks\">{all}</div>\n")
 }
 
-/// A list of labelled values.
+/// Returns a list of labelled values.
 pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
     let row =
         |(label, value): &(&str, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(label), escape(value));
     format!("<dl class=\"{class}\">{}</dl>\n", items.iter().map(row).collect::<String>())
 }
 
-/// Blocks of labelled values side by side.
+/// Returns the blocks of labelled values side by side.
 pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
     let block = |(heading, items): &(&str, Vec<Fact>)| {
         format!("<div><h2>{heading}</h2>{}</div>\n", facts("block", items))
@@ -68,7 +68,7 @@ pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
     format!("<div class=\"blocks\">{}</div>\n", blocks.iter().map(block).collect::<String>())
 }
 
-/// The strip at the top of both kinds of summary page.
+/// Returns the strip at the top of both kinds of summary page.
 pub(super) fn summary_top(document: &Document, number: PageNumber, kind: &str) -> String {
     format!(
         "<header class=\"strip\"><div class=\"bar\"><span>{}</span>\
@@ -94,7 +94,7 @@ fn logo(document: &Document) -> String {
     format!("<img class=\"logo\" alt=\"{}\" src=\"{}\">", escape(&sponsor), logo.data_address())
 }
 
-/// The table of tests: first `outcomes`, then the titles of tests that were not started.
+/// Returns the table of tests: first `outcomes`, then the titles of tests that were not started.
 pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun: &[String]) -> String {
     let row = |cells: [String; 12]| {
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();

@@ -3,7 +3,7 @@
 use crate::pages::notes::NoteRow;
 use charts::markup::escape;
 
-/// The table of special notes; contains "None" if there are none.
+/// Returns the table of special notes; contains "None" if there are none.
 pub(super) fn table(rows: &[NoteRow]) -> String {
     let rows = if rows.is_empty() {
         "<tr><td>-</td><td>None</td><td>-</td></tr>\n".to_owned()

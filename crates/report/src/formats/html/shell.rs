@@ -22,7 +22,7 @@ pub struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// The complete file. Its content security policy blocks all requests.
+    /// Returns the complete file. Its content security policy blocks all requests.
     #[must_use]
     pub fn html(&self) -> String {
         let class = if self.class.is_empty() { String::new() } else { format!(" class=\"{}\"", self.class) };
@@ -45,7 +45,7 @@ impl Shell<'_> {
     }
 }
 
-/// CSP hash that allows a browser to run only this script: `sha256-...`.
+/// Returns the CSP hash that allows a browser to run only this script: `sha256-...`.
 fn fingerprint(script: &str) -> String {
     let hex = record::Digest::of(script.as_bytes()).to_string();
     let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();

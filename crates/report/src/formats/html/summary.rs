@@ -7,7 +7,7 @@ use crate::pages::list::PageNumber;
 use crate::pages::notes::NoteRow;
 use crate::pages::{front, titles};
 
-/// The summary of all tests. `continued` is set if the notes continue in an annex.
+/// Returns the summary of all tests. `continued` is set if the notes continue in an annex.
 pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, number: PageNumber) -> String {
     let table = if continued && rows.is_empty() { String::new() } else { notes::table(rows) };
     let body = format!(

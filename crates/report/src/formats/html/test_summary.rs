@@ -13,7 +13,7 @@ use crate::pages::values::or_na;
 use crate::pages::{front, titles};
 use charts::markup::escape;
 
-/// The summary of `outcome`.
+/// Returns the summary of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -> String {
     let body = format!(
         "{}{}<h2>Test Description</h2>\n{}<h2>Test Set Up</h2>\n{}<h2>Select Performance Data</h2>\n{}{}\
@@ -45,7 +45,7 @@ fn figures(outcome: &Outcome) -> String {
     format!("<div class=\"figures\">{figures}</div>\n{}", legend.unwrap_or_default())
 }
 
-/// Steady-state criteria of the window, one row per tracking variable.
+/// Returns the steady-state criteria of the window, one row per tracking variable.
 fn steady_state(outcome: &Outcome) -> String {
     let rows = test_summary::steady_rows(outcome);
     if rows.is_empty() {

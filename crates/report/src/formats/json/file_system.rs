@@ -1,4 +1,4 @@
-//! The file system of a target that is a file, and its share of the I/O.
+//! The file system of a target that is a file, and its I/O overhead.
 
 use record::{BelowLoad, ExportedFileSystem, OnFile};
 

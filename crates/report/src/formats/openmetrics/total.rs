@@ -30,7 +30,7 @@ pub(super) fn of_test(source: Source<'_>, test: &str) -> Total {
     }
 }
 
-/// The totals stated in the file. If the file contains no total, the bytes written are summed over all
+/// Returns the totals stated in the file. If the file contains no total, the bytes written are summed over all
 /// workloads.
 fn stated(test: &ImportedTest) -> Total {
     let exported = test.exported.as_ref();

@@ -16,8 +16,8 @@ use crate::pages::titles;
 use print::writer::PdfWriter;
 
 /// Draws the notes in `further`, which do not fit on page 1. If a test was started and measured by Plateau, adds
-/// the conformance statement and the supplement; if an imported file contains power or a file system's share,
-/// adds a supplement.
+/// the conformance statement and the supplement; if an imported file contains power values or the I/O overhead
+/// of a file system, adds a supplement.
 pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<NoteRow>) -> Result<(), String> {
     let mut blocks = notes(further);
     if !document.conformance.is_empty() {
@@ -77,12 +77,12 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Descriptions of the power measurement and, if the target is a file, of its file system.
+/// Returns the descriptions of the power measurement and, if the target is a file, of its file system.
 fn statements(document: &Document) -> impl Iterator<Item = Block> {
     [Some(document.power.clone()), document.on_file.clone()].into_iter().flatten().map(Block::Text)
 }
 
-/// Power and the file system's share, as stated in an imported run's file.
+/// Returns the power and the I/O overhead of the file system, as stated in an imported run's file.
 fn stated(document: &Document) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title(annexes::SUPPLEMENT_TITLE.into()),
@@ -96,7 +96,7 @@ fn stated(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// A table of the measured workloads over the window.
+/// Returns a table of the measured workloads over the window.
 fn workload_table(test: &str, table: WorkloadTable) -> Block {
     let caption = format!("{test}: {}", table.caption);
     Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows }
@@ -135,7 +135,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page that the specification does not contain.
+/// Returns a page that the specification does not contain.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],
@@ -151,7 +151,8 @@ fn page_beyond(page: &Page) -> Vec<Block> {
     page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
 }
 
-/// All columns are equally wide, except for the column of names, which is twice as wide.
+/// Returns a table of numbers. All columns are equally wide, except for the column of names, which is twice as
+/// wide.
 fn numbers(page: &Page, table: &Table) -> Block {
     let row = |row: &Row| {
         let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));

@@ -189,8 +189,8 @@ fn side_by_side(sheet: &mut Sheet<'_>, tables: &[&Table], is_valid: bool, area: 
     }
 }
 
-/// The largest font size up to `size` at which no number or column heading wraps, because there is no space for a
-/// second line.
+/// Returns the largest font size up to `size` at which no number or column heading wraps, because there is no
+/// space for a second line.
 fn unbroken(sheet: &Sheet<'_>, data: &Table, size: f64, column_width: f64) -> f64 {
     let cells = data.rows.iter().flat_map(|row| &row.cells).map(|cell| cell_text(cell, data.decimals));
     let texts = cells.chain(data.columns.iter().cloned());

@@ -108,14 +108,14 @@ pub(super) struct PageFrame<'a> {
 }
 
 impl PageFrame<'_> {
-    /// Height between banners and footer.
+    /// Returns the height between banners and footer.
     fn room(&self) -> f64 {
         let count = self.marks_of.map_or(0, |document| strips(document, None).len());
         BOTTOM - TOP - 10.0 - count as f64 * STRIP
     }
 }
 
-/// A piece of a block that is never split.
+/// A piece of a block; pieces are never split.
 enum Piece {
     Title(String),
     Heading(String),
@@ -288,7 +288,8 @@ fn slices(
     all.into_iter().enumerate().map(piece).collect()
 }
 
-/// Height of a piece; a table includes its headings at its start and at the top of a page, and the gap after its end.
+/// Returns the height of a piece; a table includes its headings at its start and at the top of a page, and the gap
+/// after its end.
 fn height(fonts: &Fonts, piece: &Piece, on_top: bool) -> f64 {
     match piece {
         Piece::Title(_) => TITLE,

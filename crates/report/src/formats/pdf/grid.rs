@@ -84,7 +84,7 @@ pub(super) fn table(
     })
 }
 
-/// Height of a row.
+/// Returns the height of a row.
 pub(super) fn height_of(
     fonts: &Fonts,
     widths: &[f64],
@@ -99,7 +99,7 @@ pub(super) fn height_of(
     (text_height + 2.0 * PAD.1).max(row_height)
 }
 
-/// A cell's tag; a heading among ordinary cells is a row heading.
+/// Returns a cell's tag; a heading among ordinary cells is a row heading.
 fn tag_of(row: &[TableCell], cell: &TableCell) -> TagKind {
     match (cell.heading, row.iter().all(|cell| cell.heading)) {
         (false, _) => Tag::TD.into(),
@@ -155,7 +155,7 @@ pub(super) fn facts(
     top - y
 }
 
-/// Width of the widest label plus a gap, at most `limit`.
+/// Returns the width of the widest label plus a gap, at most `limit`.
 pub(super) fn label_width(sheet: &Sheet<'_>, items: &[(&str, String)], size: f64, limit: f64) -> f64 {
     let widest = items.iter().map(|(label, _)| sheet.fonts.width(label, soft(size))).fold(0.0, f64::max);
     (widest + 14.0).min(limit)

@@ -32,7 +32,7 @@ const NUMBERS: [(&str, usize); 21] = [
 ];
 const LAST: [&str; 2] = ["in_window", "host_limited"];
 
-/// The sheet; None if the run has no workloads.
+/// Returns the sheet; None if the run has no workloads.
 pub(super) fn sheet(source: Source<'_>) -> Result<Option<Worksheet>, XlsxError> {
     let all = observations(&source.judged());
     if all.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn sheet(source: Source<'_>) -> Result<Option<Worksheet>, XlsxError> 
     Ok(Some(sheet))
 }
 
-/// The numbers of an observation in the order of [`NUMBERS`].
+/// Returns the numbers of an observation in the order of [`NUMBERS`].
 fn numbers(observation: &Observation<'_>) -> [Option<f64>; NUMBERS.len()] {
     let driven = &observation.driven;
     let count = |value: Option<u64>| value.map(|value| value as f64);

@@ -25,14 +25,14 @@ pub(super) struct ChartData {
 }
 
 impl ChartData {
-    /// Every chart has `label` in its title.
+    /// Creates an empty sheet; every chart has `label` in its title.
     pub fn new(label: Option<String>) -> Result<Self, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(SHEET)?;
         Ok(Self { sheet, next: 0, label })
     }
 
-    /// The sheet; None if there are no charts.
+    /// Returns the sheet; None if there are no charts.
     pub fn sheet(mut self) -> Result<Option<Worksheet>, XlsxError> {
         if self.next == 0 {
             return Ok(None);
@@ -192,7 +192,7 @@ fn place(column: u16, count: usize) -> Place {
     (SHEET, FIRST, column, FIRST + (count as u32).saturating_sub(1), column)
 }
 
-/// The heading of a column.
+/// Returns the heading of a column.
 fn heading((sheet, _, column, ..): Place) -> (&'static str, u32, u16) {
     (sheet, FIRST - 1, column)
 }

@@ -1,4 +1,4 @@
-//! The sheet with the file system's share, for a run on a file.
+//! The sheet with the I/O overhead of the file system, for a run on a file.
 
 use record::FileShare;
 use rust_xlsxwriter::{Format as CellFormat, Workbook, Worksheet, XlsxError};

@@ -10,12 +10,13 @@ pub(super) fn bold() -> Format {
     Format::new().set_bold()
 }
 
-/// Grouped digits with the given number of decimal places; the value itself is not rounded.
+/// Returns a format with grouped digits and the given number of decimal places; the value itself is not
+/// rounded.
 pub(super) fn number(decimals: usize) -> Format {
     Format::new().set_num_format(digits(decimals))
 }
 
-/// For a host-limited number: the cell shows the mark but still contains a number.
+/// Returns a format for a host-limited number: the cell shows the mark but still contains a number.
 pub(super) fn limited(decimals: usize) -> Format {
     Format::new().set_num_format(format!("{}\"{MARK}\"", digits(decimals)))
 }
@@ -25,7 +26,7 @@ pub(super) fn doubtful(format: Format) -> Format {
     format.set_italic().set_font_color(Color::RGB(0x0055_606E))
 }
 
-/// A fraction, shown in percent.
+/// Returns a format that shows a fraction in percent.
 pub(super) fn percent() -> Format {
     Format::new().set_num_format("0.0%")
 }
