@@ -26,7 +26,7 @@ use program::Program;
 use release::Release;
 use tried::{Ground, seconds};
 
-/// Build the files of a release from a clean tree, byte for byte reproducibly
+/// Build the files of a release from a clean tree, reproducibly to the byte
 #[derive(Debug, Default, PartialEq, Eq, clap::Parser)]
 #[command(name = "dist", bin_name = "cargo xtask dist")]
 struct Options {

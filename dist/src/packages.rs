@@ -117,7 +117,7 @@ impl Packages {
                 licence: package
                     .license
                     .clone()
-                    .with_context(|| format!("{id} does not state a licence"))?
+                    .with_context(|| format!("{id} does not declare a licence"))?
                     .replace('/', " OR "),
                 authors: package.authors.clone(),
                 folder: package.manifest_path.parent().map(Path::to_owned).unwrap_or_default(),

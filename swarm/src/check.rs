@@ -95,7 +95,7 @@ pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -
     // The write cache is restored after the last test, which adds one record.
     let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
     if !closed || !ends {
-        return broken(Promise::Completes, "the journal does not state that the run is complete".into());
+        return broken(Promise::Completes, "the journal does not say that the run is complete".into());
     }
     verified(file, loaded)?;
     purged_once(&loaded.entries)?;
@@ -157,7 +157,7 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
                 let stated = segment.gap_before.map(|Gap { length_ns }| length_ns);
                 if stated != gap {
                     let text =
-                        format!("record {} states a gap of {stated:?} ns, but it was {gap:?}", entry.seq);
+                        format!("record {} gives a gap of {stated:?} ns, but it was {gap:?}", entry.seq);
                     return broken(Promise::FiguresAreTrue, text);
                 }
                 gap = None;

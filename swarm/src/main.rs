@@ -14,11 +14,11 @@ const MOST_FAILURES: usize = 3;
 const SEEDS: u64 = 100;
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// Play whole runs on simulated drives and disks, with a crash at every event
+/// Simulate complete runs on simulated drives and disks, with a crash at every event
 #[derive(clap::Parser)]
 #[command(name = "swarm", bin_name = "cargo xtask swarm")]
 struct Options {
-    /// Play only this seed
+    /// Simulate only this seed
     #[arg(long, value_name = "SEED", conflicts_with_all = ["first", "seeds"])]
     seed: Option<u64>,
     /// The first seed
@@ -101,7 +101,7 @@ fn run(extent: Extent) -> ExitCode {
                     Some((script, broken)) => println!("minimal script: {broken}\n{script}"),
                     None => {
                         println!(
-                            "when it is played alone, the script breaks no promise, so the simulation itself has a defect"
+                            "the script breaks no promise when it is simulated alone, so the simulation itself has a bug"
                         )
                     }
                 }

@@ -96,7 +96,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let Some(licence) = package["license"].as_str() else {
-        return Some(format!("{name} does not state a licence"));
+        return Some(format!("{name} does not specify a licence"));
     };
     if !is_allowed(licence, allowed) {
         return Some(format!("{name} is licensed under {licence}, which {RULES} does not allow"));

@@ -44,7 +44,7 @@ struct Ran {
     took: Duration,
 }
 
-/// Run all tests, two binaries at a time, and all doctests; or only some tests
+/// Run all tests, three binaries at a time, and all doctests; or only some tests
 #[derive(clap::Args)]
 pub struct Test {
     /// Run only test binaries whose name contains one of these, such as `device/load`

@@ -44,7 +44,7 @@ const PRE_WRITES: &str = "Each point is one cell, a minute by default, of the wr
      measurement.";
 const BY_DEPTH: &str = "Each line is one thread count: where it stops rising, additional outstanding I/Os per \
                         thread do not help.";
-const INTENSITY: &str = "Each point is one TC and QD, joined by rising QD: the knee before the steep rise is \
+const INTENSITY: &str = "Each point is one combination of TC and QD, and a line joins the points in order of QD: the knee before the steep rise is \
                          the best trade-off between IOPS and response time.";
 const BY_OUTSTANDING: &str =
     "By outstanding I/Os (TC x QD): where a line stops rising, the drive is saturated.";
@@ -64,7 +64,7 @@ const CELLS_OVER_TIME: &str = "The rate over each cell, one after another: a fla
                                step down the end of a cache.";
 const WORKLOAD_OVER_TIME: &str =
     "The recorded workload, step by step: peaks are bursts, and gaps are times without I/O.";
-const WORKLOAD_BARS: &str = "Each bar counts how often this occurred in the recorded workload.";
+const WORKLOAD_BARS: &str = "Each bar shows how often its category occurs in the recorded workload.";
 const LOCALITY: &str = "Share of the I/Os by their offset on the volume: peaks are frequently accessed data.";
 const REUSE_DISTANCE: &str = "Share of the accesses whose data was accessed before, with at most this much \
                               other data accessed in between: a cache of this size would contain it.";

@@ -31,7 +31,7 @@ use tuning::TuningError;
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     /// Writing to the target is not allowed; no option overrides this.
-    #[error("{target} will not be written: {}", list(.refusals))]
+    #[error("refusing to write to {target}: {}", list(.refusals))]
     Refused {
         /// Target as given on the command line.
         target: String,
@@ -72,7 +72,7 @@ pub enum DriveError {
     #[error(transparent)]
     Array(Box<ArrayError>),
     /// An array could not be created, and dismantling it also failed.
-    #[error("{error}; and dismantling it: {dismantling}")]
+    #[error("{error}; dismantling the array also failed: {dismantling}")]
     NotDismantled {
         /// The first error.
         error: Box<DriveError>,
@@ -99,7 +99,7 @@ pub enum DriveError {
     #[error(transparent)]
     Tuning(#[from] TuningError),
     /// Another user started to use the target during a test.
-    #[error("{target} came into use while it was being tested: {user}")]
+    #[error("something started to use {target} during the test: {user}")]
     CameIntoUse {
         /// Target as given on the command line.
         target: String,
@@ -170,7 +170,7 @@ pub enum PurgeError {
         file: String,
     },
     /// A hole could not be punched.
-    #[error("punching a hole of {file} failed: {}", reason(.source))]
+    #[error("punching a hole in {file} failed: {}", reason(.source))]
     Hole {
         /// The file.
         file: String,
@@ -189,7 +189,7 @@ pub enum PurgeError {
         supported: Vec<&'static str>,
     },
     /// A simulated drive does not support the method in the journal.
-    #[error("no purge available: the simulated drive has no purge '{0}'")]
+    #[error("no purge available: the simulated drive does not support the purge method '{0}'")]
     NotRecorded(String),
     /// Drives on a RAID controller are purged as specified in the array description.
     #[error(

@@ -502,6 +502,6 @@ fn a_file_that_comes_into_use_during_a_run() {
     let used = armed.run(&support::workload(SIZE), &mut |_| engine::Flow::Continue);
     let error = used.expect_err("a loop device");
     assert_eq!(error.kind(), ErrorKind::Device, "{error}");
-    assert!(error.to_string().contains("came into use"), "{error}");
+    assert!(error.to_string().contains("started to use"), "{error}");
     assert_eq!(fingerprint(file.path()), before);
 }

@@ -16,13 +16,13 @@ use crate::severity::Severity;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "Doctor")]
 pub struct Diagnosis {
-    /// Version of this layout.
+    /// Version of the document's layout.
     pub schema_version: u32,
     /// Path of the library.
     pub library: String,
     /// Number of runs.
     pub runs: usize,
-    /// Number of runs that were verified; runs in progress and unreadable runs are not.
+    /// Number of runs that were verified, which excludes runs in progress and unreadable runs.
     pub verified: usize,
     /// Number of runs in progress.
     pub in_progress: usize,
@@ -35,7 +35,7 @@ pub struct Diagnosis {
 pub struct Diagnosed {
     /// Severity.
     pub severity: Severity,
-    /// Kind of problem; these words never change.
+    /// Kind of problem, as a keyword that never changes.
     pub kind: &'static str,
     /// Id of the run; null for other files.
     pub run: Option<String>,

@@ -24,7 +24,7 @@ pub fn of_drive(error: &DriveError) -> String {
     match error {
         DriveError::Refused { target, refusals } => {
             let refusals: Vec<String> = refusals.iter().map(of_refusal).collect();
-            format!("{target} will not be written: {}", refusals.join("; and "))
+            format!("refusing to write to {target}: {}", refusals.join("; and "))
         }
         DriveError::Unconfirmed(error) => of_unconfirmed(error),
         DriveError::Target { target, problem } => format!("{target}: {}", target::text(target, problem)),
@@ -34,7 +34,7 @@ pub fn of_drive(error: &DriveError) -> String {
         DriveError::Purge(error) => then(error, of_purge(error)),
         DriveError::Array(error) => array::text(error),
         DriveError::NotDismantled { error, dismantling } => {
-            format!("{}; and dismantling it: {}", of_drive(error), of_drive(dismantling))
+            format!("{}; dismantling the array also failed: {}", of_drive(error), of_drive(dismantling))
         }
         DriveError::LeftOver { error, note } => format!(
             "an array left by an earlier run cannot be dismantled: {}; it is described in {}",
@@ -43,7 +43,7 @@ pub fn of_drive(error: &DriveError) -> String {
         ),
         DriveError::Member { path, error } => format!("{path}: {}", of_drive(error)),
         DriveError::CameIntoUse { target, user } => {
-            format!("{target} came into use while it was being tested: {}", of_refusal(user))
+            format!("something started to use {target} during the test: {}", of_refusal(user))
         }
         DriveError::Tuning(error) => then(error, of_tuning(error)),
         DriveError::Admin(error) => command::text(error),

@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Gate")]
 pub struct Verdict {
-    /// Version of this layout.
+    /// Version of the document's layout.
     pub schema_version: u32,
     /// Id of the run.
     pub run: String,

@@ -19,7 +19,7 @@ pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
 
 /// Returns `value` as a small count.
 pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
-    u16::try_from(value).map_err(|_| format!("{what} is {value}; at most 65535 is possible"))
+    u16::try_from(value).map_err(|_| format!("{what} is {value}; the maximum is 65535"))
 }
 
 /// Returns `value` if it can be printed. Unlike a measurement, a slope or a difference may be negative.

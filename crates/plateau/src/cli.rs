@@ -217,8 +217,8 @@ pub struct Demo {
 pub struct Run {
     #[command(flatten)]
     pub request: RequestOptions,
-    /// Confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`); repeat for each
-    /// further target, and for each member of an array
+    /// Identity of the target (see `plateau info TARGET`), which confirms that all data on it may be erased; repeat for
+    /// each further target, and for each member of an array
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     /// Also write the report to this file, such as report.pdf; its extension selects the format; repeatable

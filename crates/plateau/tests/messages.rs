@@ -34,7 +34,7 @@ fn mistakes_are_explained_with_the_next_step() {
     bench.ok(&["examples", "--install", "slc-a"]);
     for (words, code, part) in [
         (&["run", "quik", new][..], 2, "did you mean 'quick'?"),
-        (&["run", "iops", new, "--yes"], 2, "--erase IDENTITY. `plateau info TARGET` shows it"),
+        (&["run", "iops", new, "--yes"], 2, "--erase IDENTITY. `plateau info TARGET` shows the identity"),
         (&["run", "iops", new, "--force"], 2, "--erase IDENTITY"),
         (&["show", ""], 2, "no run is given"),
         (&["rm", "--yes", ""], 2, "no run is given"),

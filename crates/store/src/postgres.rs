@@ -357,7 +357,7 @@ impl Postgres {
             return StoreError::TooSlow { limit: limits.time };
         }
         if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-            return StoreError::Query("only queries are possible: begin with SELECT".into());
+            return StoreError::Query("only queries are allowed; begin with SELECT".into());
         }
         // Errors in the query: types and values, syntax and names, unsupported features.
         if ["0A", "21", "22", "25", "42", "54", "P0"].iter().any(|class| code.code().starts_with(class)) {

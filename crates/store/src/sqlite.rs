@@ -249,10 +249,10 @@ impl Sqlite {
             Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow { limit: limits.time },
             Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => too_large(),
             Some(ErrorCode::AuthorizationForStatementDenied) => {
-                StoreError::Query("only queries are possible: begin with SELECT".into())
+                StoreError::Query("only queries are allowed; begin with SELECT".into())
             }
             None if matches!(error, rusqlite::Error::MultipleStatement) => StoreError::Query(
-                "only one statement is possible; combine several queries with UNION ALL".into(),
+                "only one statement is allowed; combine several queries with UNION ALL".into(),
             ),
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),

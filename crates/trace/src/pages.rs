@@ -257,7 +257,7 @@ fn reuse(of: &Characteristics) -> Page {
     let all = of.reuse.first + of.reuse.again.iter().sum::<f64>();
     let share = 100.0 * of.reuse.first / all.max(1.0);
     let remarks = vec![format!(
-        "{} % of the accesses to blocks of 4 KiB are the first ones to their block. Large traces are estimated from a sample of blocks.",
+        "{} % of the accesses to 4 KiB blocks are the first access to their block. Large traces are estimated from a sample of blocks.",
         grouped(share, 1)
     )];
     Page { remarks, ..Page::of("reuse", "Reuse Distance", Exhibit::Lines(lines)) }

@@ -55,7 +55,7 @@ impl Imported {
             all.push(format!("the tracer lost {} events", count(self.summary.lost_events)));
         }
         if self.unmatched > 0 {
-            all.push(format!("{} completions have no issue and were skipped", count(self.unmatched)));
+            all.push(format!("{} completions have no issue event and were skipped", count(self.unmatched)));
         }
         if self.summary.moved > 0 {
             all.push(format!(

@@ -119,11 +119,11 @@ fn length(text: &str) -> Result<Duration, String> {
 /// How a trace's offsets are mapped to offsets on the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Offsets {
-    /// Keep them; refuse a trace that extends beyond the target
+    /// Keep the offsets; refuse a trace that extends beyond the target
     Refuse,
     /// Continue at the start of the target after its end
     Wrap,
-    /// Multiply all of them by the same factor, so that the whole target is accessed
+    /// Multiply all offsets by the same factor, so that the whole target is accessed
     Scale,
 }
 
@@ -134,7 +134,7 @@ pub struct Replay {
     pub trace: PathBuf,
     /// Block device, regular file, or sim:MODEL
     pub target: String,
-    /// If the trace writes: confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`)
+    /// Identity of the target (see `plateau info TARGET`), to confirm that all data on it may be erased; required if the trace writes
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Option<String>,
     /// What to do with offsets beyond the end of the target

@@ -115,7 +115,7 @@ pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
             Event::Resumed { .. } => pending |= purged,
             Event::Preconditioned(segment) | Event::Measured(segment) => {
                 if std::mem::take(&mut pending) && segment.gap_before.is_none() {
-                    return Err((Fault::Differing, format!("record {} does not state the gap", entry.seq)));
+                    return Err((Fault::Differing, format!("record {} does not mention the gap", entry.seq)));
                 }
                 any |= segment.gap_before.is_some();
             }
@@ -133,7 +133,7 @@ pub fn figures(document: &Value, undisturbed: &Value, has_gap: bool, simulated: 
         return differing("the resumed run is not complete");
     }
     if has_gap != document["modified"].to_string().contains("interrupted") {
-        return differing("the gap is not stated correctly");
+        return differing("the interruption is not reported correctly");
     }
     if simulated && !has_gap {
         for key in ["verdict", "tests", "modified"] {

@@ -299,7 +299,7 @@ pub(crate) fn status_text(status: u16) -> &'static str {
         0x10a => "invalid format",
         0x10b => "a reset is required before the firmware is active",
         0x10d => "the feature is not saveable",
-        0x10e => "the feature is not changeable",
+        0x10e => "the feature cannot be changed",
         0x123 => "the drive forbids sanitize while its persistent memory region is on",
         0x281 => "medium error: unrecovered read error",
         _ => "see the status codes of NVM Express Base Specification 2.0",

@@ -174,7 +174,7 @@ pub enum ArrayError {
         serial: String,
     },
     /// Erasing a drive failed.
-    #[error("the erase of {address} is '{status}'")]
+    #[error("erasing {address} ended with the status '{status}'")]
     EraseFailed {
         /// Address of the drive.
         address: String,

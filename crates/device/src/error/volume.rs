@@ -10,7 +10,7 @@ pub enum VolumeError {
     #[error("a volume {0} already exists")]
     Exists(String),
     /// Two volumes have the same name.
-    #[error("there are two volumes {name} on {controller}")]
+    #[error("there are two volumes named {name} on {controller}")]
     Two {
         /// The name that both volumes have.
         name: String,

@@ -51,7 +51,7 @@ pub(super) fn add(facts: &mut Facts, place: usize, device: &SysDevice, overlays:
     let unseen = |why: &str, help: &str| {
         format!("the backing file of {} cannot be determined ({why}); {help}", device.kname)
     };
-    const ELSEWHERE: &str = "run as root on the host itself, or detach it";
+    const ELSEWHERE: &str = "run as root on the host itself, or detach the loop device";
     match status {
         Ok(status) => {
             let span = Span::of(status.offset_bytes, status.size_limit_bytes);

@@ -193,7 +193,7 @@ fn nested_errors_keep_their_next_steps() {
         "S1 (/dev/a) cannot be found and may still contain RAID metadata; attach it and start plateau again";
     reads(
         DriveError::NotDismantled { error: Box::new(missing()), dismantling: Box::new(lost()) },
-        &format!("{program}; and dismantling it: {attach}"),
+        &format!("{program}; dismantling the array also failed: {attach}"),
     );
     reads(
         DriveError::LeftOver { error: Box::new(lost()), note: "/n".into() },
@@ -228,7 +228,7 @@ fn refusals_are_joined_with_what_to_do_about_each() {
     ];
     reads(
         DriveError::Refused { target: "T".into(), refusals },
-        "T will not be written: it is locked with an ATA password, so its content is unknown; if a Plateau \
+        "refusing to write to T: it is locked with an ATA password, so its content is unknown; if a Plateau \
          purge was interrupted, specify the drive's identity with --erase, and Plateau tries the password of \
          that purge; and its file system has \
          1 MiB free and the file needs 2 MiB more; free some space or choose a smaller --size",

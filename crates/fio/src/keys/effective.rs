@@ -443,7 +443,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "write_iops_log",
         &[],
         Form::OptionalWord("PREFIX"),
-        "the same for I/Os per second, in `PREFIX_iops.N.log`",
+        "like `write_bw_log`, but for I/Os per second, in `PREFIX_iops.N.log`",
         |job, text| log(&mut job.logs.iops, text),
     )
     .differs(),
@@ -451,7 +451,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "write_lat_log",
         &[],
         Form::OptionalWord("PREFIX"),
-        "the same for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes",
+        "like `write_bw_log`, but for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes",
         |job, text| log(&mut job.logs.latency, text),
     )
     .differs(),
@@ -459,7 +459,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "log_avg_msec",
         &[],
         N,
-        "milliseconds that each line of a log averages, rounded up to seconds [1000]",
+        "time in milliseconds over which each line of a log is averaged, rounded up to seconds [1000]",
         |job, text| number(text, 0, 86_400_000).map(|ms: u32| job.logs.intervals = ms.div_ceil(1000)),
     )
     .differs(),

@@ -362,7 +362,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "verify-purge",
-        about: "Write samples before each purge and check afterwards that they are gone; a deviation, because the PTS \
+        about: "Write samples before each purge and check afterwards that they are gone; this is a deviation, because the PTS \
                 allows no reads at that point",
         scope: Scope::Resume,
         set: |run, value| value.flag().map(|flag| run.handling.verify_purge = flag),

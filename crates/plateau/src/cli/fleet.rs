@@ -41,8 +41,8 @@ pub struct Job {
     pub id: String,
     #[command(flatten)]
     pub request: RequestOptions,
-    /// Confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`); repeat for each
-    /// member of an array
+    /// Identity of the target (see `plateau info TARGET`), which confirms that all data on it may be erased; repeat for
+    /// each member of an array
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
     /// How long to wait for another process that is working on the run or its target
@@ -92,10 +92,10 @@ pub struct FleetSubmit {
     /// Inventory of the drives
     #[arg(long, value_name = "FILE", default_value = "inventory.json")]
     pub inventory: PathBuf,
-    /// Confirm the loss of all data on a drive by typing its identity; repeat for each drive
+    /// Identity of a drive, which confirms that all data on it may be erased; repeat for each drive
     #[arg(long, value_name = "IDENTITY")]
     pub erase: Vec<String>,
-    /// Confirm the loss of all data on the drives listed in this file, one identity per line
+    /// File with one identity per line, for drives on which all data may be erased
     #[arg(long, value_name = "FILE")]
     pub erase_list: Option<PathBuf>,
     /// Show the time, the endurance used and the data that would be lost, without submitting anything

@@ -153,8 +153,8 @@ fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'stati
         return Some("Confirm with --yes: `plateau rm --yes RUN`.");
     }
     ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument).then_some(
-        "The loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` \
-         shows it.",
+        "To confirm that all data on the target may be erased, give the target's identity: --erase IDENTITY. \
+         `plateau info TARGET` shows the identity.",
     )
 }
 

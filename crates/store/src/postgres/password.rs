@@ -60,7 +60,7 @@ pub fn find(wanted: &For<'_>) -> Found {
     }
     match in_lines(&content, wanted) {
         Some(password) => Found::Password(password),
-        None => Found::None(Some(format!("the password file {shown} has no line for it"))),
+        None => Found::None(Some(format!("the password file {shown} has no line for this connection"))),
     }
 }
 

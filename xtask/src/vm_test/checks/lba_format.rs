@@ -11,12 +11,12 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q lba-format"),
     checks: &[
         Check {
-            name: "a run uses the requested format, and the old one is restored afterwards",
+            name: "a run uses the requested format, and the original one is restored afterwards",
             ci: false,
             run: during,
         },
         Check {
-            name: "a killed run is resumed in its format, and the old one is restored afterwards",
+            name: "a killed run is resumed in the requested format, and the original one is restored afterwards",
             ci: false,
             run: killed,
         },

@@ -10,7 +10,7 @@ use crate::facts::conformance::Conformance;
 /// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// Version of this layout.
+    /// Version of the document's layout.
     pub schema_version: u32,
     /// Id of the run.
     pub run: String,
@@ -238,7 +238,7 @@ pub struct Test {
     pub charts: Vec<Chart>,
     /// Performance per watt of each workload in the window; empty if there is no power source.
     pub efficiency: Vec<TestEfficiency>,
-    /// The file system's share in each workload of the window; empty if the target is not a file.
+    /// The I/O overhead of the file system in each workload of the window; empty if the target is not a file.
     pub file_share: Vec<TestFileShare>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,

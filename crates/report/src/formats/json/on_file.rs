@@ -15,7 +15,7 @@ pub struct ReportFileSystem {
     pub devices: Option<Vec<String>>,
     /// File system and devices as printed.
     pub words: Option<String>,
-    /// The file system's share over all workloads of the run; null if the I/O of the devices is not known.
+    /// The I/O overhead of the file system over all workloads of the run; null if the I/O of the devices is not known.
     pub share: Option<FileShare>,
 }
 
@@ -30,7 +30,7 @@ pub struct FileShare {
     pub flushes_per_thousand_writes: Option<f64>,
 }
 
-/// The file system's share in a workload, over the rounds of the window.
+/// The I/O overhead of the file system in a workload, over the rounds of the window.
 #[derive(Serialize, JsonSchema)]
 pub struct TestFileShare {
     /// In the notation of the PTS, with TC and QD.
