@@ -21,8 +21,8 @@ pub struct Serve {
     /// until its fingerprint, which is printed, has been compared and accepted
     #[arg(long, group = "encrypted", conflicts_with_all = ["tls_cert", "tls_key"])]
     pub tls_self_signed: bool,
-    /// Encrypt connections with this certificate (PEM, followed by those of the authorities that issued it); read again
-    /// when it changes
+    /// Encrypt connections with this certificate (PEM, followed by those of the authorities that issued it); the file is
+    /// re-read when it changes
     #[arg(long, value_name = "FILE", group = "encrypted", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// The private key of the certificate (PEM); not a link, and readable by nobody else
