@@ -58,7 +58,7 @@ impl<'a> Value<'a> {
         self.converted(Literal::text)
     }
 
-    /// Returns the meaning of the value, which must be one of `words`.
+    /// Returns what the value stands for according to `words`, which must contain it.
     pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, Problem> {
         self.converted(|literal| literal.word(words))
     }

@@ -1,4 +1,4 @@
-//! Selects linker options that make the program smaller, if the linker has them.
+//! Selects linker options that make the program smaller, if the linker supports them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

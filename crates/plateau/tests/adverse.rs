@@ -1,5 +1,5 @@
 //! Every command in an adverse environment: a full standard output, no working directory, no space for files, a
-//! wrong clock, an unreadable target. Exit codes are as documented, and nothing panics.
+//! wrong clock, or an unreadable target. Exit codes are as documented, and nothing panics.
 
 mod support;
 

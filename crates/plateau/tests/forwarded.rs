@@ -222,7 +222,7 @@ fn a_refused_run_does_not_keep_the_others_from_being_pushed() {
     }
     let mut ids: Vec<String> = host.runs().iter().map(|run| id_of(run)).collect();
     ids.sort();
-    // The journals of two runs are damaged, wherever they are in the order.
+    // Damage the journals of two runs; the order in which the runs are sent does not matter.
     for id in &ids[..2] {
         let path = host.library().join(id).join("journal");
         let mut damaged = fs::read(&path).expect("a journal");

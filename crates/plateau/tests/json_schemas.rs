@@ -36,7 +36,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Why a document does not match a command's schema.
+/// Returns the reasons why a document does not match a command's schema.
 fn problems(schema: &Value, name: &str, document: &Value) -> Vec<String> {
     assert!(schema["$defs"][name].is_object(), "{name} has no schema");
     let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());

@@ -54,7 +54,7 @@ fn every_alert_fires_when_it_is_provoked() {
     assert!(names.count() > 5);
 }
 
-/// A process that ends with the test, whatever its result.
+/// A process that is killed when the test ends, whether or not the test passes.
 struct Process(Child);
 
 impl Drop for Process {
@@ -64,7 +64,7 @@ impl Drop for Process {
     }
 }
 
-/// A Prometheus that ends with the test.
+/// A Prometheus server that is killed when the test ends.
 struct Prometheus {
     _process: Process,
     address: String,

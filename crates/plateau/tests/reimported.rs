@@ -9,7 +9,7 @@ use record::{Event, ImportedTest, Reading, read_journal};
 use serde_json::{Value, json};
 use support::Bench;
 
-/// Small, with every test of its profile.
+/// A small drive on which every test in its profile runs.
 const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
 
 /// A profile's tests, one run of all of them, and the run's JSON document.

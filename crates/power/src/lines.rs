@@ -15,7 +15,7 @@ use crate::source::Sample;
 
 /// Maximum line length. Longer lines are not numbers of watts.
 const MOST_BYTES: usize = 256;
-/// Number of bytes read at a time, so that a meter that sends without a pause cannot block the reader.
+/// Maximum number of bytes to read at a time, so that a meter that never pauses cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;
 /// Maximum plausible power.
 const MOST_WATTS: f64 = 1e6;

@@ -41,7 +41,7 @@ pub trait Bench {
     }
 }
 
-/// Why a test cannot continue. The measurements so far are kept.
+/// The reason why a test cannot continue. The measurements so far are kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The journal contains no more results.

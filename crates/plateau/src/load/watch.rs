@@ -17,7 +17,7 @@ pub struct Watch {
     given_up: AtomicBool,
 }
 
-/// Progress shared with the board.
+/// Data shared with the progress display.
 struct Streams {
     what: String,
     /// Latest tick of each stream, and the time when the last tick arrived.

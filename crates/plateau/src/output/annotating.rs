@@ -18,7 +18,7 @@ pub struct Subject<'a> {
     pub annotations: &'a Annotations,
 }
 
-/// Why nothing was added.
+/// The reason why nothing was added.
 enum Stopped {
     Journal(LibraryJournalError),
     Refused(Failure),

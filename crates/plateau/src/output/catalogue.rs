@@ -152,7 +152,7 @@ pub fn shared(store: &Address, library: &Library, access: Access) -> Result<Inde
 fn judged_by() -> String {
     match version::commit() {
         Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),
-        // Sources without a commit change from one build to the next.
+        // Sources that differ from the commit may change from one build to the next.
         _ => {
             let built = std::fs::metadata("/proc/self/exe").and_then(|program| program.modified());
             format!("{} built {built:?}", version::NUMBER)

@@ -114,7 +114,7 @@ fn write_made(run: &Run, requested: &[(&Format, PathBuf)], all: Vec<Result<Made,
     failure
 }
 
-/// What a format generated.
+/// The output of one format.
 enum Made {
     File(Vec<u8>),
     Folder(Files),

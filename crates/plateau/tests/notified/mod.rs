@@ -184,7 +184,7 @@ fn python() -> Option<&'static str> {
     ["python3", "/usr/bin/python3"].into_iter().find(has_library)
 }
 
-/// A process that ends with the test.
+/// A process that is killed when the test ends.
 pub struct Process(pub Child);
 
 impl Process {
@@ -206,7 +206,7 @@ impl Drop for Process {
     }
 }
 
-/// A `plateau notify` that ends with the test.
+/// A `plateau notify` process that is killed when the test ends.
 pub struct Notifier {
     pub child: Child,
     log: PathBuf,

@@ -68,7 +68,7 @@ pub struct TestHeader {
 /// Phases of a test in the page header of PTS-E 1.1 and 2.0; missing phases are printed as `None` and `N/A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phases {
-    /// Pre Condition 1: workload, TC/QD, duration.
+    /// Pre Condition 1: workload, TC/QD and duration.
     pub pre_condition_1: [String; 3],
     /// Pre Condition 2: workload, TC/QD, rounds or duration.
     pub pre_condition_2: [String; 3],

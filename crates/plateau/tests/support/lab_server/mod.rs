@@ -13,7 +13,7 @@ use crate::support::{Bench, text as text_of};
 /// Time within which the server must end.
 const END: Duration = Duration::from_secs(10);
 
-/// A server that ends with the test.
+/// A server that is killed when the test ends.
 pub struct Server {
     pub child: Child,
     pub address: String,
