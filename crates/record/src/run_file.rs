@@ -1,4 +1,4 @@
-//! The run file, `run.json`: what was requested, for which device, on which host. Written once.
+//! The run file, `run.json`: what was requested, for which device, and on which host. Written once.
 
 use std::collections::BTreeMap;
 
@@ -208,9 +208,9 @@ pub struct TargetFacts {
     /// resumed. Empty (null in the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
-    /// For a device: the boot id and the kernel's disk sequence number, if known, which tell this attachment from
-    /// later ones. For a file: the device, inode number and birth time, which tell it from a file that replaced
-    /// it.
+    /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this
+    /// attachment from later ones. For a file: the device, inode number and birth time, which distinguish it from
+    /// a file that replaced it.
     pub attachment: Option<String>,
     /// Vendor, if known.
     pub vendor: Option<String>,

@@ -93,7 +93,7 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
     conclude(cli, &pushed, failures, &not_tried)
 }
 
-/// The runs to send, and why the others in the library cannot be read.
+/// The runs to send, and the reasons why the other runs in the library cannot be read.
 fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)> {
     if !options.all {
         return Ok((places::chosen(library, &options.runs, false)?, Vec::new()));

@@ -102,7 +102,7 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
         return Ok(());
     }
     // Part of a name is compared with prefixes of the same length, but only if it is long enough, because a few
-    // letters resemble everything.
+    // letters resemble any name.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {

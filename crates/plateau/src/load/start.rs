@@ -11,9 +11,9 @@ use super::plan::usage;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{places, printer};
 
-/// A start further ahead is probably a mistyped date.
+/// A start that is further ahead than this is probably a mistyped date.
 const FURTHEST: SignedDuration = SignedDuration::from_hours(24);
-/// Interval between readings of the wall clock, which may be set while the load waits for its start.
+/// Interval between readings of the wall clock, which may be adjusted while the load waits for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Readings of the wall clock and of a target's clock at the same moment, by target.

@@ -16,7 +16,7 @@ use crate::output::printer;
 /// Returns an error if the store cannot be used.
 pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
     let mut index = catalogue::shared(store, library, Access::Read)?;
-    // What the store contains does not depend on whether the library can be read.
+    // The store can be used even if the library cannot be read.
     let seen = index.survey().unwrap_or_else(|error| {
         log::info!("the library is not compared with the store: {}", with_causes(&error));
         BTreeMap::new()

@@ -7,7 +7,7 @@
 
 use crate::method::profile::Demand;
 
-/// Points that reach this fraction of the best value count as equally good as the best.
+/// Points whose value is at least this fraction of the best value are considered equally good.
 const AS_GOOD: f64 = 0.97;
 /// Fraction of the highest IOPS at which a drive counts as saturated.
 const SATURATED: f64 = 0.95;

@@ -62,8 +62,8 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
     Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
 }
 
-/// Returns the requested runs. Returns an error if a run has no rows: leaving it out could make the result look
-/// complete.
+/// Returns the requested runs. Returns an error if a run has no rows, because an incomplete result must not
+/// look complete.
 fn stored(
     index: &mut Index,
     ids: Option<BTreeSet<String>>,

@@ -210,7 +210,7 @@ fn submit(cli: &Cli, scripts: &[(Vec<&Job>, String)], skipped: usize) -> Done<Va
             failure.of_run(batch_name(batch)).with_document(json!({ "submitted": submitted.clone() }))
         })?;
         for job in batch {
-            // Slurm's notation for the task of an array.
+            // Slurm's notation for a task of a job array.
             let number =
                 if batch.len() == 1 { number.clone() } else { format!("{number}_{}", job.repetition) };
             if !cli.json {
