@@ -173,8 +173,8 @@ fn prometheus_finds_a_series_for_every_query() {
     let bench = Bench::on_build_disk();
     add_user(&bench);
     let server = Server::start(&bench);
-    // The first run's time left is known, and its cells last longer than the test. The second run reports health;
-    // its process is stopped, so it cannot end and keeps its lock.
+    // The first run's remaining time is known, and its cells last longer than the test. The second run reports
+    // health; its process is stopped, so that the run cannot end and its lock remains held.
     let file = bench.path("target");
     let long = ["--cell-seconds", "600", "--size", "16MiB", "--profile", "pts-e-1.0"];
     let _on_file =

@@ -45,7 +45,7 @@ impl Stated {
         }
     }
 
-    /// Returns the properties of the meter that are known.
+    /// Returns the known properties of the meter.
     pub(crate) fn facts(self, meter: String) -> PowerFacts {
         PowerFacts {
             source: String::new(),

@@ -2,7 +2,7 @@
 
 use record::{Health, Note, Purged, Segment, Workload};
 
-/// Serves a test's requests: a live drive, the simulator or a journal.
+/// The source that serves a test's requests: a live drive, the simulator or a journal.
 pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///

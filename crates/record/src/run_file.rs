@@ -200,8 +200,8 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// The target as typed on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
-    /// Empty (null in the file) if an imported file does not contain it.
+    /// The target as typed on the command line, such as `/dev/nvme0n1` or `sim:sas-slc-2011`; for a file, its
+    /// absolute path. Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
     /// The identity to type as confirmation that the data may be erased. It must be the same when the run is

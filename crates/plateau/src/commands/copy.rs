@@ -75,7 +75,7 @@ pub fn text(id: &str, sent: Sent, is_archived: bool) -> String {
     }
 }
 
-/// Returns a transfer as a document.
+/// Returns the JSON document that describes a transfer.
 pub fn document(id: &str, sent: Sent) -> Value {
     json!({
         "run": id,

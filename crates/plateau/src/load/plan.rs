@@ -31,7 +31,7 @@ pub struct Need {
     end_bytes: Option<u64>,
 }
 
-/// How I/Os are submitted to a target; the same for all of its jobs.
+/// How I/Os are submitted to a target, which is the same for all of its jobs.
 #[derive(Clone, PartialEq, Eq)]
 struct Manner {
     engine: Engine,

@@ -37,7 +37,7 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     runs_from(None, library)
 }
 
-/// Same as [`runs`], from a shared store if there is one that is up to date.
+/// Same as [`runs`], but reads a shared store if there is one that is up to date.
 ///
 /// # Errors
 /// Same as [`runs`].
@@ -107,7 +107,7 @@ pub fn current(library: &Library) -> Result<Index, StoreError> {
     current_after(library).map(|(index, _)| index)
 }
 
-/// Same as [`current`], with the runs that could not be indexed.
+/// Same as [`current`], but also returns the runs that could not be indexed.
 ///
 /// # Errors
 /// Returns an error if the library itself cannot be read.

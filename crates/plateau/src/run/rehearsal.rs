@@ -1,5 +1,5 @@
 //! A rehearsal: runs the tests on a simulated drive small enough for them to complete quickly, and scales the
-//! times and amounts to the planned drive. The tests' code is the same.
+//! times and amounts to the planned drive. The code of the tests is the same as in a run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

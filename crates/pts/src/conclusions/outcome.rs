@@ -41,7 +41,8 @@ pub struct Outcome {
     pub acceptance: Option<Acceptance>,
     /// Marks on the test's curve, which the tester may set.
     pub marks: Vec<Mark>,
-    /// The windows on which the verdict is based, one per tracking variable; empty before there are five rounds.
+    /// The windows on which the verdict is based, one per tracking variable; empty until five rounds are
+    /// complete.
     pub window: Vec<(String, WindowStats)>,
     /// Unit of the tracking variables; None if the test has none.
     pub tracked_unit: Option<Unit>,

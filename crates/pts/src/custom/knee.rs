@@ -2,8 +2,8 @@
 //!
 //! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding
 //! I/Os multiplies the IOPS by more than 1.41; above the knee, by less. Among points within 3 % of the best one,
-//! the knee is that with the fewest outstanding I/Os and then the fewest threads, which puts the least load on the
-//! host.
+//! the knee is the point with the fewest outstanding I/Os, then the fewest threads, because it puts the least load
+//! on the host.
 
 use crate::method::profile::Demand;
 

@@ -1,4 +1,4 @@
-//! `plateau export --parquet DIR`: the index's tables as Parquet files.
+//! `plateau export --parquet DIR`: writes the index's tables as Parquet files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

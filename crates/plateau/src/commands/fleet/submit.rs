@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
         u32::try_from(minutes).unwrap_or(u32::MAX)
     };
-    // Without --scripts, only what is missing is submitted.
+    // Without --scripts, only the missing jobs are submitted.
     let wanted: Vec<&Job> = match &options.scripts {
         Some(_) => jobs.iter().collect(),
         None => missing(&jobs, &library)?,
@@ -133,7 +133,7 @@ fn facts(drive: &Drive) -> TargetFacts {
     }
 }
 
-/// Checks that the loss of all data was confirmed for each drive.
+/// Checks that erasing was confirmed for each drive.
 fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
     let mut typed: BTreeSet<String> = options.erase.iter().cloned().collect();
     if let Some(path) = &options.erase_list {
