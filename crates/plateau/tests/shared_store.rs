@@ -1,4 +1,5 @@
-//! A PostgreSQL store on the command line: answers with and without it, kills, eight processes at once, and passwords.
+//! A PostgreSQL store on the command line: answers with and without the store, killed processes, eight concurrent
+//! processes, and passwords.
 
 #[path = "../../store/tests/postgres/mod.rs"]
 mod postgres;

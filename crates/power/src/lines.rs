@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::error::PowerError;
 use crate::source::Sample;
 
-/// Maximum line length. Longer lines are not numbers of watts.
+/// Maximum line length. A longer line cannot be a number of watts.
 const MOST_BYTES: usize = 256;
 /// Maximum number of bytes to read at a time, so that a meter that never pauses cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;

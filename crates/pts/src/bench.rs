@@ -56,7 +56,7 @@ pub enum Stop {
     /// The recorded workload differs from the one that the test requests now.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
-    /// An imported file says that the test is not complete, and why.
+    /// The imported file says why the test is not complete.
     #[error("{0}")]
     Stated(String),
 }

@@ -16,7 +16,7 @@ use crate::output::printer;
 pub struct Action {
     /// Key of the list of runs in the JSON document, and the first word of the text output.
     done: &'static str,
-    /// Refuses an unsuitable run before anything is changed.
+    /// Rejects an unsuitable run before anything is changed.
     check: fn(&Run) -> Done,
     perform: fn(Run) -> Done<Archived>,
 }

@@ -126,7 +126,7 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
     Ok(Some((journal, loaded)))
 }
 
-/// Refuses a copy: if both it and its source were continued, they would become different runs with the same id.
+/// Rejects a copy: if both it and its source were continued, they would become different runs with the same id.
 fn refuse_copy(run: &Run) -> Done {
     let Some(mark) = transfer::mark_of(run)? else { return Ok(()) };
     let text = format!(

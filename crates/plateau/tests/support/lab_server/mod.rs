@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-/// Reads the document that a server prints when it starts.
+/// Reads the JSON document that a server prints when it starts.
 pub fn document(child: &mut Child) -> Value {
     let mut document = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("piped"));
