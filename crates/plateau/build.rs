@@ -1,5 +1,5 @@
-//! Except in debug builds, passes the git commit to the program and selects linker options; in debug builds, each
-//! commit would cause a rebuild.
+//! Passes the git commit to the program and selects linker options, except in debug builds, which would otherwise
+//! be rebuilt after each commit.
 
 use std::path::Path;
 

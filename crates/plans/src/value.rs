@@ -1,4 +1,4 @@
-//! A value in a plan, with its position in the text and its conversions.
+//! A value in a plan: its position in the text, and conversions to other types.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<'a> Value<'a> {
         self.converted(Literal::text)
     }
 
-    /// Returns the meaning of the value, which must be one of `words`.
+    /// Returns what the value stands for according to `words`, which must contain it.
     pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, Problem> {
         self.converted(|literal| literal.word(words))
     }
@@ -80,7 +80,7 @@ impl<'a> Value<'a> {
         Ok((self.converted(|literal| literal.seconds(limit))? * SECOND_NS as f64).round() as u64)
     }
 
-    /// Returns a transfer size: whole sectors of 512 bytes, at most 16 MiB.
+    /// Returns a transfer size: a multiple of 512 bytes, at most 16 MiB.
     pub fn block_bytes(self) -> Result<u32, Problem> {
         const MOST: u64 = 16 << 20;
         let text = self.text()?;

@@ -1,4 +1,5 @@
-//! Determines the sources' git commit. Part of the build script, in a separate file so that a test can include it.
+//! Determines the git commit of the sources. Part of the build script, in a separate file so that a test can
+//! include it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! `plateau load`: the assignment of fio's jobs to targets and stages. The `fio` crate interprets jobs and formats
-//! their results; only the command in `commands/load.rs` performs I/O.
+//! `plateau load`: assigns fio's jobs to targets and stages. The `fio` crate interprets jobs and formats their
+//! results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod holes;
 pub(crate) mod merge;

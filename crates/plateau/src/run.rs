@@ -1,4 +1,4 @@
-//! A run from beginning to end: the request, the checks that it is possible, and its execution on one or more
+//! A run from beginning to end: the request, the checks before the first change, and its execution on one or more
 //! targets, including interruption and resumption. This module neither parses a command line nor formats results.
 
 pub(crate) mod active_range;

@@ -1,5 +1,5 @@
 //! Every command in an adverse environment: a full standard output, no working directory, no space for files, a
-//! wrong clock, an unreadable target. Exit codes are as documented, and nothing panics.
+//! wrong clock, or an unreadable target. Exit codes are as documented, and nothing panics.
 
 mod support;
 
@@ -51,7 +51,7 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("--version", &[0]),
     ("no-such-command", &[2]),
 ];
-/// Commands that print nothing to standard output, or fail earlier.
+/// Commands that print nothing to standard output, or fail before they print anything.
 const SILENT: [&str; 3] = ["man DIR/man", "import DIR/data", "no-such-command"];
 
 struct Stage {

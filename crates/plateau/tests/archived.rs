@@ -149,7 +149,7 @@ fn a_run_that_fails_verification_is_not_archived() {
     let names: Vec<_> =
         fs::read_dir(bench.library()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
-    // The run before this one was archived, and the document says so.
+    // The run before this one was archived, and the JSON document says so.
     let output = bench.run(&["--json", "archive", &run]);
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["run"], run.as_str(), "{document}");

@@ -8,7 +8,7 @@ use support::{Bench, text, texts};
 
 const REJECTED: i32 = 9;
 
-/// Runs an hour-long burn-in and returns its document.
+/// Runs an hour-long burn-in and returns its JSON document.
 fn burned_in(bench: &Bench, drive: &str, code: i32, options: &[&str]) -> Value {
     let args = [&["run", "burn-in", drive, "--burn-in-hours", "1", "--json"], options].concat();
     let output = bench.run(&args);

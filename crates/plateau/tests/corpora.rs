@@ -1,5 +1,5 @@
-//! Checks the properties that the file-reading fuzz targets assert, on their corpora and deterministic mutations
-//! of these.
+//! Checks the properties that the file-reading fuzz targets assert, on their corpora and on deterministic
+//! mutations of them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

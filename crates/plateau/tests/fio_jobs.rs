@@ -74,7 +74,7 @@ fn fios_examples_run() {
         let folder = folder();
         let text = text_of(sections);
         std::fs::write(folder.path().join("job.fio"), &text).expect("a job file");
-        // An example without a size needs an existing target, like the device that it names.
+        // An example without a size needs an existing target in place of the device that it names.
         let target = text.lines().filter_map(|line| line.strip_prefix("filename=")).next_back();
         let mut arguments = vec!["job.fio".to_owned(), "--json".to_owned()];
         if let Some(target) = target.filter(|_| !text.contains("size=4m")) {

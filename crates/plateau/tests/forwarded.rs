@@ -28,7 +28,7 @@ use transfer::{First, SourceState};
 use unreliable::Unreliable;
 
 const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
-/// Lasts long enough to be followed.
+/// A run that lasts long enough to be followed.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
 const LONGEST: Duration = Duration::from_secs(120);
 
@@ -81,7 +81,7 @@ fn journal(library: &Path, id: &str) -> Vec<u8> {
     fs::read(library.join(id).join("journal")).expect("a journal")
 }
 
-/// Everything in a folder, by path.
+/// The content of every file in a folder, by path.
 fn content(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut all = Vec::new();
@@ -222,7 +222,7 @@ fn a_refused_run_does_not_keep_the_others_from_being_pushed() {
     }
     let mut ids: Vec<String> = host.runs().iter().map(|run| id_of(run)).collect();
     ids.sort();
-    // The journals of two runs are damaged, wherever they are in the order.
+    // Damage the journals of two runs; the order in which the runs are sent does not matter.
     for id in &ids[..2] {
         let path = host.library().join(id).join("journal");
         let mut damaged = fs::read(&path).expect("a journal");
@@ -244,7 +244,7 @@ fn a_refused_run_does_not_keep_the_others_from_being_pushed() {
     assert!(ids[..2].iter().all(|id| errors.contains(&format!("run {id}: "))), "{errors}");
     assert!(errors.contains("2 of 3 runs were not sent\n"), "{errors}");
 
-    // A server that cannot be reached is not tried for every run.
+    // If the server cannot be reached, it is not tried again for every run.
     let push = ["push", "--all", "http://127.0.0.1:1", "--token-file", &token];
     let (out, errors) = texts(&host.run(&[&push[..], &["--json"]].concat()));
     let document: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{errors}"));

@@ -40,7 +40,7 @@ impl Untuned {
     }
 }
 
-/// Returns the document of `check`, whatever its verdict.
+/// Returns the JSON document that `check` prints, whatever its verdict.
 fn checked(bench: &Bench, options: &[&str]) -> serde_json::Value {
     let output = bench.run(&[&["check", "--json"], options].concat());
     let (out, err) = support::texts(&output);

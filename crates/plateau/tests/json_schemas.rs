@@ -11,7 +11,7 @@ use support::Bench;
 const SCHEMA: &str = "docs/reference/schemas/output-v1.json";
 /// Address by which the validator identifies the schema; nothing is fetched.
 const URL: &str = "https://plateau.invalid/output-v1.json";
-/// Commands that print no document.
+/// Commands that print no JSON document.
 const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];
 const SHORT: [&str; 5] = ["iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--name=first"];
 
@@ -22,7 +22,7 @@ fn schema() -> Value {
     schema
 }
 
-/// Refuses keys that the schema lacks, so that the schema does not lag behind the program.
+/// Rejects keys that the schema lacks, so that the schema does not lag behind the program.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -36,7 +36,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Why a document does not match a command's schema.
+/// Returns the reasons why a document does not match a command's schema.
 fn problems(schema: &Value, name: &str, document: &Value) -> Vec<String> {
     assert!(schema["$defs"][name].is_object(), "{name} has no schema");
     let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());

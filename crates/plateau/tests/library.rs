@@ -106,7 +106,7 @@ fn runs_are_shown_in_the_chosen_columns_and_in_pages() {
         assert_eq!(chosen[0][key], all[0][key], "{key}");
     }
     assert_eq!(chosen[0]["models"], serde_json::json!(["sas-slc-2011"]));
-    // Every sort order and filter can be paged, whether or not it requires reading journals.
+    // Lists can be paged with every sort order and filter, whether or not it requires reading journals.
     for order in
         [&["--sort", "newest"][..], &["--sort", "oldest"], &["--state", "steady", "--state", "unsteady"]]
     {

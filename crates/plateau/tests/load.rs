@@ -523,7 +523,7 @@ fn percentiles_with_fewer_than_ten_ios_beyond_are_omitted() {
     assert!(times["max"].is_u64() && times["not_in_bins"] == 0, "{document}");
 }
 
-/// Returns the longest response time in a load's document, in ns.
+/// Returns the longest response time in a load's JSON document, in ns.
 fn slowest(times: &Value) -> u64 {
     let bins = times["bins"].as_object().expect("bins").keys().filter_map(|ns| ns.parse().ok());
     let percentiles =

@@ -54,7 +54,7 @@ fn every_alert_fires_when_it_is_provoked() {
     assert!(names.count() > 5);
 }
 
-/// A process that ends with the test, whatever its result.
+/// A process that is killed when the test ends, whether or not the test passes.
 struct Process(Child);
 
 impl Drop for Process {
@@ -64,7 +64,7 @@ impl Drop for Process {
     }
 }
 
-/// A Prometheus that ends with the test.
+/// A Prometheus server that is killed when the test ends.
 struct Prometheus {
     _process: Process,
     address: String,
@@ -173,8 +173,8 @@ fn prometheus_finds_a_series_for_every_query() {
     let bench = Bench::on_build_disk();
     add_user(&bench);
     let server = Server::start(&bench);
-    // The first run's time left is known, and its cells last longer than the test. The second run reports health;
-    // its process is stopped, so it cannot end and keeps its lock.
+    // The first run's remaining time is known, and its cells last longer than the test. The second run reports
+    // health; its process is stopped, so that the run cannot end and its lock remains held.
     let file = bench.path("target");
     let long = ["--cell-seconds", "600", "--size", "16MiB", "--profile", "pts-e-1.0"];
     let _on_file =

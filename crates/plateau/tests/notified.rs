@@ -26,7 +26,7 @@ fn config(bench: &Bench, text: &str) -> PathBuf {
     path
 }
 
-/// Checks the library once and delivers the notices; returns the document.
+/// Checks the library once and delivers the notices; returns the JSON document.
 fn once(bench: &Bench, config: &Path) -> Value {
     bench.json(&["notify", "--once", "--config", config.to_str().expect("text")])
 }
@@ -39,7 +39,7 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Checks a document against the published schema.
+/// Checks a JSON document against the published schema.
 #[track_caller]
 fn check_schema(notice: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schemas/notice-v1.json");
@@ -135,7 +135,7 @@ fn a_run_is_reported_once_through_each_channel_and_left_unchanged() {
         let message = mail["message"].as_str().expect("a message");
         assert!(message.contains("\r\nX-Plateau-Event: finished\r\n"), "{message}");
     }
-    // Nothing is repeated, and no run was touched.
+    // No notice is repeated, and no run was changed.
     assert_eq!(once(&bench, &config)["delivered"], Value::Array(Vec::new()));
     assert_eq!((hook.begun(), web.requests().len()), (1, 1));
     assert_eq!(content(&bench.library()), before);

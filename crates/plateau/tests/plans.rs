@@ -1,4 +1,4 @@
-//! Plans and presets on the command line: listed, checked, run on simulated drives, resumed, verified.
+//! Plans and presets on the command line: listed, checked, run on simulated drives, resumed and verified.
 
 mod support;
 

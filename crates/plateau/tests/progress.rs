@@ -17,7 +17,7 @@ const ROWS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(100);
 const SIMULATED: [&str; 7] =
     ["run", "iops", "sim:sas-slc-2011", "--scale", "1/128", "--profile", "pts-e-1.0"];
-/// The environment in a terminal that displays progress in its tab.
+/// Environment variables set by a terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
 /// A terminal in which a program runs. Dropping it kills the program.

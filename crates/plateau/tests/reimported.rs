@@ -9,7 +9,7 @@ use record::{Event, ImportedTest, Reading, read_journal};
 use serde_json::{Value, json};
 use support::Bench;
 
-/// Small, with every test of its profile.
+/// A small drive on which every test in its profile runs.
 const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
 
 /// A profile's tests, one run of all of them, and the run's JSON document.
@@ -362,8 +362,8 @@ fn tkperf(bench: &Bench, own: &Measured) {
     }
 }
 
-/// All profiles are compared without processes in `crates/import/tests/exports.rs`; this test has the program write and
-/// read the files for the profile with the most tests.
+/// The test in `crates/import/tests/exports.rs` compares all profiles without starting a process; in this test, the
+/// program writes and reads the files for the profile with the most tests.
 #[test]
 fn every_test_survives_every_format() {
     let profile = pts::PROFILES.iter().max_by_key(|profile| profile.tests.len()).expect("a profile");

@@ -1,4 +1,5 @@
-//! A PostgreSQL store on the command line: answers with and without it, kills, eight processes at once, and passwords.
+//! A PostgreSQL store on the command line: answers with and without the store, killed processes, eight concurrent
+//! processes, and passwords.
 
 #[path = "../../store/tests/postgres/mod.rs"]
 mod postgres;
@@ -57,7 +58,7 @@ fn answers_are_the_same_with_and_without_a_store() {
     let database = server.database();
     let (writer, reader) = (server.url(WRITER, &database), server.url(READER, &database));
     let expected = answers(&bench, "sqlite");
-    // An empty store is of no use yet, and changes no list.
+    // An empty store cannot answer queries, and does not change any list.
     assert!(bench.fails(6, &["query", "SELECT 1", "--store", &reader]).contains("plateau index --store"));
     assert!(verbose(&bench, &reader).contains("the store is not used"));
     let indexed = bench.json(&["index", "--store", &writer]);
@@ -83,7 +84,8 @@ fn answers_are_the_same_with_and_without_a_store() {
     // A role that can only read cannot index.
     let denied = bench.fails(6, &["index", "--rebuild", "--store", &reader]);
     assert!(denied.contains("no permission") && denied.contains("GRANT"), "{denied}");
-    // A run that the store does not contain yet is listed, and missing from its other answers, with a notice.
+    // A run that the store does not contain yet is listed, but is missing from other answers, which a notice
+    // says.
     record(&bench, "later");
     let listed = bench.ok(&["runs", "--store", &reader]);
     assert_eq!(listed, bench.ok(&["runs"]));
@@ -91,7 +93,7 @@ fn answers_are_the_same_with_and_without_a_store() {
     let output = bench.run(&["query", "--csv", "SELECT COUNT(*) AS n FROM run", "--store", &reader]);
     let (out, err) = texts(&output);
     assert!(out == "n\n2\n" && err.contains("1 run of") && err.contains("plateau index"), "{out}{err}");
-    // The variable does the same as the option, which takes precedence.
+    // The variable has the same effect as the option, which takes precedence.
     let with = |args: &[&str], store: &str| {
         bench.command(args).env("PLATEAU_STORE", store).output().expect("plateau")
     };
@@ -143,7 +145,7 @@ fn a_store_that_cannot_be_used_changes_no_list_and_no_run() {
     let run = [&["run", "lat", "--name", "unharmed"], &SHORT[..]].concat();
     let output = bench.command(&run).env("PLATEAU_STORE", &nowhere).output().expect("plateau");
     assert!(output.status.success(), "{}", texts(&output).1);
-    // An address that is none is a mistake, whichever command is given.
+    // Every command rejects an invalid address.
     for command in [&["runs"][..], &["index"], &["query", "SELECT 1"], &["drives"]] {
         let error = bench.fails(2, &[command, &["--store", "mysql://u:s3cret@h/db"]].concat());
         assert!(error.contains("postgres://") && !error.contains("s3cret"), "{error}");

@@ -199,7 +199,8 @@ fn submit_disks(lab: &Lab, one: &str, other: &str) {
 /// Number of runs that are tasks of job arrays.
 const IN_ARRAYS: usize = 6;
 
-/// Submits the repetitions on the drives of an enclosure as two arrays, of which one task at a time may run.
+/// Submits the repetitions on the drives of an enclosure as two arrays, with at most one task running at a
+/// time.
 fn submit_arrays(lab: &Lab) {
     let arrays = lab.write(
         "arrays.toml",

@@ -252,7 +252,7 @@ fn supplied(bench: &Bench, name: &str, algorithm: &[&str]) -> (String, String) {
     supplied_at(bench, name, algorithm, &["env"])
 }
 
-/// Same as [`supplied`], with OpenSSL started by the program `by`.
+/// Same as [`supplied`], but the program `by` starts OpenSSL.
 fn supplied_at(bench: &Bench, name: &str, algorithm: &[&str], by: &[&str]) -> (String, String) {
     let path = |kind: &str| bench.path(&format!("{name}.{kind}")).to_str().expect("text").to_owned();
     let (certificate, key) = (path("crt"), path("key"));

@@ -159,7 +159,7 @@ fn the_units_permit_starts_tags_and_notes_and_no_other_writes() {
     assert_eq!(owner, SERVER);
 }
 
-/// A service that is killed with the test.
+/// A service that is killed when the test ends.
 struct Service(Child);
 
 impl Drop for Service {

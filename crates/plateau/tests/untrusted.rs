@@ -227,7 +227,8 @@ fn a_run_written_by_another_user_confirms_no_target() {
     permit(&run.join("run.json"), 0o666);
     assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"));
     permit(&run.join("run.json"), 0o644);
-    // A group with write permission counts as other users, and an access control list appears as such a group.
+    // A group with write permission counts as other users; an access control list looks like a group with write
+    // permission.
     for (path, mode, usual) in [(&run, 0o2775, 0o755), (&run.join("journal"), 0o664, 0o644)] {
         permit(path, mode);
         assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"), "{}", path.display());

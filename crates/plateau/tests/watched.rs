@@ -77,7 +77,7 @@ fn the_live_file_of_a_killed_run_is_ignored() {
     assert!(bench.runs().is_empty());
 }
 
-/// A tmux session that ends with the test.
+/// A tmux session that is killed when the test ends.
 struct Tmux {
     socket: String,
 }

@@ -18,7 +18,8 @@ use witnessed::script::{Length, Reach, Step, Want, script};
 
 const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
-/// Length of a minute: reduced to a tenth, because the sequence does not depend on it and there are 35 tests.
+/// Length of a minute in the tests: a tenth of a real one, because there are 35 tests and the sequence does not
+/// depend on it.
 const MINUTE_NS: u64 = 6_000_000_000;
 /// Number of I/Os per outstanding I/O that the simulated drive completes even in a very short cell.
 const LEAST_PER_OUTSTANDING: u64 = 20;

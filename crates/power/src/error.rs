@@ -1,8 +1,8 @@
-//! Why power cannot be measured.
+//! The reasons why power cannot be measured.
 
 use std::io;
 
-/// Why a source cannot be opened or read.
+/// The reason why a source cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum PowerError {
     /// There is no source with this name.

@@ -1,4 +1,5 @@
-//! Power as the host reports it: means from energy counters (RAPL) between two readings, and hwmon sensors.
+//! Power as the host reports it: means between two readings of energy counters (RAPL), and values of hwmon
+//! sensors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -13,9 +13,9 @@ use rustix::io::Errno;
 use crate::error::PowerError;
 use crate::source::Sample;
 
-/// Maximum line length. Longer lines are not numbers of watts.
+/// Maximum line length. A longer line cannot be a number of watts.
 const MOST_BYTES: usize = 256;
-/// Number of bytes read at a time, so that a meter that sends without a pause cannot block the reader.
+/// Maximum number of bytes to read at a time, so that a meter that never pauses cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;
 /// Maximum plausible power.
 const MOST_WATTS: f64 = 1e6;
@@ -45,7 +45,7 @@ impl Stated {
         }
     }
 
-    /// Returns the properties of the meter that are known.
+    /// Returns the known properties of the meter.
     pub(crate) fn facts(self, meter: String) -> PowerFacts {
         PowerFacts {
             source: String::new(),

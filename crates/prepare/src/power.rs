@@ -52,7 +52,7 @@ pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     Ok(Some(Requested { named, idle: run.power_idle_seconds.map_or(USUAL_IDLE, Duration::from_secs_f64) }))
 }
 
-/// Refuses a source that would measure several targets at once.
+/// Rejects a source that would measure several targets at once.
 ///
 /// # Errors
 /// Returns an error if the source would measure several targets at once.

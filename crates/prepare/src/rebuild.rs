@@ -12,7 +12,7 @@ use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use failure::{Done, Exit, Failure};
 
-/// Progress of the rebuild, and to whom it is reported.
+/// The progress of the rebuild, and the audience that it is reported to.
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,

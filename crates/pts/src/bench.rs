@@ -2,7 +2,7 @@
 
 use record::{Health, Note, Purged, Segment, Workload};
 
-/// Serves a test's requests: a live drive, the simulator or a journal.
+/// The source that serves a test's requests: a live drive, the simulator or a journal.
 pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
@@ -41,7 +41,7 @@ pub trait Bench {
     }
 }
 
-/// Why a test cannot continue. The measurements so far are kept.
+/// The reason why a test cannot continue. The measurements so far are kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The journal contains no more results.
@@ -56,7 +56,7 @@ pub enum Stop {
     /// The recorded workload differs from the one that the test requests now.
     #[error("the journal does not match this version of the test: {0}")]
     Diverged(String),
-    /// An imported file says that the test is not complete, and why.
+    /// The imported file says why the test is not complete.
     #[error("{0}")]
     Stated(String),
 }

@@ -1,5 +1,5 @@
-//! The conclusions of a test or a run: outcome, page header, deviations from the profile. Conclusions are data, and
-//! each kind is formatted in one place. This module runs no tests.
+//! The conclusions of a test or a run: its outcome, its page header, and its deviations from the profile.
+//! Conclusions are data, and each kind is formatted in one place. This module runs no tests.
 
 pub(crate) mod acceptance;
 pub(crate) mod deviation;

@@ -1,5 +1,5 @@
 //! Reliability of a test's figures: too few I/Os, a queue depth that was not maintained, host limits,
-//! temperature, plausibility. Each module detects one of these problems and formats the note about it.
+//! temperature and plausibility. Each module detects one of these problems and formats the note about it.
 
 pub(crate) mod depth;
 pub(crate) mod extended;

@@ -1,4 +1,4 @@
-//! The client profiles 1.1 and 1.2, as far as there are sources.
+//! The client profiles 1.1 and 1.2, to the extent that sources describe them.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The IOPS test with a fake bench: loop order, end conditions, gaps, contents of the pages.
+//! The IOPS test with a fake bench: loop order, end conditions, gaps, and contents of the pages.
 
 mod support;
 

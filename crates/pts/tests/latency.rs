@@ -34,7 +34,8 @@ fn the_loop_is_nine_cells_at_one_outstanding_io() {
 #[test]
 fn preconditioning_has_the_demand_of_the_run_and_not_that_of_the_loop() {
     // TKperf preconditions with the operator's number of jobs and queue depth, but runs the loop with one job
-    // at queue depth 1. The 2.0 page header shows the former as "TC,QD" and the latter as "TC 1/QD 1".
+    // at queue depth 1. The 2.0 page header shows the demand of preconditioning as "TC,QD" and the demand of
+    // the loop as "TC 1/QD 1".
     let mut bench = Fake::new(|_, _| 1000);
     run("pts-e-2.0", &mut bench);
     let of = |step: usize| (bench.requested[step].threads, bench.requested[step].queue_depth);

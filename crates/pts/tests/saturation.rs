@@ -295,7 +295,7 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
     assert!(outcome.ending.unwrap().deviates && outcome.modified.len() == 1, "{:?}", outcome.modified);
 }
 
-/// In PTS 2.0, the test ends after 6 hours, or after up to 24 hours if the operator chooses so.
+/// In PTS 2.0, the test ends after 6 hours, or after up to 24 hours if the operator lets it continue.
 #[test]
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };

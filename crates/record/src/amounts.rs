@@ -1,7 +1,7 @@
 //! Limits on the numbers in a journal, so that adding or converting them cannot overflow.
 //!
 //! A journal is untrusted input, even if its hashes match. Values that are later summed over the records
-//! (bytes, I/Os, times) are therefore added up with overflow checks when the journal is read.
+//! (bytes, I/Os and times) are therefore added up with overflow checks when the journal is read.
 
 use crate::weight::slots_of;
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};

@@ -42,8 +42,8 @@ pub struct SaturationChoice {
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Marks that replace the computed marks. They are given each time results are derived from the run, and are never
-    /// stored.
+    /// Marks that replace the computed marks. They are specified each time results are derived from the run, and are
+    /// never stored.
     #[serde(skip)]
     pub marks: SaturationMarks,
 }

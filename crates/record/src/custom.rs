@@ -12,7 +12,8 @@ pub struct PlanFacts {
     pub name: String,
     /// Title as printed.
     pub title: String,
-    /// Why no result of the run counts as a PTS result; `None` if the results of its PTS tests may count.
+    /// The reason why no result of the run counts as a PTS result; `None` if the results of its PTS tests may
+    /// count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_pts: Option<String>,
     /// Sponsor of the test, printed in the report.

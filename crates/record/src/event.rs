@@ -133,7 +133,7 @@ pub enum Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// Where the assumed speeds come from, as text.
+    /// The source of the assumed speeds, as text.
     pub source: String,
     /// One estimate per test.
     pub tests: Vec<TestEstimate>,

@@ -35,7 +35,7 @@ pub struct Exported {
     /// Special notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Why the test is not complete.
+    /// The reason why the test is not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Deviations from the profile.
@@ -54,7 +54,8 @@ pub struct Exported {
     /// Performance per watt of the workloads in the measurement window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efficiency: Vec<WorkloadEfficiency>,
-    /// The file system's share in the workloads of the window.
+    /// The I/O of the devices below the file system during the workloads in the window, relative to the I/O
+    /// that Plateau issued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_share: Vec<WorkloadFileShare>,
 }
@@ -63,7 +64,7 @@ pub struct Exported {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedVerdict {
-    /// Why the drive was rejected; empty if it was accepted.
+    /// The reasons why the drive was rejected; empty if it was accepted.
     pub reasons: Vec<ExportedReason>,
     /// Limits that were not checked.
     pub unchecked: Vec<String>,
@@ -159,7 +160,7 @@ pub struct ExportedRow {
     pub name: String,
     /// Values; null where a value is missing.
     pub values: Vec<Option<f64>>,
-    /// Why a value is missing; empty where there is a value.
+    /// The reason why a value is missing; empty where there is a value.
     pub absent: Vec<String>,
     /// Whether a value may reflect the host.
     pub host_limited: Vec<bool>,

@@ -25,7 +25,7 @@ pub struct Driven {
     /// Length of the interruption immediately before the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_before_ns: Option<u64>,
-    /// Share of the host's capability that was used, from 0 to 1.
+    /// Fraction of the host's ceiling that was used, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_share: Option<f64>,
     /// CPU time of the load threads in user mode.
@@ -130,7 +130,7 @@ pub struct CellPower {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadEfficiency {
-    /// In the notation of the PTS, with TC and QD.
+    /// The workload in the notation of the PTS, with TC and QD.
     pub workload: String,
     /// Number of rounds in which the power is known; `None` if the file does not give the number.
     #[serde(default)]
@@ -180,18 +180,18 @@ pub struct ExportedFileSystem {
     /// File system and devices as printed.
     #[serde(default)]
     pub words: Option<String>,
-    /// The file system's share over all workloads in the run; `None` if it is not known.
+    /// The I/O of the devices over all workloads in the run, relative to Plateau's; `None` if it is not known.
     #[serde(default)]
     pub share: Option<FileShare>,
 }
 
-/// A workload with the file system's share in it, over the rounds of the window.
+/// A workload, and the I/O that the devices below the file system performed for it in the rounds of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadFileShare {
-    /// In the notation of the PTS, with TC and QD.
+    /// The workload in the notation of the PTS, with TC and QD.
     pub workload: String,
-    /// The share; `None` if the devices' I/O is not known.
+    /// The I/O of the devices relative to Plateau's; `None` if it is not known.
     #[serde(default)]
     pub share: Option<FileShare>,
     /// Number of the file's extents after the latest round; `None` if it is not known.

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystemFacts {
-    /// Type, as named by the kernel: `ext4`, `xfs`, `btrfs`, `tmpfs`.
+    /// Type, as named by the kernel, such as `ext4`, `xfs`, `btrfs` or `tmpfs`.
     pub kind: String,
     /// Size of its blocks.
     pub block_bytes: u32,
-    /// Mount options, then file system options, as in `/proc/self/mountinfo`.
+    /// Mount options, followed by file system options, as in `/proc/self/mountinfo`.
     pub mount_options: String,
     /// The underlying block devices; empty if there are none or Plateau cannot determine them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

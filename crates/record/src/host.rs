@@ -57,14 +57,14 @@ pub struct Ceiling {
     /// Cost of the loop, the clock and the histogram with no-op requests through io_uring; empty if io_uring is not
     /// available.
     pub no_op_ring: Vec<CostPerIo>,
-    /// Why the cost with io_uring was not measured.
+    /// The reason why the cost with io_uring was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_op_ring_missing: Option<String>,
     /// Rate at which fresh, incompressible data is generated, in bytes per second.
     pub data_bytes_per_second: f64,
 }
 
-/// The engine's clock and what a reading costs.
+/// The engine's clock, and the cost of reading it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {

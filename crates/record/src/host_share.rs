@@ -61,7 +61,7 @@ impl Segment {
     }
 
     /// Returns the fraction of the available CPU time that the load threads used, 0 to 1. `None` for a
-    /// simulated drive, and if completions were polled, because polling threads are always busy.
+    /// simulated drive, or if completions were polled, because polling threads are always busy.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -78,9 +78,9 @@ impl Segment {
     }
 
     /// Returns the mean number of outstanding I/Os (the sum of response times divided by the elapsed time, by
-    /// Little's law) divided by the requested number. `None` if the number is meaningless: for simulated
-    /// drives, open loops and workloads with pauses, and if too few I/Os completed. Syncs occupy the queue like
-    /// I/Os.
+    /// Little's law) divided by the requested number. `None` if the number is meaningless, as for simulated
+    /// drives, open loops, workloads with pauses, and workloads that completed too few I/Os. Syncs occupy the
+    /// queue like I/Os.
     #[must_use]
     pub fn depth_share(&self) -> Option<f64> {
         let outstanding = u64::from(self.workload.outstanding());

@@ -137,7 +137,7 @@ pub struct Origin {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportedTest {
-    /// Kind of test: `iops`, `lat`, `tp`, `wsat`, `areas-iops`, `areas-tp`, `jobs`.
+    /// Kind of test: `iops`, `lat`, `tp`, `wsat`, `areas-iops`, `areas-tp` or `jobs`.
     pub test: String,
     /// Description of the test.
     pub outline: String,
@@ -190,9 +190,9 @@ pub struct ToldFigure {
     /// Last part of the key in comparisons, if the name contains results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Value; null if the file states that there is none.
+    /// Value; null if the file says that there is none.
     pub value: Option<f64>,
-    /// Unit: `IOPS`, `min`, `GB`.
+    /// Unit, such as `IOPS`, `min` or `GB`.
     pub unit: String,
     /// Whether the file says that the value may reflect the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

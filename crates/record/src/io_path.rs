@@ -105,7 +105,7 @@ impl IoEngine {
 }
 
 impl From<IoEngine> for IoPath {
-    /// Returns a path with this engine and nothing to report about it.
+    /// Returns a path with this engine and no differences from the default.
     fn from(engine: IoEngine) -> Self {
         Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
     }

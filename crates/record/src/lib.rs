@@ -1,9 +1,9 @@
 //! The data model of a run: every type that a run stores.
 //!
-//! A run is a directory that contains `run.json` ([`RunFile`]: what was requested, for which device, on which
-//! host) and an append-only journal of [`Event`]s. An event is on disk before it is shown to anyone; everything
-//! that Plateau displays or decides is derived from the journal. `docs/reference/journal-format.md` specifies
-//! the format.
+//! A run is a directory that contains `run.json` ([`RunFile`]: what was requested, for which device, and on
+//! which host) and an append-only journal of [`Event`]s. An event is on disk before it is shown to anyone;
+//! everything that Plateau displays or decides is derived from the journal. `docs/reference/journal-format.md`
+//! specifies the format.
 #![forbid(unsafe_code)]
 
 mod amounts;

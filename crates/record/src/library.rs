@@ -301,8 +301,8 @@ impl Library {
         library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Same as [`annotations`](Self::annotations), with the length in bytes of a last record that was left
-    /// incomplete because its writer died.
+    /// Same as [`annotations`](Self::annotations), but also returns the length in bytes of a last record that
+    /// was left incomplete because its writer died.
     ///
     /// # Errors
     /// Same as [`annotations`](Self::annotations).

@@ -74,7 +74,8 @@ pub(crate) fn read(storage: &dyn Storage, path: &Path) -> Result<Annotations, Li
     read_with_end(storage, path).map(|(annotations, _)| annotations)
 }
 
-/// Same as [`read`], with the length in bytes of an incomplete last record, which the next writer removes.
+/// Same as [`read`], but also returns the length in bytes of an incomplete last record, which the next writer
+/// removes.
 ///
 /// # Errors
 /// Same as [`read`].

@@ -109,7 +109,7 @@ pub struct Live {
     pub seconds: Vec<LiveSecond>,
 }
 
-/// Why a `live` file cannot be used.
+/// The reason why a `live` file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The file cannot be read, or is not a small regular file.

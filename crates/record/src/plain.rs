@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Same as [`plain`], for a tree of values.
+    /// Same as [`plain`], but for a tree of values.
     fn plain_values(value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(on_one_line(&text).into_owned()),

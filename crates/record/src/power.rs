@@ -27,7 +27,7 @@ pub struct Power {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerFacts {
-    /// The source as requested: `hwmon:nvme`, `rapl`, `command:/usr/local/bin/meter`.
+    /// The source as requested, such as `hwmon:nvme`, `rapl` or `command:/usr/local/bin/meter`.
     pub source: String,
     /// Description of the meter.
     pub meter: String,
@@ -54,8 +54,8 @@ pub enum PowerSubject {
 }
 
 impl PowerFacts {
-    /// Returns the tolerance at this value, plus half the resolution, in microwatts; `None` if the tolerance is
-    /// not known.
+    /// Returns the tolerance of a reading with this value, plus half the resolution, in microwatts; `None` if
+    /// the tolerance is not known.
     #[must_use]
     pub fn tolerance_at(&self, microwatts: u64) -> Option<u64> {
         let share = u128::from(microwatts) * u128::from(self.tolerance_ppm?) / 1_000_000;

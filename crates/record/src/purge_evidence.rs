@@ -95,7 +95,7 @@ pub enum PurgeEvidence {
         /// Whether the erase replaced the encryption key instead of overwriting the data.
         cryptographic: bool,
     },
-    /// A drive behind a RAID controller was not purged, as its description requests.
+    /// A drive behind a RAID controller was not purged, because its description requests this.
     ContentKept,
 }
 

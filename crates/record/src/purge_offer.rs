@@ -1,4 +1,4 @@
-//! Why a purge method is not used for a drive.
+//! The reasons why a purge method is not used for a drive.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct OtherNamespace {
     pub identity: String,
 }
 
-/// Why a purge method is not used by default, or not at all.
+/// The reason why a purge method is not used by default or cannot be used at all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WhyNot {
@@ -43,7 +43,7 @@ pub enum WhyNot {
     /// An ATA password is set.
     #[error("a password is set on the drive; the method works only if an interrupted Plateau purge set it")]
     PasswordSet,
-    /// The drive could not be queried, for this reason.
+    /// The drive could not be queried; the text is the reason.
     #[error("{0}")]
     Unqueried(String),
     /// The method would also erase other namespaces.

@@ -1,4 +1,4 @@
-//! The run file, `run.json`: what was requested, for which device, on which host. Written once.
+//! The run file, `run.json`: what was requested, for which device, and on which host. Written once.
 
 use std::collections::BTreeMap;
 
@@ -200,17 +200,17 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// The target as typed on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
-    /// Empty (null in the file) if an imported file does not contain it.
+    /// The target as typed on the command line, such as `/dev/nvme0n1` or `sim:sas-slc-2011`; for a file, its
+    /// absolute path. Empty (null in the file) if an imported file does not contain it.
     #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
     /// The identity to type as confirmation that the data may be erased. It must be the same when the run is
     /// resumed. Empty (null in the file) for an imported run.
     #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
-    /// For a device: the boot id and the kernel's disk sequence number, if known, which tell this attachment from
-    /// later ones. For a file: the device, inode number and birth time, which tell it from a file that replaced
-    /// it.
+    /// For a device: the boot id and the kernel's disk sequence number, if known, which distinguish this
+    /// attachment from later ones. For a file: the device, inode number and birth time, which distinguish it from
+    /// a file that replaced it.
     pub attachment: Option<String>,
     /// Vendor, if known.
     pub vendor: Option<String>,

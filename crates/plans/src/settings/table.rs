@@ -1,6 +1,6 @@
-//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a
-//! setting is derived from its entry: its option, its key in plans, limits, help, manual pages, shell
-//! completion, and the page in docs.
+//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a setting
+//! is derived from its entry: its option, its key in plans, its limits, its help, and its place in the manual
+//! pages, the shell completion and the documentation.
 
 use record::Placement;
 use stdx::units::{MIB, SECOND_NS};

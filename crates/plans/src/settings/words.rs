@@ -1,8 +1,8 @@
-//! Settings with a fixed set of words: each word with its meaning in the help and its value.
+//! Settings that accept a fixed set of words, each with its description in the help and its value.
 
 use record::{CacheChoice, SaturationLoad, SaturationUntil};
 
-/// Settings of the drive's volatile write cache: word, meaning in the help, value.
+/// Settings of the drive's volatile write cache: word, description in the help, and value.
 pub(super) const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("profile", "As the profile requires", CacheChoice::Profile),
     ("keep", "Leave it unchanged", CacheChoice::Keep),
@@ -35,7 +35,7 @@ pub(super) const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
     ("jesd219", "The enterprise workload of JESD219, with I/Os of 4 KiB and more", "jesd219"),
 ];
 
-/// Returns the words with their meanings, for the help.
+/// Returns the words with their descriptions, for the help.
 pub(super) fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }

@@ -13,7 +13,7 @@ pub fn all_simulated(requests: &[RunRequest]) -> Option<&str> {
     requests.first().filter(|_| requests.iter().all(is_simulated)).map(|first| &*first.target)
 }
 
-/// Refuses the first option that does not apply to `target`.
+/// Rejects the first option that does not apply to `target`.
 pub fn check<'a>(target: &str, typed: impl IntoIterator<Item = &'a Given>, erase: &[String]) -> Done {
     if !target.starts_with("sim:") {
         return Ok(());

@@ -78,7 +78,7 @@ impl Only {
     }
 }
 
-/// The store that answers.
+/// The store to query.
 #[derive(Debug, Args, Default)]
 pub struct StoreOption {
     /// Use this PostgreSQL store instead of the library's own index [default: $PLATEAU_STORE, else sqlite]

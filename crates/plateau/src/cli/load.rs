@@ -1,4 +1,4 @@
-//! The options of `plateau load`. The load itself takes the same options as jobs.
+//! The options of `plateau load`. The load itself is described by the same options as in job files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::settings::SimFaultSettings;
 use super::words::Words;
 
-/// How the result is printed, in fio's words.
+/// The format of the result, in fio's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// Text for people

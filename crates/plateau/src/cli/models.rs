@@ -29,7 +29,7 @@ pub fn target(typed: &str) -> Done<String> {
     }
 }
 
-/// Same as [`target`], for a command that does not create files.
+/// Same as [`target`], but for a command that does not create files.
 pub fn existing_target(typed: &str) -> Done<String> {
     let target = target(typed)?;
     // The names of arrays, and of drives on a RAID controller, contain a colon.

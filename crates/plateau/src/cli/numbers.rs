@@ -1,4 +1,4 @@
-//! Values of numeric options that are not settings of a run; error messages say what is valid.
+//! Parsers for numeric options that are not settings of a run; the error messages say which values are valid.
 
 use std::time::Duration;
 

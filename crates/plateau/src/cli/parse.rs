@@ -7,7 +7,7 @@ use super::Cli;
 /// Parses this process's command line.
 ///
 /// # Errors
-/// Errors from clap, which include help and version output.
+/// Returns the errors of clap, which include help and version output.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(fio::with_two_dashes(std::env::args_os()))?;

@@ -8,7 +8,7 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Maximum size of a plan file; plans are always short.
+/// Maximum size of a plan file; real plans are much shorter.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the plan in a file; returns the plan or its errors.

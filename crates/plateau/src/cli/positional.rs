@@ -5,7 +5,7 @@ use stdx::nearest;
 
 use crate::cli::models;
 
-/// Stands for all tests in the profile.
+/// The word for all tests in the profile.
 pub const ALL: &str = "all";
 /// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
@@ -33,7 +33,7 @@ enum Word {
 /// returns whether a path exists.
 ///
 /// # Errors
-/// Returns an error that names the word that cannot be classified, with suggestions.
+/// Returns an error that names the word that cannot be classified and suggests alternatives.
 pub fn meaning(
     words: &[String],
     custom_tests: Option<&[String]>,

@@ -12,11 +12,11 @@ use crate::failure::Done;
 use crate::output::places;
 use crate::output::printer;
 
-/// One of the two commands.
+/// The `archive` or `unarchive` command.
 pub struct Action {
-    /// Key of the list in the document, and the word in the output.
+    /// Key of the list of runs in the JSON document, and the first word of the text output.
     done: &'static str,
-    /// Refuses a run before anything is touched.
+    /// Rejects an unsuitable run before anything is changed.
     check: fn(&Run) -> Done,
     perform: fn(Run) -> Done<Archived>,
 }

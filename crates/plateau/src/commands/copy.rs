@@ -43,7 +43,7 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
     if cli.json { printer::print_json(&json!({ "copied": copied })) } else { Ok(()) }
 }
 
-/// Refuses an incomplete copy and, unless `is_in_progress_requested`, a run in progress.
+/// Rejects an incomplete copy and, unless `is_in_progress_requested`, a run in progress.
 pub fn check(run: &Run, is_in_progress_requested: bool) -> Done {
     let id = &run.file.id;
     if let Some(mark) = mark_of(run)?.filter(|mark| !mark.has_all || mark.source_in_progress) {
@@ -75,7 +75,7 @@ pub fn text(id: &str, sent: Sent, is_archived: bool) -> String {
     }
 }
 
-/// Returns a transfer as a document.
+/// Returns the JSON document that describes a transfer.
 pub fn document(id: &str, sent: Sent) -> Value {
     json!({
         "run": id,

@@ -1,4 +1,4 @@
-//! `plateau demo`: the whole method on a simulated drive.
+//! `plateau demo`: runs the whole method on a simulated drive.
 
 use plans::settings::typed;
 

@@ -1,4 +1,4 @@
-//! `plateau drives`: the drives tested by the runs in the library.
+//! `plateau drives`: lists the drives that the runs in the library tested.
 
 use serde_json::{Value, json};
 use stdx::table::fitted;

@@ -1,4 +1,4 @@
-//! `plateau examples`: published figures of real drives as runs.
+//! `plateau examples`: lists published figures of real drives, or adds them to the library as runs.
 
 use import::examples::{EXAMPLES, Example};
 use serde_json::json;

@@ -93,7 +93,7 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
     conclude(cli, &pushed, failures, &not_tried)
 }
 
-/// The runs to send, and why the others in the library cannot be read.
+/// The runs to send, and the reasons why the other runs in the library cannot be read.
 fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)> {
     if !options.all {
         return Ok((places::chosen(library, &options.runs, false)?, Vec::new()));
@@ -105,7 +105,7 @@ fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)
     Ok((runs, unreadable.into_iter().map(Failure::from).collect()))
 }
 
-/// Reports the outcome of all runs. The gravest failure determines the exit code.
+/// Reports the outcome of all runs. The most serious failure determines the exit code.
 fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: &[String]) -> Done {
     let mut document = json!({ "pushed": pushed });
     let Some(exit) = failures.iter().map(|failure| failure.exit).max_by_key(|exit| exit.gravity()) else {

@@ -113,7 +113,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     resume::proceed(cli, library, stored, &resume, may_continue)
 }
 
-/// Refuses a job whose request differs from that of the run with this id.
+/// Rejects a job whose request differs from that of the run with this id.
 fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     let file = &stored.file;
     let differs = [

@@ -341,7 +341,7 @@ impl Opened {
         }
     }
 
-    /// Refuses trims on a target that does not support them.
+    /// Rejects trims on a target that does not support them.
     fn check_trims(&self, jobs: &[Job], workloads: &[Vec<Workload>], name: &str) -> Done {
         let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_deref() == Some(name));
         let trims = of_target.flat_map(|(_, workloads)| workloads).any(|workload| workload.regime.trims);

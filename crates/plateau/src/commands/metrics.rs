@@ -1,4 +1,4 @@
-//! `plateau metrics`: the metrics of `plateau serve`, once.
+//! `plateau metrics`: prints the metrics of `plateau serve` once.
 
 use crate::cli::{Cli, Metrics};
 use crate::failure::{Done, Exit, Failure};

@@ -16,7 +16,7 @@ pub fn run(cli: &Cli, options: &Name) -> Done {
     })
 }
 
-/// Refuses a name that another run has, because the name would then identify neither run.
+/// Rejects a name that another run has, because the name would then identify neither run.
 fn refuse_namesake(subject: &Subject<'_>, name: &str) -> Done {
     let (runs, _) = subject.library.list()?;
     let namesake = runs.iter().find(|run| {

@@ -62,7 +62,7 @@ fn config(path: &Path) -> Done<Config> {
     })
 }
 
-/// Returns the folder for the memory of what was observed in a library.
+/// Returns the folder that stores what was observed in a library.
 fn folder(library: &Path) -> Done<PathBuf> {
     let text = places::text_of(library);
     let digest = Digest::of(text.as_bytes()).to_string();

@@ -28,7 +28,7 @@ pub fn run(cli: &Cli, options: &Open) -> Done {
     printer::print(&report.display().to_string())
 }
 
-/// Returns the first program of $BROWSER, a colon-separated list.
+/// Returns the first program in $BROWSER, a colon-separated list.
 fn preferred() -> Option<PathBuf> {
     let list = std::env::var("BROWSER").ok()?;
     list.split(':').find(|program| !program.is_empty() && !program.contains('%')).map(PathBuf::from)

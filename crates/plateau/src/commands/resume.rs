@@ -23,7 +23,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
-    // The user decided how the run continues by typing this command.
+    // By typing this command, the user has decided how the run continues.
     proceed(cli, &library, stored, options, |_, _| Ok(()))
 }
 
@@ -126,7 +126,7 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
     Ok(Some((journal, loaded)))
 }
 
-/// Refuses a copy: if both it and its source were continued, they would become different runs with the same id.
+/// Rejects a copy: if both it and its source were continued, they would become different runs with the same id.
 fn refuse_copy(run: &Run) -> Done {
     let Some(mark) = transfer::mark_of(run)? else { return Ok(()) };
     let text = format!(
@@ -203,8 +203,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
 }
 
 /// Returns the identities that confirm an array's members before the array is opened: those typed or, if no other user
-/// can have written the run, those recorded in the run. If others can write to the run's directory, the run confirms
-/// nothing.
+/// can have written the run, those recorded in the run. If others can write to the run's directory, the identities
+/// recorded in it do not count.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {

@@ -51,14 +51,14 @@ pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
     Ok(listed)
 }
 
-/// Refuses filters that must be typos, because no run can match them.
+/// Rejects filters that must be typos, because no run can match them.
 pub fn check(filter: &Only, runs: &[Known]) -> Done {
     filter.test.as_deref().map_or(Ok(()), |test| check_test(test, runs))?;
     filter.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, runs))?;
     filter.model.as_deref().map_or(Ok(()), |model| check_model(model, runs))
 }
 
-/// Refuses a test that exists neither in Plateau nor in any run: the name must be a typo, which an empty list would
+/// Rejects a test that exists neither in Plateau nor in any run: the name must be a typo, which an empty list would
 /// hide.
 fn check_test(test: &str, runs: &[Known]) -> Done {
     let own = || runs.iter().flat_map(|run| run.run.tests.iter().map(String::as_str));
@@ -76,7 +76,7 @@ fn check_test(test: &str, runs: &[Known]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--test: {text}")))
 }
 
-/// Refuses a prefix that matches neither a Plateau profile nor the profile of any run.
+/// Rejects a prefix that matches neither a Plateau profile nor the profile of any run.
 fn check_profile(profile: &str, runs: &[Known]) -> Done {
     let lower = profile.to_lowercase();
     let built_in = || PROFILES.iter().map(|profile| profile.name);
@@ -91,7 +91,7 @@ fn check_profile(profile: &str, runs: &[Known]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
 }
 
-/// Refuses a mistyped simulated drive. Models of real drives are not checked, because there may not yet be a
+/// Rejects a mistyped simulated drive. Models of real drives are not checked, because there may not yet be a
 /// run on one.
 fn check_model(model: &str, runs: &[Known]) -> Done {
     let only = Only { model: Some(model.to_owned()), ..Only::default() };
@@ -102,7 +102,7 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
         return Ok(());
     }
     // Part of a name is compared with prefixes of the same length, but only if it is long enough, because a few
-    // letters resemble everything.
+    // letters resemble any name.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {

@@ -177,7 +177,7 @@ fn class(model: &Model) -> &'static str {
     }
 }
 
-/// Returns the model's document with all of its parameters added, named as in the model file.
+/// Returns the JSON document of a model with all of its parameters added, named as in the model file.
 fn whole(model: &Model) -> Value {
     let mut document = document(model);
     if let (Some(entries), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {

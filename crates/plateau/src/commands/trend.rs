@@ -1,4 +1,4 @@
-//! `plateau trend DRIVE|MODEL --figure KEY`: one figure over time.
+//! `plateau trend DRIVE|MODEL --figure KEY`: shows one figure over time.
 
 use compare::{Point, Trend, trend_csv, trend_html, trend_json, trend_text};
 use report::parts::Better;

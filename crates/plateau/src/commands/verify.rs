@@ -81,7 +81,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order that no run writes; a valid hash chain does not rule this out.
+/// Rejects records in an order that no run writes; a valid hash chain does not rule this out.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(

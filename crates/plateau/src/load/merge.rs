@@ -31,7 +31,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     printer::print(&combined.text())
 }
 
-/// Refuses load options, which would have no effect.
+/// Rejects load options, which would have no effect.
 fn check(options: &Load) -> Done {
     if options.merge.is_empty() {
         return Err(usage("--skew-limit applies to results that are merged; add --merge".into()));

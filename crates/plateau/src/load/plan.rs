@@ -31,7 +31,7 @@ pub struct Need {
     end_bytes: Option<u64>,
 }
 
-/// How I/Os are submitted to a target; the same for all of its jobs.
+/// How I/Os are submitted to a target, which is the same for all of its jobs.
 #[derive(Clone, PartialEq, Eq)]
 struct Manner {
     engine: Engine,
@@ -138,7 +138,7 @@ fn is_new_or_file(filename: &str) -> bool {
 }
 
 impl Need {
-    /// Opens the target. Refuses options for simulated drives if none of the targets is simulated.
+    /// Opens the target. Rejects options for simulated drives if none of the targets is simulated.
     pub fn open(&self, options: &Load, any_simulated: bool, libraries: &[PathBuf]) -> Done<Drive> {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;

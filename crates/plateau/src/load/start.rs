@@ -11,9 +11,9 @@ use super::plan::usage;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{places, printer};
 
-/// A start further ahead is probably a mistyped date.
+/// A start that is further ahead than this is probably a mistyped date.
 const FURTHEST: SignedDuration = SignedDuration::from_hours(24);
-/// Interval between readings of the wall clock, which may be set while the load waits for its start.
+/// Interval between readings of the wall clock, which may be adjusted while the load waits for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Readings of the wall clock and of a target's clock at the same moment, by target.
@@ -79,7 +79,7 @@ pub fn wait(requested: Timestamp, interrupted: &AtomicBool) -> Done {
     Ok(())
 }
 
-/// Returns what is known about the load's time origin immediately before the load starts.
+/// Returns the facts about the load's time origin that are known immediately before the load starts.
 pub fn origin(requested: Option<Timestamp>, is_real: bool) -> Origin {
     let host = Host { name: places::host_name(), boot_id: places::boot_id() };
     let clock = if is_real { engine::wall_clock().ok().map(ClockState::from) } else { None };

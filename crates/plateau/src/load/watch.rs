@@ -9,7 +9,7 @@ use engine::Tick;
 use record::Workload;
 use stdx::units::SECOND_NS;
 
-/// The progress display of a stage: the latest second of all streams combined.
+/// The progress display of a stage, which shows the latest second of all streams combined.
 pub struct Watch {
     board: Board,
     row: usize,
@@ -17,7 +17,7 @@ pub struct Watch {
     given_up: AtomicBool,
 }
 
-/// Progress shared with the board.
+/// Data shared with the progress display.
 struct Streams {
     what: String,
     /// Latest tick of each stream, and the time when the last tick arrived.

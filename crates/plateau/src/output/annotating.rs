@@ -9,7 +9,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
 
-/// The state from which a change is derived, while no other process can change the library's journal.
+/// The state that a change is derived from; no other process can change the library's journal in the meantime.
 pub struct Subject<'a> {
     pub library: &'a Library,
     pub id: &'a str,
@@ -18,7 +18,7 @@ pub struct Subject<'a> {
     pub annotations: &'a Annotations,
 }
 
-/// Why nothing was added.
+/// The reason why nothing was added.
 enum Stopped {
     Journal(LibraryJournalError),
     Refused(Failure),

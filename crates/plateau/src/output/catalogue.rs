@@ -37,7 +37,7 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     runs_from(None, library)
 }
 
-/// Same as [`runs`], from a shared store if there is one that is up to date.
+/// Same as [`runs`], but reads a shared store if there is one that is up to date.
 ///
 /// # Errors
 /// Same as [`runs`].
@@ -107,7 +107,7 @@ pub fn current(library: &Library) -> Result<Index, StoreError> {
     current_after(library).map(|(index, _)| index)
 }
 
-/// Same as [`current`], with the runs that could not be indexed.
+/// Same as [`current`], but also returns the runs that could not be indexed.
 ///
 /// # Errors
 /// Returns an error if the library itself cannot be read.
@@ -152,7 +152,7 @@ pub fn shared(store: &Address, library: &Library, access: Access) -> Result<Inde
 fn judged_by() -> String {
     match version::commit() {
         Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),
-        // Sources without a commit change from one build to the next.
+        // Sources that differ from the commit may change from one build to the next.
         _ => {
             let built = std::fs::metadata("/proc/self/exe").and_then(|program| program.modified());
             format!("{} built {built:?}", version::NUMBER)

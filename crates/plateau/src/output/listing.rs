@@ -47,7 +47,7 @@ fn has_words(run: &ListedRun, wanted: &[String]) -> bool {
     let tests = run.tests.join(" ");
     let own = [&run.id, &run.target, &tests, &run.profile];
     let labels = run.name.iter().chain(&run.notes);
-    // As shown in the list.
+    // Tags begin with `#`, as in the list.
     let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{tag}")).collect();
     let all: Vec<&str> =
         own.into_iter().chain(&run.serial).chain(labels).chain(&tags).map(String::as_str).collect();

@@ -35,7 +35,7 @@ pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
 pub fn check(format: &Format, path: &Path) -> Result<(), String> {
     let ends: &[&str] = match format.make {
         Make::Folder(_) => &[],
-        // The format shares its extension with another format, and the name alone would select that one.
+        // The format shares its extension with another format, which the name alone would select.
         Make::File(_) if format.extensions.is_empty() => &["json"],
         Make::File(_) => format.extensions,
     };

@@ -33,7 +33,7 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
-/// Removes duplicate outputs. Refuses one file for two formats, because the second would replace the first.
+/// Removes duplicate outputs. Rejects one file for two formats, because the second would replace the first.
 pub fn once_each(
     named: impl Iterator<Item = (&'static Format, PathBuf)>,
 ) -> Done<Vec<(&'static Format, PathBuf)>> {
@@ -56,7 +56,7 @@ pub fn once_each(
     Ok(outputs)
 }
 
-/// Refuses outputs that cannot be written.
+/// Rejects outputs that cannot be written.
 fn check(requested: &[(&'static Format, PathBuf)], json: bool) -> Done {
     for (format, path) in requested {
         if matches!(format.make, Make::Folder(_)) && file::is_stdout(path) {
@@ -114,7 +114,7 @@ fn write_made(run: &Run, requested: &[(&Format, PathBuf)], all: Vec<Result<Made,
     failure
 }
 
-/// What a format generated.
+/// The output of one format.
 enum Made {
     File(Vec<u8>),
     Folder(Files),

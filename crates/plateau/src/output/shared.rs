@@ -10,13 +10,13 @@ use store::{Access, Address, Index, Seen, StoreError};
 use crate::output::catalogue;
 use crate::output::printer;
 
-/// Opens a shared store for reading. A notice states if it lacks runs of this library.
+/// Opens a shared store for reading. Prints a notice if the store lacks runs of this library.
 ///
 /// # Errors
 /// Returns an error if the store cannot be used.
 pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
     let mut index = catalogue::shared(store, library, Access::Read)?;
-    // What the store contains does not depend on whether the library can be read.
+    // The store can be used even if the library cannot be read.
     let seen = index.survey().unwrap_or_else(|error| {
         log::info!("the library is not compared with the store: {}", with_causes(&error));
         BTreeMap::new()
@@ -31,7 +31,8 @@ pub fn opened(store: &Address, library: &Library) -> Result<Index, StoreError> {
     Ok(index)
 }
 
-/// Returns the answer of a shared store, if there is one and it can be used, or of the library's own index.
+/// Returns the answer from the shared store if there is one and it can be used, otherwise from the library's
+/// own index.
 ///
 /// # Errors
 /// Returns an error if the library itself cannot be read.

@@ -10,7 +10,7 @@ use stdx::units::amount_base2;
 /// whole range is then used, and the header shows this.
 ///
 /// # Errors
-/// Returns an error with the available range and a valid amount.
+/// Returns an error that shows the available range and a valid amount.
 pub fn check(run: &RunFile, given: &BTreeSet<&'static str>) -> Result<(), String> {
     let is_requested = given.contains("ar-amount") || given.contains("ar-segments");
     let context = Context::of(run)?;

@@ -84,7 +84,7 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses targets that cannot be tested at the same time; returns the remarks that each run must report about
+/// Rejects targets that cannot be tested at the same time; returns the remarks that each run must report about
 /// the other runs.
 fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();

@@ -21,7 +21,7 @@ use crate::run::session::Begin;
 use host::write_cache;
 use prepare::rebuild;
 
-/// Why a run ended early.
+/// The reason why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The program's exit code.

@@ -1,4 +1,4 @@
-//! How I/Os are submitted to the kernel: from `run.json` to the drive.
+//! Passes the requested way of submitting I/Os from `run.json` to the drive.
 
 use engine::{Engine, Polling};
 use record::Driving;

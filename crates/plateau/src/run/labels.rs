@@ -4,7 +4,7 @@ use record::{Labels, Library};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Refuses a name that another run already has, because the name would then identify neither run.
+/// Rejects a name that another run already has, because the name would then identify neither run.
 pub fn refuse_namesakes(library: &Library, labels: &Labels) -> Done {
     let Some(name) = &labels.name else { return Ok(()) };
     // If the library cannot be read, the run itself reports this.

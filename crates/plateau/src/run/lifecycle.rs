@@ -367,8 +367,8 @@ impl Accepted {
     }
 }
 
-/// Writes the report, unless the run is archived; returns the result as a document and as text, and whether the drive
-/// is accepted.
+/// Writes the report, unless the run is archived; returns the result as a JSON document and as text, and whether the
+/// drive is accepted.
 pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
     // A user who repeats an archived run's command does not expect a report in the working directory.
     let report = (!run.is_archived()).then(|| report_file::write(&run)).transpose()?;

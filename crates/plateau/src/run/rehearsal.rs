@@ -1,5 +1,5 @@
 //! A rehearsal: runs the tests on a simulated drive small enough for them to complete quickly, and scales the
-//! times and amounts to the planned drive. The tests' code is the same.
+//! times and amounts to the planned drive. The code of the tests is the same as in a run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -117,8 +117,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the target's own scale if the target is scaled down about as far, so that the rehearsal matches the
-/// run; the shorter the cells, the more often they end after a number of I/Os rather than a period of time.
+/// If the target is itself scaled down about as far, uses its scale, so that the rehearsal matches the run: the
+/// shorter the cells, the more of them end after a number of I/Os rather than a period of time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }

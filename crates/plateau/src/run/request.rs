@@ -180,7 +180,7 @@ fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> 
     }
 }
 
-/// Refuses tests that are not part of the preset, because they would run with its settings and under its
+/// Rejects tests that are not part of the preset, because they would run with its settings and under its
 /// name.
 fn check_part(command: &str, meaning: &Meaning, name: &str, preset: &Plan) -> Result<(), String> {
     let Some(test) = meaning.tests.iter().find(|test| !preset.tests.contains(test)) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Those of fio's example job files that `plateau load` runs, as the sections and options that each contains. The
-//! test replaces amounts and targets.
+//! The fio example job files that `plateau load` runs, as the sections and options that each contains. The test
+//! replaces amounts and targets.
 
 /// An example: its name, and one string per section with its title and options.
 pub type Example = (&'static str, &'static [&'static str]);
@@ -336,7 +336,7 @@ pub const LINES: &[&str] = &[
      -filename=FILE -name=Rand_Read_Testing",
     // AWS: initialization of a volume.
     "--filename=FILE --rw=read --bs=1M --iodepth=32 --ioengine=libaio --direct=1 --size=1G --name=volume-initialize",
-    // A single process of 4 KiB writes, as in many articles.
+    // A single process that writes 4 KiB blocks, as in many articles.
     "--name=random-write --ioengine=posixaio --rw=randwrite --bs=4k --size=4g --numjobs=1 --iodepth=1 --runtime=60 \
      --time_based --end_fsync=1",
     "--name=seq-read --filename=FILE --rw=read --bs=1M --ioengine=libaio --iodepth=32 --direct=1 --size=4G --runtime=30 \

@@ -1,4 +1,5 @@
-//! Hosts that identify themselves by a certificate: those of the right authority, for a name that was added, and no others.
+//! Hosts that identify themselves with a certificate: it must come from the right authority and be for a name that was
+//! added.
 
 use std::process::Command;
 
@@ -17,7 +18,7 @@ struct Authority<'a> {
 impl<'a> Authority<'a> {
     fn new(bench: &'a Bench, name: &'a str) -> Self {
         let authority = Self { bench, name };
-        // Without the extensions that the configuration of the host adds.
+        // Omit the extensions that the host's own configuration would add.
         fs::write(authority.path("cnf"), "[req]\ndistinguished_name = dn\n[dn]\n").expect("writable");
         let ca = ["-addext", "basicConstraints=critical,CA:TRUE"];
         authority.request(name, &[], &ca);
@@ -92,7 +93,7 @@ fn a_host_is_admitted_by_a_certificate_of_the_authority_for_a_name_that_was_adde
     };
     let nothing = || assert_eq!(content(&lab.bench.library()), [], "nothing was stored");
 
-    // Another authority, and the right one for another name or purpose.
+    // Certificates from another authority, and from the right one for another name or purpose.
     let other = Authority::new(&host, "other");
     let of_other = other.issue("rack7", &CLIENT);
     fails(75, &of_other);

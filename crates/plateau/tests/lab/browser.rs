@@ -135,7 +135,7 @@ fn axe() -> Option<String> {
     source
 }
 
-/// The problems that the checker calls serious, and whether the page is wider than the window.
+/// The problems that the checker considers serious, and whether the page is wider than the window.
 const CHECK: &str = "axe.run().then(({ violations }) => JSON.stringify({ \
                      found: violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)) \
                      .map(({ id, nodes }) => `${id}: ${nodes[0].target} ${nodes[0].html.slice(0, 160)}`), \

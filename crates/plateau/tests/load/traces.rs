@@ -152,8 +152,8 @@ fn a_capture_contains_the_ios_of_its_device() {
     assert_eq!(document["streams"][0]["name"], "SEQ 4KiB R");
 }
 
-/// Returns whether an instance records both events. A new instance is on before any event is enabled, and off
-/// while it is being set up. Whether it is on is therefore meaningful only once the last event has been
+/// Returns whether an instance records both events. A new instance is switched on before any event is enabled,
+/// and off while it is being set up. Whether it is on is therefore meaningful only once the last event has been
 /// enabled.
 fn records(instance: &Path) -> bool {
     let is_on =

@@ -87,7 +87,7 @@ impl Request {
     }
 }
 
-/// A web server that answers each request with the next status. After the last status, the server repeats it.
+/// A web server that answers each request with the next status in its list, and repeats the last one.
 pub struct Web {
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -145,7 +145,8 @@ pub struct Mails {
 }
 
 impl Mails {
-    /// Starts a server, with a certificate and key if specified; `None` if its library is not installed.
+    /// Starts a server, with a certificate and key if specified; returns `None` if the library that it needs is
+    /// not installed.
     pub fn start(bench: &Bench, certificate: Option<&[PathBuf; 2]>) -> Option<Self> {
         let Some(python) = python() else {
             skips::without("aiosmtpd");
@@ -184,7 +185,7 @@ fn python() -> Option<&'static str> {
     ["python3", "/usr/bin/python3"].into_iter().find(has_library)
 }
 
-/// A process that ends with the test.
+/// A process that is killed when the test ends.
 pub struct Process(pub Child);
 
 impl Process {
@@ -206,7 +207,7 @@ impl Drop for Process {
     }
 }
 
-/// A `plateau notify` that ends with the test.
+/// A `plateau notify` process that is killed when the test ends.
 pub struct Notifier {
     pub child: Child,
     log: PathBuf,

@@ -72,7 +72,7 @@ impl Bench {
         self.command(args).output().expect("plateau starts")
     }
 
-    /// Runs a command that must succeed; returns standard output.
+    /// Runs a command, which must succeed; returns its standard output.
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);
@@ -80,14 +80,14 @@ impl Bench {
         out
     }
 
-    /// Runs a command that must succeed with `--json`; returns the document.
+    /// Runs a command with `--json`, which must succeed; returns the JSON document.
     pub fn json(&self, args: &[&str]) -> Value {
         let out = self.ok(&[args, &["--json"]].concat());
         serde_json::from_str(&out)
             .unwrap_or_else(|e| panic!("plateau {args:?} printed no JSON ({e}):\n{out}"))
     }
 
-    /// Runs a command that must exit with `code`; returns standard error.
+    /// Runs a command, which must exit with `code`; returns its standard error.
     pub fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);

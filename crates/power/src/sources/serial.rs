@@ -1,4 +1,4 @@
-//! A meter on a serial port that sends one value per line: eight bits, no parity, one stop bit.
+//! A meter on a serial port (eight data bits, no parity, one stop bit) that sends one value per line.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::{

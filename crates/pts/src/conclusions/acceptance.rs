@@ -88,7 +88,7 @@ impl fmt::Display for Acceptance {
 }
 
 impl Reason {
-    /// Returns the kind of reason as used in documents, such as `data`.
+    /// Returns the kind of reason as used in JSON documents, such as `data`.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {

@@ -7,7 +7,7 @@ pub struct Ending {
     pub required: String,
     /// The condition that was met, such as `4 x capacity written after 80 min`.
     pub done: String,
-    /// Whether the condition that was met is not a required one, or the test went on contrary to the
-    /// specification.
+    /// Whether the test ended before any required condition was met, or went on for longer than the
+    /// specification allows.
     pub deviates: bool,
 }

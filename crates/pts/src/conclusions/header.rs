@@ -68,13 +68,13 @@ pub struct TestHeader {
 /// Phases of a test in the page header of PTS-E 1.1 and 2.0; missing phases are printed as `None` and `N/A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phases {
-    /// Pre Condition 1: workload, TC/QD, duration.
+    /// Pre Condition 1: workload, TC/QD and duration.
     pub pre_condition_1: [String; 3],
-    /// Pre Condition 2: workload, TC/QD, rounds or duration.
+    /// Pre Condition 2: workload, TC/QD, and rounds or duration.
     pub pre_condition_2: [String; 3],
-    /// Test Stimulus 1: workload, R/W mix, block sizes, TC/QD, rounds or duration.
+    /// Test Stimulus 1: workload, R/W mix, block sizes, TC/QD, and rounds or duration.
     pub stimulus_1: [String; 5],
-    /// Test Stimulus 2: workload, TC/QD, rounds or duration.
+    /// Test Stimulus 2: workload, TC/QD, and rounds or duration.
     pub stimulus_2: [String; 3],
 }
 
@@ -123,7 +123,8 @@ impl TestHeader {
         [&self.pc_ar, &self.test_ar, &self.ar_amount, &self.ar_segments].map(Clone::clone)
     }
 
-    /// Formats the rounds of the window for page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
+    /// Formats the rounds of the window for page headers of PTS-E 1.1 and 2.0, such as `1-5` or `21-25 (NOT
+    /// ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)
@@ -144,7 +145,7 @@ impl TestHeader {
     }
 }
 
-/// Formats a duration for page headers: `20 Minutes`.
+/// Formats a duration for page headers, such as `20 Minutes`.
 pub(crate) fn titled(length: &str) -> String {
     length.replace("minutes", "Minutes")
 }

@@ -1,4 +1,5 @@
-//! A loop of rounds whose steady state is evaluated: one in each test, and in some tests also preconditioning.
+//! A loop of rounds whose steady state is evaluated: each test has one, and in some tests, preconditioning is
+//! another.
 
 use crate::method::steady::WindowStats;
 
@@ -11,7 +12,7 @@ pub struct JudgedLoop {
     pub rounds: u32,
     /// Whether the loop reached steady state.
     pub converged: bool,
-    /// The window on which the verdict is based; None before there are five rounds.
+    /// The window on which the verdict is based; None until five rounds are complete.
     pub window: Option<WindowStats>,
     /// Index of the only step in a round that is evaluated and contributes to results; None if every step does.
     pub only_step: Option<u32>,

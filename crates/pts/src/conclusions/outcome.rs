@@ -34,14 +34,15 @@ pub struct Outcome {
     pub rounds: u32,
     /// Whether steady state was reached; None if the test is incomplete or does not require steady state.
     pub converged: Option<bool>,
-    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has no
-    /// others, or a fixed length.
+    /// How the test ended; None if its length is fixed or it has no end conditions other than steady state and the
+    /// round limit.
     pub ending: Option<Ending>,
     /// Whether the drive is accepted; None if the test does not decide this, or has not yet done so.
     pub acceptance: Option<Acceptance>,
     /// Marks on the test's curve, which the tester may set.
     pub marks: Vec<Mark>,
-    /// The windows on which the verdict is based, one per tracking variable; empty before there are five rounds.
+    /// The windows on which the verdict is based, one per tracking variable; empty until five rounds are
+    /// complete.
     pub window: Vec<(String, WindowStats)>,
     /// Unit of the tracking variables; None if the test has none.
     pub tracked_unit: Option<Unit>,
@@ -57,13 +58,13 @@ pub struct Outcome {
     pub sweeps: Vec<DemandSweep>,
     /// Figures in the section "Select Performance Data".
     pub key_figures: Vec<KeyFigure>,
-    /// Special notes: skipped steps, device errors, interruptions.
+    /// Special notes: skipped steps, device errors and interruptions.
     pub notes: Vec<String>,
-    /// Deviations from the profile that occurred in this run: purge method, gaps, skipped cells.
+    /// Deviations from the profile that occurred in this run: purge method, gaps and skipped cells.
     pub modified: Vec<Deviation>,
     /// Number of cells that the host may have limited, such as `5 of 280 cells`; None if there are no such cells.
     pub host_limited: Option<String>,
-    /// Why the test is incomplete; None if it is complete.
+    /// The reason why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,
 }
 

@@ -37,7 +37,7 @@ pub fn write_cache_states(test: &str, entries: &[Entry]) -> Vec<bool> {
     states
 }
 
-/// Reports a write cache that was not in the required state all the time.
+/// Reports a write cache that was not in the required state at all times.
 pub(crate) fn deviation(profile: &Profile, test: &str, entries: &[Entry]) -> Option<Deviation> {
     let required = profile.write_cache == WriteCache::Enabled;
     let other = write_cache_states(test, entries).into_iter().find(|is_on| *is_on != required);

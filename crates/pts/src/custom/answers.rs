@@ -14,7 +14,7 @@ pub struct CustomAnswers<'a> {
     pub purge: Option<Purged>,
     pub precondition: Vec<Segment>,
     pub skipped: Vec<u32>,
-    /// Those cells of a round that the device supports, in order of execution.
+    /// The cells of a round that the device supports, in order of execution.
     pub cells: Vec<CustomCell>,
     /// Indices of the tracking variables in `cells`.
     pub tracked: Vec<usize>,
@@ -97,8 +97,8 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Returns the indices of the rounds to average: those from the start of the first steady window on, or the last
-    /// ones.
+    /// Returns the indices of the rounds to average, which begin with the first steady window or are the last
+    /// completed rounds.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

@@ -2,12 +2,12 @@
 //!
 //! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding
 //! I/Os multiplies the IOPS by more than 1.41; above the knee, by less. Among points within 3 % of the best one,
-//! the knee is that with the fewest outstanding I/Os and then the fewest threads, which puts the least load on the
-//! host.
+//! the knee is the point with the fewest outstanding I/Os, then the fewest threads, because it puts the least load
+//! on the host.
 
 use crate::method::profile::Demand;
 
-/// Points that reach this fraction of the best value count as equally good as the best.
+/// Points whose value is at least this fraction of the best value are considered equally good.
 const AS_GOOD: f64 = 0.97;
 /// Fraction of the highest IOPS at which a drive counts as saturated.
 const SATURATED: f64 = 0.95;

@@ -373,8 +373,8 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // `max_by_key` returns the last of several equal elements: because of `rev`, the first of the knees with
-    // equal demand.
+    // `max_by_key` returns the last of several equal elements; because of `rev`, that is the first of the knees
+    // with equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }

@@ -6,8 +6,8 @@ use crate::conclusions::modified;
 use crate::{Context, Outcome, Stop, Test, TestHeader};
 
 impl Outcome {
-    /// Sets the fields that do not depend on measurements: name, header, deviations from the profile. `range` is
-    /// the test loop's range.
+    /// Sets the fields that do not depend on measurements: name, header, and deviations from the profile.
+    /// `range` is the test loop's range.
     pub(crate) fn begun(
         test: &Test,
         context: &Context<'_>,

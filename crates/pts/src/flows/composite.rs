@@ -1,5 +1,5 @@
-//! The composite block size workload: ECW in PTS-E 1.1, CBW in PTS 2.0, both in clause 13. Two tables give the
-//! distributions of I/O sizes and offsets, in percent of I/Os, not of bytes.
+//! The composite block size workload: ECW in PTS-E 1.1 and CBW in PTS 2.0, both in clause 13. Two tables give
+//! the distributions of I/O sizes and offsets, in percent of I/Os, not of bytes.
 
 use record::{Access, IoKind, Workload, Zone};
 use stdx::units::{block_size, kib};
@@ -26,7 +26,7 @@ const SIZES: [(u32, u8); 12] = [
 /// The most frequent size, to which JESD219 aligns all I/Os.
 pub const PAGE_BYTES: u32 = 4096;
 
-/// LBA groups from the start of the range on: name, percentage of I/Os, percentage of the range.
+/// LBA groups from the start of the range on: name, percentage of I/Os, and percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
 /// A run's block sizes: those in the table, except that the operator may replace sizes that the device's sectors

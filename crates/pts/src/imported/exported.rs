@@ -54,7 +54,7 @@ fn figure(figure: &ToldFigure) -> Option<KeyFigure> {
 fn pages(view: &View<'_>) -> Vec<Page> {
     let Some(exported) = &view.test.exported else { return Vec::new() };
     let mut pages: Vec<Page> = Vec::new();
-    // Exhibits from the same page are placed on the same page.
+    // Exhibits that shared a page when they were exported share a page again.
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut put = |title: &str, exhibit: Exhibit| {
         let next = pages.len();

@@ -1,5 +1,5 @@
-//! Loops over block sizes and mixes: IOPS, throughput, latency. The pages match those of the PTS tests, so that they
-//! can be compared side by side.
+//! Loops over block sizes and mixes: IOPS, throughput and latency. The pages match those of the PTS tests, so that
+//! they can be compared side by side.
 
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};

@@ -43,7 +43,7 @@ fn worked_out(view: &View<'_>) -> (Option<f64>, Option<f64>, usize) {
 
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let worked_out = worked_out(view);
-    // Only the source can say that the drive was steady.
+    // Only the source can tell whether the drive was steady.
     let last = match stated(view, STEADY) {
         Some(value) => (STEADY.to_owned(), Some(value)),
         None => (format!("RND 4KiB W, {}", not_judged(worked_out.2)), worked_out.1),

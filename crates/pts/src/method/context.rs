@@ -33,7 +33,8 @@ impl<'a> Context<'a> {
         Ok(Self { profile: Profile::of(run)?, settings, target: &run.target })
     }
 
-    /// Returns the factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled drives.
+    /// Returns the factor by which the capacity and the times of a simulated drive are scaled down; 1 for real and
+    /// unscaled drives.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))
@@ -102,7 +103,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Header fields for preconditioning: workload, TC/QD, duration.
+    /// Header fields for preconditioning: workload, TC/QD and duration.
     pub(crate) fn precondition_phase(&self, demand: Demand, block_bytes: u32) -> [String; 3] {
         let range = match self.settings.precondition_range_percent {
             100 => String::new(),
@@ -171,14 +172,15 @@ impl<'a> Context<'a> {
         range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
     }
 
-    /// Returns the length of `minutes` minutes of the specification. A cell takes one such minute, so shorter
-    /// cells shorten every part of a run.
+    /// Returns how long the run takes for what the specification gives as `minutes` minutes. A cell corresponds
+    /// to one minute, so shorter cells shorten every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
-    /// Formats `minutes` minutes of the specification, with their actual length if cells have a different length.
+    /// Formats a time that the specification gives as `minutes` minutes; if cells do not take a minute, formats
+    /// its actual length.
     #[must_use]
     pub fn minutes_in_words(&self, minutes: u32) -> String {
         if self.settings.cell_ns == CELL_NS {
@@ -188,7 +190,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the length of `seconds` seconds of the specification, scaled like minutes.
+    /// Returns how long the run takes for what the specification gives as `seconds` seconds, scaled like
+    /// minutes.
     #[must_use]
     pub fn seconds_ns(&self, seconds: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(seconds)) / 60
@@ -205,7 +208,7 @@ impl<'a> Context<'a> {
         seed_of(self.settings.seed, round, step)
     }
 
-    /// Returns those `blocks` that the device does not support because its sectors are larger.
+    /// Returns the sizes in `blocks` that the device does not support because its sectors are larger.
     #[must_use]
     pub fn impossible(&self, blocks: &[u32]) -> Vec<u32> {
         let sector = self.target.logical_block_bytes;

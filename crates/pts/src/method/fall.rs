@@ -13,8 +13,8 @@ const EXPLAINED_SHARE: f64 = 0.50;
 /// Minimum number of intervals after a fall, so that a single slow interval does not count.
 const INTERVALS_AFTER: usize = 3;
 
-/// Slow intervals skipped at the start: their maximum number, and the fraction of the highest throughput below
-/// which they are slow.
+/// Slow intervals to skip at the start: their maximum number, and the fraction of the highest throughput below
+/// which an interval is slow.
 const INTERVALS_SKIPPED: usize = 10;
 const SLOW_SHARE: f64 = 0.50;
 

@@ -1,5 +1,5 @@
-//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides a cell's length, so the
-//! cell could be over before any I/O completes. The simulator therefore extends it until enough I/Os have
+//! Cells of a simulated drive that lasted longer than requested. On a scaled drive, cells are shorter, so a
+//! cell could end before any I/O completes. The simulator therefore extends it until enough I/Os have
 //! completed.
 
 use record::Segment;

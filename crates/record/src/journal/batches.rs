@@ -56,8 +56,8 @@ impl Batch {
     }
 }
 
-/// The batches of a journal, from some record on. If the journal cannot be read to its end, the error follows the
-/// batch of the lines before it.
+/// The batches of a journal, beginning with a given record. If the journal cannot be read to its end, the error
+/// follows the batch of the lines before it.
 pub(super) struct Batches<'a> {
     input: &'a mut dyn BufRead,
     batch_bytes: usize,

@@ -14,8 +14,8 @@ pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known record, that of XSR's eight-hour write with one row per
 /// second.
 pub(super) const MOST_RECORD_BYTES: usize = 64 << 20;
-/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
-/// reach this limit.
+/// Limit on the number of values in one record, each of which may take 24 bytes of memory. A workload of 45
+/// days would reach this limit.
 pub(super) const MOST_RECORD_VALUES: usize = 1 << 24;
 /// Limit on one line: the longest record, its hash, a space and the newline.
 pub const MOST_LINE_BYTES: usize = MOST_RECORD_BYTES + 66;

@@ -31,7 +31,7 @@ pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, Jour
     continue_in_batches(loaded, input, path, BATCH_BYTES, threads())
 }
 
-/// Parses the records after those in `loaded`, whose end is the beginning of `input`.
+/// Parses the records that follow those in `loaded`; `input` begins where `loaded` ends.
 pub(crate) fn parse_more(
     loaded: Loaded,
     input: &mut dyn BufRead,

@@ -178,7 +178,7 @@ impl Write for Appending<'_> {
     }
 }
 
-/// Returns the number of zero bytes after a file.
+/// Returns the number of zero bytes that pad a file.
 fn padding(bytes: u64) -> usize {
     (BLOCK_BYTES - (bytes % BLOCK_BYTES as u64) as usize) % BLOCK_BYTES
 }

@@ -197,8 +197,8 @@ fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     })
 }
 
-/// Removes a run: renames its directory to a temporary name, then removes its files, unless `is_removable` rejects
-/// them by then.
+/// Removes a run: renames its directory to a temporary name, then removes its files, unless `is_removable` then
+/// rejects them.
 pub(super) fn remove_run(
     storage: &dyn Storage,
     dir: &Path,

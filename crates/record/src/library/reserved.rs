@@ -8,7 +8,7 @@ use crate::library_journal::LIBRARY_JOURNAL;
 /// Name of a library's index, which the `store` crate writes.
 const INDEX: &str = "index.sqlite";
 
-/// Name of the file with the name of a library in shared stores, which the crate `store` writes.
+/// Name of the file that contains a library's name in shared stores, which the `store` crate writes.
 const LIBRARY_ID: &str = "library.id";
 
 /// Returns N if `name` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer

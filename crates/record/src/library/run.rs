@@ -91,7 +91,7 @@ impl Run {
         }
     }
 
-    /// Returns the device and inode number of the run's directory or archive, which tell it apart from another
+    /// Returns the device and inode number of the run's directory or archive, which distinguish it from another
     /// one at the same path.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
@@ -149,7 +149,7 @@ impl Run {
         self.storage.open(&self.dir.join(name))?.read(limit_bytes)
     }
 
-    /// Same as [`read_file`](Self::read_file), for text.
+    /// Same as [`read_file`](Self::read_file), but for a text file.
     ///
     /// # Errors
     /// Returns the same errors as [`read_file`](Self::read_file), and an error if the content is not UTF-8.

@@ -89,7 +89,7 @@ pub trait Stored: Debug + Send {
         Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
     }
 
-    /// Same as [`reader`](Self::reader), from byte `at` on; at the end of the file if it is shorter.
+    /// Same as [`reader`](Self::reader), but begins at byte `at`, or at the end of the file if it is shorter.
     ///
     /// # Errors
     /// Same as [`reader`](Self::reader).
@@ -99,7 +99,7 @@ pub trait Stored: Debug + Send {
         Ok(reader)
     }
 
-    /// Same as [`reader`](Self::reader), for a reader that keeps the file open.
+    /// Same as [`reader`](Self::reader), but the reader keeps the file open.
     ///
     /// # Errors
     /// Same as [`reader`](Self::reader).

@@ -1,4 +1,4 @@
-//! `plateau export --parquet DIR`: the index's tables as Parquet files.
+//! `plateau export --parquet DIR`: writes the index's tables as Parquet files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -62,8 +62,8 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
     Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
 }
 
-/// Returns the requested runs. Returns an error if a run has no rows: leaving it out could make the result look
-/// complete.
+/// Returns the requested runs. Returns an error if a run has no rows, because an incomplete result must not
+/// look complete.
 fn stored(
     index: &mut Index,
     ids: Option<BTreeSet<String>>,

@@ -14,8 +14,8 @@ pub enum Queue {
     Known(Vec<Queued>),
     /// Slurm is not installed on this host.
     Absent,
-    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is the message
-    /// of `squeue`.
+    /// `squeue` failed: Slurm is not configured here, or its controller does not respond. The text is the error
+    /// message of `squeue`.
     Unknown(String),
 }
 

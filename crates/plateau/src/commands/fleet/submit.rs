@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
         u32::try_from(minutes).unwrap_or(u32::MAX)
     };
-    // Without --scripts, only what is missing is submitted.
+    // Without --scripts, only the missing jobs are submitted.
     let wanted: Vec<&Job> = match &options.scripts {
         Some(_) => jobs.iter().collect(),
         None => missing(&jobs, &library)?,
@@ -133,7 +133,7 @@ fn facts(drive: &Drive) -> TargetFacts {
     }
 }
 
-/// Checks that the loss of all data was confirmed for each drive.
+/// Checks that erasing was confirmed for each drive.
 fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
     let mut typed: BTreeSet<String> = options.erase.iter().cloned().collect();
     if let Some(path) = &options.erase_list {
@@ -210,7 +210,7 @@ fn submit(cli: &Cli, scripts: &[(Vec<&Job>, String)], skipped: usize) -> Done<Va
             failure.of_run(batch_name(batch)).with_document(json!({ "submitted": submitted.clone() }))
         })?;
         for job in batch {
-            // Slurm's notation for the task of an array.
+            // Slurm's notation for a task of a job array.
             let number =
                 if batch.len() == 1 { number.clone() } else { format!("{number}_{}", job.repetition) };
             if !cli.json {

@@ -13,7 +13,7 @@ use crate::support::{Bench, text as text_of};
 /// Time within which the server must end.
 const END: Duration = Duration::from_secs(10);
 
-/// A server that ends with the test.
+/// A server that is killed when the test ends.
 pub struct Server {
     pub child: Child,
     pub address: String,
@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-/// Reads the document that a server prints when it starts.
+/// Reads the JSON document that a server prints when it starts.
 pub fn document(child: &mut Child) -> Value {
     let mut document = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("piped"));

@@ -268,7 +268,7 @@ fn orders(x: Dimension, place: Place) -> Vec<(Place, Option<Access>)> {
     }
 }
 
-/// Uses a logarithmic axis for response times that span decades.
+/// Uses a logarithmic axis for response times that span several orders of magnitude.
 fn vertical(figure: Figure, series: &[Series]) -> Scale {
     let values =
         || series.iter().flat_map(|one| &one.points).map(|point| point.1).filter(|value| *value > 0.0);

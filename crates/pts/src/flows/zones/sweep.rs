@@ -66,7 +66,7 @@ impl Sweep {
         ZONES * self.passes.len() as u32
     }
 
-    /// Checks that each zone has room for one of the largest blocks per thread.
+    /// Checks that each zone has room for one block of the largest size per thread.
     pub fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         let largest =
             self.passes.iter().flat_map(|cells| *cells).map(|cell| u64::from(cell.block_bytes)).max();

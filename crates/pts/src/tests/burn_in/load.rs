@@ -7,7 +7,7 @@ use crate::flows::composite::Composite;
 use crate::method::profile::{Cell, Demand};
 use crate::{Context, Stop};
 
-/// A cell takes ten minutes of the specification.
+/// Length of a burn-in's cell in minutes, scaled down if the run's cells are shorter than a minute.
 pub const CELL_MINUTES: u32 = 10;
 /// Verification works only with a single thread.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };

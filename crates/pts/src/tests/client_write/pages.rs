@@ -81,7 +81,7 @@ struct Recovered {
     bytes: Option<f64>,
     /// Throughput of these writes in bytes per second or, if there are none, of the first chunk.
     rate: Option<f64>,
-    /// Why the number of bytes is missing.
+    /// The reason why the number of bytes is missing, as text.
     absent: &'static str,
     host_limited: bool,
 }

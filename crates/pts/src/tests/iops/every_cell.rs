@@ -33,7 +33,7 @@ impl JudgedCell {
     }
 }
 
-/// The page; None until five rounds are complete.
+/// Returns the page; None until five rounds are complete.
 pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
     let judged = judged(answers.rounds.results());
     if judged.is_empty() {

@@ -25,7 +25,7 @@ pub struct SaturationAnswers {
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
     pub five_nines_ms: Vec<Option<f64>>,
     pub written_bytes: u64,
-    /// Time on the target's clock; a scaled drive divides times.
+    /// Time on the target's clock; a scaled drive's clock counts scaled time.
     pub elapsed_ns: u64,
     pub history: History,
     pub cycles: u32,

@@ -69,7 +69,7 @@ impl Length {
     }
 
     /// Returns whether a test that continued after `end` until minute `minutes` still follows the specification.
-    /// Published reports of 1.0 continued to 29 capacities, and 2.0 allows 24 hours instead of 6.
+    /// Tests in published reports of 1.0 continued to 29 capacities, and 2.0 allows 24 hours instead of 6.
     pub fn may_continue(&self, end: End, minutes: u32) -> bool {
         self.conditions.may_continue || (end == End::Time && minutes <= self.conditions.most_minutes)
     }
