@@ -95,11 +95,11 @@ pub enum Command {
     Runs(Runs),
     /// List the drives of the runs in the library
     Drives(Drives),
-    /// Show one figure of a drive or model over time: drift, control limits, firmware changes
+    /// Show one figure of a drive or model over time: drift, control limits and firmware changes
     Trend(TrendOptions),
     /// Run a read-only SQL query over all runs in the library
     Query(Query),
-    /// Update the library's index, the source of lists and queries
+    /// Update the library's index, which lists and queries read
     Index(IndexOptions),
     /// Check the whole library for problems and show how to fix them; exit code 6 if results are affected
     Doctor,
@@ -115,7 +115,7 @@ pub enum Command {
     Open(Open),
     /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
-    /// Publish runs as a static web site that needs no server: lists, drives, reports, comparisons
+    /// Publish runs as a static web site that needs no server: lists, drives, reports and comparisons
     Publish(Publish),
     /// Add, remove and list users of `plateau serve`
     #[command(subcommand)]
@@ -156,11 +156,11 @@ pub enum Command {
     Unarchive(Unarchive),
     /// Permanently remove runs from the library
     Rm(Rm),
-    /// Compare runs: figures, differences beyond noise, pages with shared axes
+    /// Compare runs: figures, differences beyond noise, and pages with shared axes
     Compare(Compare),
     /// Check a run against the rules in a file; exit code 7 if it does not meet them
     Gate(Gate),
-    /// Import results from another tool into the library: TKperf, fio, published figures
+    /// Import results from TKperf, fio or other tools, or published figures, into the library
     Import(Import),
     /// List the example runs: published figures of real drives; --install adds them to the library
     Examples(Examples),
@@ -428,6 +428,6 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Folder to write plateau.1 and one page per command into
+    /// Folder for plateau.1 and one page per command
     pub dir: PathBuf,
 }

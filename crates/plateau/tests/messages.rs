@@ -137,7 +137,7 @@ fn options_of_other_programs_suggest_the_equivalent() {
         (&["run", "map,quick", new], "'map' is a preset, which cannot be part of a list of tests"),
         (&["run", "lat", ""], "one of the words is empty"),
         (&["info", ""], "the target is empty"),
-        (&["run", "iops", new, "--rw=write"], "--rw is a fio option, which `plateau load` takes"),
+        (&["run", "iops", new, "--rw=write"], "--rw is a fio option, which `plateau load` accepts"),
         (&["plan", "iops", new, "--iodepth", "4"], "Its queue depth is set by --qd."),
         (&["run", "iops", "sas-slc-2011"], "did you mean sim:sas-slc-2011?"),
         (&["run", "lat", "sim:sas-slc-2011", "--sim-fault", "media:at=25"], "it has no unit; write 25%"),

@@ -95,7 +95,7 @@ fn every_run_of_a_campaign_completes() {
     );
     let submitted = lab.ok(&["fleet", "submit", &campaign]);
     assert_eq!(submitted.lines().filter(|line| line.starts_with("job ")).count(), 8, "{submitted}");
-    assert!(lab.ok(&["fleet", "submit", &campaign]).contains("8 jobs are complete or in the queue"));
+    assert!(lab.ok(&["fleet", "submit", &campaign]).contains("8 jobs are already complete or in the queue"));
     disturb(&mut lab);
     let status = lab.ok(&["fleet", "status", &campaign]);
     assert!(status.contains("D1  n1:sim:sas-slc-2011"), "{status}");
@@ -214,7 +214,7 @@ fn submit_arrays(lab: &Lab) {
     for (line, (task, drive)) in numbers.iter().zip([(1, 1), (2, 1), (3, 1), (1, 4), (2, 4), (3, 4)]) {
         assert!(line.contains(&format!("_{task}  a-iops-D{drive}-{task}")), "{submitted}");
     }
-    assert!(lab.ok(&["fleet", "submit", &arrays]).contains("6 jobs are complete or in the queue"));
+    assert!(lab.ok(&["fleet", "submit", &arrays]).contains("6 jobs are already complete or in the queue"));
     assert!(
         lab.ok(&["fleet", "status", &arrays]).contains("a: "),
         "tasks are found by the ids of their runs"

@@ -69,7 +69,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     let exported = test.exported.as_ref();
     notes.extend(exported.iter().flat_map(|exported| exported.notes.iter().cloned()));
     if window.is_none() && test.steady.is_some() && exported.is_none() {
-        notes.push("steady state as stated by the source, which contains no values to check it".into());
+        notes.push("steady state according to the source, which contains no values to check it".into());
     }
     let explained = match &tracked {
         Some(tracked) if window.is_none_or(|w| !w.steady) => explained(tracked),

@@ -76,7 +76,7 @@ pub enum Sender {
         #[arg(long)]
         certificate: bool,
     },
-    /// Refuse a host from now on; the runs that it has sent remain
+    /// Stop accepting runs from a host; the runs that it has already sent remain
     Remove {
         /// Name of the host
         name: String,

@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 
 /// Names of commands in other programs, with Plateau's equivalent commands.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
-    (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
+    (&["ls"], "`plateau runs` lists runs, and `plateau list` lists block devices"),
     (&["history", "result", "results"], "`plateau runs` lists runs"),
     (&["device", "devices", "disk", "disks", "drives", "lsblk"], "`plateau list` lists block devices"),
     (&["delete", "del", "remove"], "`plateau rm RUN` removes a run"),
@@ -32,7 +32,7 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["presets"], "`plateau plan --list` lists the presets"),
     (
         &["tests", "profiles"],
-        "`plateau help run` lists the tests and profiles, `plateau plan --list` the presets",
+        "`plateau help run` lists the tests and profiles, and `plateau plan --list` lists the presets",
     ),
 ];
 
@@ -79,7 +79,7 @@ fn hint(error: &clap::Error) -> Option<String> {
         // An option without its value, such as `--erase` at the end.
         ErrorKind::InvalidValue if text(ContextKind::InvalidValue)?.is_empty() => {
             let hint = text(ContextKind::InvalidArg)?.starts_with("--erase");
-            hint.then(|| "IDENTITY is what `plateau info TARGET` shows as the identity of the target.".into())
+            hint.then(|| "IDENTITY is the target's identity, which `plateau info TARGET` shows.".into())
         }
         _ => None,
     }
@@ -167,7 +167,7 @@ fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "{argument} is a fio option, which `plateau load` takes; the PTS defines the workloads of a test.{own}"
+        "{argument} is a fio option, which `plateau load` accepts; the PTS defines the workloads of a test.{own}"
     ))
 }
 

@@ -25,7 +25,7 @@ pub enum Sim {
 
 #[derive(Debug, Args)]
 pub struct SimFit {
-    /// The run, with an IOPS test
+    /// The run, which must contain an IOPS test
     #[arg(add = completion::run())]
     pub run: String,
     /// Model or FILE.toml to start from [default: the built-in model closest to the run]

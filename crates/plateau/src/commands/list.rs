@@ -51,7 +51,7 @@ fn text(device: &Listed) -> String {
     let capacity = device.capacity_bytes.map_or_else(String::new, amount_base10);
     let verdict = match reasons(device).as_slice() {
         [] => format!(
-            "can be tested; everything on it is lost with {}",
+            "can be tested; {} confirms that everything on it may be erased",
             // A line break would start another line in the list.
             on_one_line(&erase(&device.identity))
         ),

@@ -125,7 +125,7 @@ fn text(planned: &Planned) -> String {
     }
     if planned.estimates.iter().any(|estimate| estimate.shortest != estimate.longest) {
         line("shortest", "steady state is reached as early as possible");
-        line("longest", "steady state is not reached within the limit on rounds");
+        line("longest", "steady state is not reached within the round limit");
     }
     out.push('\n');
     let width = planned.estimates.iter().map(|estimate| estimate.test.len()).max().unwrap_or(0).max(8);

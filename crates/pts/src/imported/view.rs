@@ -103,10 +103,10 @@ impl View<'_> {
         match (self.test.window, self.rounds()) {
             (Some((first, last)), 0) => {
                 format!(
-                    "Means of rounds {first}-{last} as stated by the source, which does not contain the rounds."
+                    "Means of rounds {first}-{last} according to the source, which does not contain the rounds."
                 )
             }
-            (None, 0) => "Means as given by the source.".into(),
+            (None, 0) => "Means according to the source.".into(),
             (Some((first, last)), _) => format!("Mean of rounds {first}-{last}."),
             (None, rounds) => format!("Mean of rounds 1-{rounds}."),
         }

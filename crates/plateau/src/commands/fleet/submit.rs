@@ -220,7 +220,7 @@ fn submit(cli: &Cli, scripts: &[(Vec<&Job>, String)], skipped: usize) -> Done<Va
         }
     }
     if !cli.json && skipped > 0 {
-        printer::print(&format!("{skipped} jobs are complete or in the queue already"))?;
+        printer::print(&format!("{skipped} jobs are already complete or in the queue"))?;
     }
     Ok(json!(submitted))
 }

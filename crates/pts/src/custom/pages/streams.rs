@@ -22,7 +22,7 @@ pub fn streams_page(streams: &[IoKind]) -> Option<Page> {
         units: Units::All("%".into()),
     };
     let remarks = vec![
-        "Each cell is a composite of these streams. Its name states the largest block size and the mix of all streams.".to_owned(),
+        "Each cell is a composite of these streams. Its name shows the largest block size and the mix of all streams.".to_owned(),
     ];
     (!streams.is_empty())
         .then(|| Page { remarks, ..Page::of("streams", "Composite of IO Streams", Exhibit::Table(table)) })

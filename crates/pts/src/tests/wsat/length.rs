@@ -115,7 +115,7 @@ impl Length {
             End::Written => format!("{amount} written after {minute} min"),
             End::Time => self.time(),
             End::Steady => format!("steady state after {minute} min"),
-            End::Both => format!("{amount} written and {} over after {minute} min", self.time()),
+            End::Both => format!("{amount} written and {} elapsed after {minute} min", self.time()),
             End::Limit => format!("the hard limit of {HARD_LIMIT_HOURS} h without {amount} written"),
         }
     }

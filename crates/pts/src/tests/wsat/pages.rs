@@ -173,7 +173,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
             End::Written => "the required amount was written",
             End::Time => "the time limit was reached",
             End::Steady => "steady state was reached",
-            End::Both => "the required amount was written and the time was over",
+            End::Both => "the required amount was written and the time limit was reached",
             End::Limit => "the hard limit was reached",
         };
         let lasted = lasted(context, answers);
@@ -182,14 +182,14 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
     match answers.level() {
         Level::NotSteady if complete => {
             notes.push(
-                "SS NOT ACHIEVED: the last five samples are not steady; the mean of the last 30 minutes is given"
+                "SS NOT ACHIEVED: the last five samples are not steady; the mean of the last 30 minutes is shown"
                     .into(),
             );
             notes.extend(remarks(&answers.history));
         }
         Level::NotJudged if complete && judged => {
             notes.push(format!(
-                "not judged: the test ended before its fifth sample; the mean {} is given",
+                "not judged: the test ended before its fifth sample; the mean {} is shown",
                 last_minutes(minutes)
             ));
         }
