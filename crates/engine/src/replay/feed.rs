@@ -56,7 +56,7 @@ impl Feed {
         self.next += 1;
     }
 
-    /// Whether there is no further I/O.
+    /// Returns whether there are no more I/Os.
     pub fn is_over(&self) -> bool {
         self.at_end && self.next == self.batch.len()
     }
