@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Access, Workload};
 use stdx::units::KIB;
 
-/// Block size of commonly quoted figures.
+/// Block size for which IOPS are commonly quoted.
 pub(super) const SMALL: u32 = 4 * KIB as u32;
 
 /// A drive's speeds.

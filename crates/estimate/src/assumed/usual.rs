@@ -54,8 +54,8 @@ impl Assumed {
         }
     }
 
-    /// Returns the default speeds for an interface, which has the kernel's name, and the name of the matching
-    /// entry.
+    /// Returns the default speeds for an interface, given the kernel's name for it, and the name of the
+    /// matching entry.
     #[must_use]
     pub fn usual_for(interface: Option<&str>) -> (Self, &'static str) {
         let known = interface.and_then(|text| INTERFACES.iter().find(|known| text.contains(known.0)));
