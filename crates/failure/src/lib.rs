@@ -83,14 +83,14 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The process exit code.
+    /// Returns the process exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Rank among several failures; the highest one determines the exit code, because a failed device, for
-    /// example, matters more than an interruption.
+    /// Returns the rank among several failures; the highest one determines the exit code, because a failed
+    /// device, for example, matters more than an interruption.
     #[must_use]
     pub const fn gravity(self) -> u8 {
         match self {
