@@ -10,7 +10,7 @@ use super::problem::{Problem, Trouble};
 use super::read::{Given, HostJob, HostResult, read, seconds};
 use crate::result::per_second;
 
-/// If all hosts were measuring for less than this fraction of the time, a note says so.
+/// If all hosts measured at once for less than this fraction of the time, a note says so.
 const OVERLAP_SHARE: f64 = 0.95;
 
 /// The combined result.
@@ -145,7 +145,7 @@ struct Apart {
     earlier: usize,
     later: usize,
     measured: SignedDuration,
-    /// Including the errors of both clocks.
+    /// The measured difference plus the errors of both clocks.
     at_most: SignedDuration,
 }
 

@@ -194,7 +194,7 @@ impl Part {
         remarks
     }
 
-    /// Returns the maximum of the segments' shares.
+    /// Returns the largest share that any segment has.
     pub(super) fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
         self.segments.iter().filter_map(share).max_by(f64::total_cmp)
     }
