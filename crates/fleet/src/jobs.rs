@@ -24,7 +24,7 @@ pub struct Job {
     pub drive: Drive,
     /// The plan to run on it.
     pub work: Work,
-    /// Licenses for the links and the enclosure that the drive shares.
+    /// Licenses for the links and the enclosure that the drive shares with others.
     pub licenses: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
 pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
     let mut batches: Vec<Vec<&Job>> = Vec::new();
     for job in jobs.iter().copied() {
-        // The ids of different drives and plans may begin alike.
+        // The ids of jobs for different drives or plans may begin with the same characters.
         let is_of_series = |batch: &&mut Vec<&Job>| {
             batch.first().is_some_and(|first| {
                 (&first.drive.identity, &first.work.name) == (&job.drive.identity, &job.work.name)
@@ -105,7 +105,8 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let (log, id, order) = if batch.len() == 1 {
         (job.id.clone(), quoted(&job.id), "--dependency=singleton".to_owned())
     } else {
-        // One task at a time. Names contain no character that the shell would interpret.
+        // At most one task of the array runs at a time. Names contain no character that the shell would
+        // interpret.
         let indices: Vec<String> = batch.iter().map(|job| job.repetition.to_string()).collect();
         let order = format!("--array={}%1", indices.join(","));
         let (log, id) =
