@@ -12,8 +12,8 @@ pub enum Decision {
     Array,
 }
 
-/// Returns the interrupted test and why the operator must decide how the run continues: without a decision, a drive
-/// that was already purged for the test would be purged again. `None` if the run can continue as it is.
+/// Returns the interrupted test and the reason why the operator must decide how the run continues: otherwise, a
+/// drive that was already purged for the test would be purged again. `None` if the run can continue as it is.
 #[must_use]
 pub fn needed<'a>(file: &RunFile, entries: &'a [Entry]) -> Option<(&'a str, Decision)> {
     let name = interrupted_after_purge(entries)?;
