@@ -53,7 +53,7 @@ impl Cached for Armed {
 /// The original state of a drive's write cache.
 pub struct Changed {
     was_on: bool,
-    /// `None` for a simulated drive: the drive does not outlive the run, so no setting has to be restored.
+    /// `None` for a simulated drive, which does not outlive the run, so that nothing has to be restored.
     note: Option<Note>,
 }
 
@@ -116,7 +116,7 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     }
 }
 
-/// Restores the cache. A failure is reported, and the record is kept for the next start.
+/// Restores the cache. If this fails, the failure is reported and the record is kept for the next start.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let word = |on| if on { "on" } else { "off" };
     let was_on = changed.was_on;
