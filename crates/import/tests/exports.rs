@@ -55,7 +55,7 @@ fn imported(bytes: &[u8]) -> Reported {
 }
 
 impl Reported {
-    /// The files in a format, by name.
+    /// Returns the files in a format, by name.
     fn files(&self, format: &str) -> BTreeMap<String, Vec<u8>> {
         let source = Source { document: &self.document, entries: &self.entries };
         match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
@@ -269,7 +269,7 @@ fn a_table_keeps_every_column_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The samples in a metrics file, without the labels about the run.
+/// Returns the samples in a metrics file, without the labels about the run.
 fn samples(text: &str) -> Vec<(String, f64)> {
     let sample = |line: &str| {
         let (name, value) = line.rsplit_once(' ').expect("a value");
@@ -463,7 +463,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
             powered.map(|figure| (figure.key, (figure.values, figure.uncertainty))).collect()
         };
         assert_eq!(figures(&own), figures(&again), "{}", scenario.id);
-        // The same keys, each with the values of the same rounds.
+        // Both have the same keys, each with the values of the same rounds.
         let known = |run: &Reported| -> BTreeMap<String, Vec<f64>> {
             run.figures().into_iter().map(|figure| (figure.key, figure.values)).collect()
         };
@@ -496,7 +496,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
     assert!(again.iter().any(|figure| figure.key == "iops.rnd4k.w.per-watt" && figure.uncertainty.is_some()));
 }
 
-/// The numbers on one sheet of a spreadsheet.
+/// Returns the numbers on one sheet of a spreadsheet.
 fn numbers(book: &[u8], sheet: &str) -> Vec<f64> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).expect("an archive");
     let mut part = |name: &str| {

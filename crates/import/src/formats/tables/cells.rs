@@ -86,7 +86,8 @@ fn driven(row: &Row<'_>) -> Result<Driven, String> {
     })
 }
 
-/// Power during a workload; `None` if the row lacks the mean, the extremes or the number of samples.
+/// Returns the power during a workload; `None` if the row lacks the mean, the extremes or the number of
+/// samples.
 fn power(row: &Row<'_>) -> Result<Option<CellPower>, String> {
     let (Some(mean_watts), Some(min_watts), Some(max_watts), Some(samples)) = (
         row.number("power_mean_watts")?,
