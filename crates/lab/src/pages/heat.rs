@@ -18,7 +18,7 @@ pub fn picture(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// The picture; `None` before the first workload is complete.
+/// Returns the picture; `None` before the first workload is complete.
 pub fn svg(snapshot: &Snapshot) -> Option<String> {
     let run = &snapshot.run;
     let line = report::latest_response_times(&run.file, &snapshot.loaded.entries, MOST_MINUTES)?;

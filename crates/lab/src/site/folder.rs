@@ -131,7 +131,7 @@ pub fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Resu
             }
             _ => {}
         }
-        // Fails for a folder that contains anything else, so that the folder remains.
+        // This fails if the folder contains anything else, so such a folder remains.
         let _ = (folder != dir).then(|| std::fs::remove_dir(&folder));
     }
     Ok(())

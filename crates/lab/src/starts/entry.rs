@@ -58,12 +58,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The identity that the operator must type.
+    /// Returns the identity that the operator must type.
     pub fn identity(&self) -> &str {
         self.document["target"]["identity"].as_str().unwrap_or_default()
     }
 
-    /// Why the target cannot be tested now.
+    /// Returns why the target cannot be tested now.
     pub fn refusals(&self) -> Vec<&str> {
         let all = self.document["refusals"].as_array();
         all.into_iter().flatten().filter_map(Value::as_str).collect()

@@ -6,7 +6,7 @@ use std::thread::Builder;
 
 use launch::{LaunchError, Launched, Launcher, Request};
 
-/// Carries out a request; the text is the name of its files.
+/// Carries out a request; the string is the name of the request's files.
 pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Send + Sync;
 
 /// The means.

@@ -70,7 +70,7 @@ impl Queue {
         &self.folder
     }
 
-    /// The queued entries; none if there is no file.
+    /// Returns the queued entries; none if there is no file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be trusted, read or parsed. Such a file must not count as empty: the
@@ -108,7 +108,7 @@ impl Queue {
     }
 }
 
-/// The queued entries in a folder.
+/// Returns the queued entries in a folder.
 pub fn read(at: &Path) -> Result<Vec<Entry>, ServeError> {
     let read = || -> std::io::Result<Vec<Stored>> {
         let Some(folder) = OwnedFolder::open(at)? else { return Ok(Vec::new()) };
