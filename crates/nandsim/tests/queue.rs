@@ -93,7 +93,7 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
     }
 }
 
-/// A model with a random set of features.
+/// Returns a model with a random set of features.
 fn varied(rng: &mut Rng) -> Model {
     let mut model = model(rng.percent(40), rng.percent(50));
     let (firmware, timing) = (&mut model.firmware, &mut model.timing);

@@ -31,7 +31,7 @@ struct Log {
 }
 
 impl Log {
-    /// Number of superblocks in use.
+    /// Returns the number of superblocks in use.
     fn used(&self) -> u32 {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
