@@ -113,7 +113,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(Failure::from)
 }
 
-/// Writes a file whose content is produced along the way, and replaces an existing file only at the end.
+/// Writes a file whose content is produced during writing, and replaces an existing file only at the end.
 pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>) -> Done<T> {
     let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;

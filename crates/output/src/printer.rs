@@ -41,7 +41,7 @@ pub fn print_failure(failure: &Failure, json: bool) {
         return;
     }
     if let Some(document) = failure.document().filter(|_| json) {
-        // The process is already failing, so a second error could not be reported.
+        // The process is already failing, so a second error cannot be reported.
         drop(print_document(&document));
     }
     print_line(&format!("plateau: {}", failure.message()));
