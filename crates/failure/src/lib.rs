@@ -56,7 +56,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
 /// Why the program failed; the discriminant is the process's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// A bug, or the system refused an ordinary call.
+    /// A bug in Plateau, or an unexpected failure of a system call.
     Internal = 1,
     /// Wrong command line or impossible setting.
     Usage = 2,

@@ -64,20 +64,20 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Returns the name of its GRES. Slurm requires that either all or none of the devices with the same name have
-    /// a device node.
+    /// Returns the name of the drive's GRES. Slurm requires that either all or none of the devices with the same
+    /// name have a device node.
     #[must_use]
     pub fn gres_name(&self) -> &'static str {
         if self.is_simulated() { "simulated" } else { "drive" }
     }
 
-    /// Returns the type of its GRES.
+    /// Returns the type of the drive's GRES.
     #[must_use]
     pub fn gres(&self) -> String {
         name(&self.identity)
     }
 
-    /// Returns whether it is simulated.
+    /// Returns whether the drive is simulated.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.path.starts_with("sim:")

@@ -22,7 +22,7 @@ pub struct Job {
     pub repetition: u32,
     /// The drive.
     pub drive: Drive,
-    /// The plan to run on it.
+    /// The plan to run on the drive.
     pub work: Work,
     /// Licenses for the links and the enclosure that the drive shares with others.
     pub licenses: Vec<String>,

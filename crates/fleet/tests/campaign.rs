@@ -1,4 +1,4 @@
-//! From the lists of three hosts to the Slurm configuration and the scripts of a campaign.
+//! Generates the Slurm configuration and the scripts of a campaign from the drive lists of three hosts.
 
 use std::collections::BTreeMap;
 use std::path::Path;

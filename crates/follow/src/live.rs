@@ -1,5 +1,5 @@
-//! The displayed state of a run in progress, folded from its journal: its position, the state of the steady-state
-//! window, and the results of the last cell. Pure.
+//! The displayed state of a run in progress, derived from its journal: its position, the state of the
+//! steady-state window, and the results of the last cell. Pure.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Folds a snapshot.
+    /// Derives the displayed state from a snapshot.
     #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
         let (file, entries) = (&snapshot.run.file, &snapshot.loaded.entries[..]);

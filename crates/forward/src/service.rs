@@ -18,8 +18,8 @@ use crate::client::Client;
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 /// Time after which a run is tried again if it could not be sent for a reason that usually passes by itself.
 const RETRY_SOON: Duration = Duration::from_secs(10);
-/// Time after which a refused run is tried again: someone may have removed the reason at the server, for example by
-/// updating it.
+/// Time after which a refused run is tried again, because someone may have fixed the problem in the meantime, for
+/// example by updating the server.
 const RETRY_REFUSED: Duration = Duration::from_secs(600);
 /// Maximum time between two checks for a request to end the process.
 const STEP: Duration = Duration::from_millis(100);
@@ -53,9 +53,9 @@ pub struct Service {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
     stamp: Stamp,
-    /// Whether a process was working on it.
+    /// Whether a process was working on the run.
     was_in_progress: bool,
-    /// Why it was not sent; None if it was.
+    /// Why the run was not sent; None if it was.
     problem: Option<Problem>,
 }
 
@@ -63,7 +63,7 @@ struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     text: String,
-    /// When it is tried again, unless it changes before then.
+    /// When the run is tried again, unless it changes before then.
     retry_at: Instant,
 }
 

@@ -7,7 +7,7 @@ use stdx::nearest;
 /// A condition without a number.
 #[derive(Debug)]
 pub(crate) struct Word {
-    /// As written in a rules file.
+    /// The condition as written in a rules file.
     pub name: &'static str,
     /// Whether the condition holds for a run.
     pub check: fn(&Document) -> Check,

@@ -81,7 +81,7 @@ impl Reported {
     }
 }
 
-/// Values that an import drops, because they are about the exported run, its journal or a verdict (see
+/// Values that an import drops, because they describe the exported run, its journal or a verdict (see
 /// docs/guide/import.md).
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
@@ -306,8 +306,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// Jobs in fio JSON and rounds in TKperf XML lack some facts about a cell. The facts that they do contain stay the
-/// same, as do the marks of the run.
+/// Jobs in fio JSON and rounds in TKperf XML do not contain all facts about a cell. The facts that they do contain
+/// stay the same, as do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {

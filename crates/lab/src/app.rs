@@ -33,7 +33,8 @@ pub struct Options {
     pub client_ca: Option<PathBuf>,
     /// Whether the server is read-only.
     pub read_only: bool,
-    /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.
+    /// Whether the server's output goes to a terminal. Otherwise, the output may be kept in a log that others
+    /// can read.
     pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
@@ -45,7 +46,7 @@ pub struct Options {
     pub launcher: Option<PathBuf>,
     /// Names of the simulated drive models.
     pub models: Vec<&'static str>,
-    /// Lists the host's block devices, or says why it cannot.
+    /// Lists the host's block devices, or returns the reason why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
 }
 

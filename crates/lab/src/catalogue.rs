@@ -1,5 +1,5 @@
-//! All runs of the library, one row each. A row is folded from the journal once and reused while the journal's length
-//! and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
+//! All runs of the library, one row each. A row is derived from the journal once and reused while the journal's
+//! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -94,17 +94,17 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// A target that must not be used now.
+    /// Returns the usage of a target that must not be used now, for this reason.
     pub fn by(why: String) -> Self {
         Self { by: Some(why), warnings: Vec::new() }
     }
 }
 
 impl Row {
-    /// Distinguishes the drive from others.
+    /// Returns a key that distinguishes the drive from others.
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
-        // Imported results are not mixed with those measured here.
+        // Imported results are not mixed with results measured by this Plateau.
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// The row of each directory, with the stamp of its journal when the row was folded.
+/// The row of each directory, with the stamp of its journal when the row was derived.
 type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 
 /// The rows of a library.
@@ -289,7 +289,7 @@ fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
     is_named && !has_no_journal()
 }
 
-/// Folds a run.
+/// Derives the row of a run from its journal.
 fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
     let in_progress = transfer::appears_in_progress(&run);

@@ -8,7 +8,7 @@ use crate::catalogue::{Figure, Row, State};
 /// A drive with its runs, newest first.
 #[derive(Debug, Clone)]
 pub struct Drive {
-    /// Distinguishes the drive from others.
+    /// A key that distinguishes the drive from others.
     pub id: String,
     pub runs: Vec<Arc<Row>>,
 }

@@ -1,5 +1,5 @@
-//! Runs that viewers follow. One task per run looks for new records, no matter how many viewers there are; they share what
-//! it finds, and the parts of pages that were rendered from it.
+//! Runs that viewers follow. One task per run looks for new records, no matter how many viewers there are; the viewers
+//! share the records that it finds and the parts of pages rendered from them.
 //!
 //! A task only publishes which snapshot is the latest. The snapshots themselves are kept by [`Snapshots`], which limits
 //! their number, so a viewer that does not read its stream does not keep a snapshot in memory.
@@ -44,7 +44,7 @@ impl Seen {
         self.standing != Standing::Running
     }
 
-    /// Returns whether this is news for a viewer who is waiting for record `next`.
+    /// Returns whether there is anything new for a viewer who is waiting for record `next`.
     pub fn is_news(&self, next: u64) -> bool {
         self.has_ended() || self.last_record.is_some_and(|last| last >= next)
     }

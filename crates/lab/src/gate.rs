@@ -29,9 +29,9 @@ const HTTPS_PORT: u16 = 443;
 /// How requests reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Transport {
-    /// Through a proxy, which may have another port and scheme.
+    /// Through a proxy, which may use another port and scheme.
     pub behind_proxy: bool,
-    /// Over TLS that ends at this server.
+    /// Over TLS connections that this server accepts itself.
     pub is_encrypted: bool,
 }
 

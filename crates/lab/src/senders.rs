@@ -28,7 +28,7 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// The senders in `folder`, which does not have to exist yet.
+    /// Manages the senders in `folder`, which does not have to exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { list: OwnedList::at(folder, "senders.json", "senders.json.next") }

@@ -224,7 +224,7 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
-            // Only visitors who are signed in learn which addresses exist.
+            // Only visitors who are signed in are told which addresses exist.
             match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
                 Ok(_) => nothing_here(status),
                 Err(refusal) => refused(refusal),

@@ -206,7 +206,8 @@ impl Source {
     }
 }
 
-/// Returns the names of a server without ports, sorted. Every server can be reached from its own host.
+/// Returns the names of a server without ports, sorted. Names for the local host are included, because every
+/// server can be reached from its own host.
 fn names(hosts: &[String]) -> Result<Vec<Name>, ServeError> {
     let mut names = vec![Name::Ip(Ipv4Addr::LOCALHOST.into()), Name::Ip(Ipv6Addr::LOCALHOST.into())];
     for host in hosts {
@@ -217,7 +218,7 @@ fn names(hosts: &[String]) -> Result<Vec<Name>, ServeError> {
     Ok(names)
 }
 
-/// Returns a name as browsers send it, with or without a port; None if it is not a name.
+/// Parses a name as browsers send it, with or without a port; None if it is not a name.
 fn name(host: &str) -> Option<Name> {
     const MOST_BYTES: usize = 253;
     if let Some(rest) = host.strip_prefix('[') {

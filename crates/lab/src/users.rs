@@ -74,7 +74,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// The users in `folder`, which does not have to exist yet.
+    /// Manages the users in `folder`, which does not have to exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { list: OwnedList::at(folder, FILE, NEXT) }

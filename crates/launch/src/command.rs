@@ -1,4 +1,4 @@
-//! Requests as command-line arguments.
+//! Converts requests to command-line arguments.
 
 use std::ffi::OsString;
 use std::path::Path;

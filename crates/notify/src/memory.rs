@@ -86,7 +86,7 @@ pub struct Outstanding {
 #[derive(Debug, Default)]
 struct State {
     known: Known,
-    /// By position in the file, so oldest first.
+    /// Sorted by position in the file, so the oldest comes first.
     outstanding: BTreeMap<usize, Outstanding>,
 }
 
@@ -160,7 +160,7 @@ impl Memory {
         })
     }
 
-    /// Returns whether this is the first observation.
+    /// Returns whether nothing has been observed yet.
     #[must_use]
     pub const fn is_new(&self) -> bool {
         self.is_new

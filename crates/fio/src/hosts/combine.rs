@@ -149,7 +149,7 @@ struct Apart {
     at_most: SignedDuration,
 }
 
-/// Returns the two hosts whose starts may be furthest apart.
+/// Returns the two hosts whose starts may differ most.
 fn furthest_apart(hosts: &[HostResult], job: usize) -> Option<Apart> {
     let error = |result: &HostResult| {
         let ns = result.start.clock.map_or(0, |clock| clock.max_error_ns);

@@ -13,7 +13,7 @@ pub const TOP_FOLDERS: [&str; 3] = ["runs", "drives", "compare"];
 /// Version of the file list.
 pub const MANIFEST_FORMAT: u32 = 1;
 
-/// The list of a site's files. The next publication may replace and remove only these.
+/// The list of a site's files. The next publication may replace and remove only these files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this list.

@@ -48,7 +48,7 @@ pub struct Entry {
     pub document: Value,
     /// Output of `plateau check`; null for a simulated drive, a new file and a resumed run.
     pub checks: Value,
-    /// Identifies the drive; None if any number of runs can use it.
+    /// Identifies the drive; None if any number of runs can use it at the same time.
     pub drive: Option<String>,
     pub stage: Stage,
     /// Why the run is waiting, if known.

@@ -31,12 +31,12 @@ struct Stored {
     drive: Option<String>,
 }
 
-/// The file.
+/// The file of queued runs.
 pub struct Queue {
     folder: PathBuf,
-    /// None on a read-only file system, where no server can write to the file.
+    /// The lock on the folder; None on a read-only file system, where no server can write to the file.
     _lock: Option<File>,
-    /// Whether the file belongs to another server.
+    /// Whether the file is in use by another server.
     is_foreign: bool,
 }
 

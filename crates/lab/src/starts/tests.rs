@@ -176,7 +176,7 @@ fn a_start_without_a_thread_fails_and_leaves_the_queue() {
     let why = place.failure("p");
     assert!(why.contains("cannot start another thread") && why.contains("temporarily unavailable"), "{why}");
     assert_eq!(place.stored(), Vec::<String>::new(), "it would start with the next server");
-    // The next run on the drive does not wait for it.
+    // The next run on the drive does not wait for the failed one.
     place.waiting("a");
     assert!(place.starts.take_if_free("a"));
     place.block(true);

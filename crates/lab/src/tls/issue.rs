@@ -98,7 +98,8 @@ fn body(
 fn extensions(names: &[Name]) -> Vec<u8> {
     let critical = element(BOOLEAN, &[&[0xff]]);
     let names: Vec<u8> = names.iter().flat_map(alternative).collect();
-    // This is not an authority's certificate: whoever trusts it must not trust others that its key could sign.
+    // The certificate is not an authority's: clients that trust it must not trust other certificates signed
+    // with its key.
     sequence(&[
         &extension(BASIC_CONSTRAINTS, &critical, &sequence(&[])),
         &extension(EXTENDED_KEY_USAGE, &[], &sequence(&[&identifier(SERVER_AUTH)])),

@@ -235,8 +235,8 @@ impl Hybrid {
         true
     }
 
-    /// In idle time: sweeps until one more granule has been merged. Returns false if the log has nothing left
-    /// to sweep.
+    /// Sweeps in idle time until one more granule has been merged. Returns false if the log has nothing left to
+    /// sweep.
     fn merge_ahead<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         let merged_ns = self.log.busy_ns;
         while self.log.busy_ns == merged_ns {

@@ -45,7 +45,7 @@ fn reading(row: &Row<'_>, test: &mut ImportedTest, _: &mut Exported) -> Result<(
     Ok(())
 }
 
-/// A workload, with amounts in both directions if the file has them.
+/// Adds a workload, with amounts in both directions if the file contains them.
 pub(super) fn cell(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Result<(), String> {
     reading(row, test, exported)?;
     exported.lacks_host_limits |= row.text("host_limited").is_none();
