@@ -36,7 +36,7 @@ pub use fitting::{Bounds, Fitting};
 pub use log::ReplayLog;
 pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
-/// Time between two calls to the progress function.
+/// Interval between calls to the progress function.
 const TICK: Duration = Duration::from_millis(100);
 /// Time between two attempts to pass on a batch; even at the highest rate of a single thread, a batch lasts
 /// longer.

@@ -144,6 +144,6 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let start = [program.path.as_str(), "--library", &program.library, "job"].map(quoted);
     let words: Vec<String> =
         start.into_iter().chain([id]).chain(words.iter().map(|word| quoted(word))).collect();
-    // `exec`, so that the signal sent before the time limit reaches Plateau itself.
+    // The script uses `exec`, so that the signal sent before the time limit reaches Plateau itself.
     Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
 }

@@ -6,9 +6,10 @@ use record::{Entry, Event, RunFile};
 /// Why the operator must decide how a run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The timeline of the interrupted test is its result: restart the test, or continue with a gap.
+    /// The timeline of the interrupted test is its result, so the test must be restarted or continued with a
+    /// gap.
     Timeline,
-    /// The run's array does not outlive an interruption: restart the test.
+    /// The run's array does not survive an interruption, so the test must be restarted.
     Array,
 }
 

@@ -44,7 +44,7 @@ impl Snapshot {
     }
 }
 
-/// The latest snapshots, most recently used last.
+/// Recent snapshots; the most recently used one is last.
 #[derive(Default)]
 pub struct Snapshots {
     kept: Mutex<Vec<(String, Arc<Snapshot>)>>,

@@ -12,7 +12,7 @@ pub enum AddressError {
     /// The text is not the address of a server.
     #[error("'{0}' is not the address of a server; write it as https://HOST:PORT")]
     Malformed(String),
-    /// Everyone along the way could read the token.
+    /// Everyone on the way to the server could read the token.
     #[error(
         "'{0}' is not encrypted, so others could read the token; use https://, or a tunnel to a loopback address: \
          `ssh -L 7070:127.0.0.1:7070 HOST`"

@@ -159,7 +159,8 @@ fn differs(one: &Value, other: &Value, ignored: &[&str], what: &str) -> Option<S
     (!found.is_empty()).then(|| format!("{what}: {} differences, such as {shown:#?}", found.len()))
 }
 
-/// Runs of all tests of all profiles, with power, on a file, modified, simulated, interrupted and incomplete.
+/// Covers all tests of all profiles, and runs with power, on a file, modified, simulated, interrupted and
+/// incomplete.
 fn scenarios() -> Vec<Scenario> {
     let powered = |subject| Scenario { power: Some((subject, 5.0)), ..Scenario::default() };
     let mut all = fixture::scenarios();
@@ -292,7 +293,7 @@ fn metrics_keep_every_sample_through_an_import() {
         }
         let again = imported(own.as_bytes()).text("openmetrics");
         let (mut first, mut second) = (samples(&own), samples(&again));
-        // Imports state which figures are not host-limited only if at least one figure is.
+        // An import records which figures are not host-limited only if at least one figure is host-limited.
         if !again.contains("plateau_host_limited{") {
             first.retain(|(name, value)| !name.starts_with("plateau_host_limited") || *value > 0.0);
         }

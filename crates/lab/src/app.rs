@@ -112,7 +112,7 @@ impl App {
     }
 
     /// Returns the token of the link to print; None if it must not be printed, because others may read it in a log.
-    /// Until there are users, a link is the only way in.
+    /// Until there are users, a link is the only way to sign in.
     pub fn invitation(&self) -> Option<String> {
         (self.is_terminal || !self.gate.users.may_exist()).then(|| self.gate.token())
     }

@@ -64,7 +64,7 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// Number of deviations from the profile.
     pub deviations: usize,
-    /// Whether lists omit it unless archived runs are requested.
+    /// Whether lists omit the run unless archived runs are requested.
     pub archived: bool,
 }
 

@@ -153,7 +153,7 @@ pub struct Gate {
     pub users: Users,
     /// Hosts that may send runs; None if this server does not receive any.
     senders: Option<Senders>,
-    /// Whether they need a certificate rather than a token.
+    /// Whether hosts that send runs need a certificate rather than a token.
     needs_certificate: bool,
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
@@ -179,7 +179,8 @@ struct Secrets {
 }
 
 impl Gate {
-    /// A gate for a server on `port` with these `names`. Behind a proxy, browsers may use `https` and omit the port.
+    /// Creates the gate for a server on `port` with these `names`. Behind a proxy, browsers may use `https` and omit
+    /// the port.
     pub fn new(
         names: &[String],
         port: u16,
@@ -295,7 +296,7 @@ impl Gate {
         account.map_or(Some(Role::Operator), |account| self.users.role(account))
     }
 
-    /// Returns whether a visitor's session is still valid. This check does not extend it.
+    /// Returns whether a visitor's session is still valid. This check does not extend the session.
     pub fn lasts(&self, visitor: &Visitor) -> bool {
         let account = {
             let secrets = self.secrets();

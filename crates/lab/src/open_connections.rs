@@ -33,7 +33,7 @@ struct All {
 
 #[derive(Debug, Default)]
 struct Peer {
-    /// When it was last used, in ms.
+    /// Time at which the connection was last used, in ms.
     used: AtomicU64,
     is_closed: AtomicBool,
     /// The task that serves the connection.
@@ -99,7 +99,7 @@ impl Place {
         }
     }
 
-    /// Notes that the connection was used.
+    /// Records that the connection was used.
     pub fn used(&self) {
         self.peer.used.store(self.of.now(), Ordering::Relaxed);
     }

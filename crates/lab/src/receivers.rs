@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use record::Library;
 use transfer::{Receiver, TransferError};
 
-/// Records are refused while less than this is free, so that the server itself can still write.
+/// Records are refused while less space than this is free, so that the server itself can still write.
 const LEAST_FREE_BYTES: u64 = 256 << 20;
 
 /// The receivers for all senders. Each remembers which part of its runs is verified.

@@ -79,9 +79,9 @@ pub struct Certificates {
 /// What is known about supplied files.
 #[derive(Debug)]
 struct Looks {
-    /// Their stamps when they were last read and used.
+    /// The stamps of the files when they were last read and used.
     read: Stamps,
-    /// Their stamps when they were last checked.
+    /// The stamps of the files when they were last checked.
     last: Stamps,
 }
 
@@ -154,7 +154,7 @@ impl Certificates {
 
     /// Uses supplied files that have changed, or a new certificate if the server's own is about to expire. Returns
     /// whether the certificate was replaced. After an error, the previous certificate remains in use, and the next call
-    /// tries again: the cause, such as their permissions, may disappear without a change to the files.
+    /// tries again: the cause, such as wrong permissions, may disappear without a change to the files.
     pub fn refresh(&self, now: Timestamp) -> Result<bool, ServeError> {
         let stamps = self.source.stamps();
         let is_due = match &self.source {

@@ -118,7 +118,7 @@ impl State {
 pub struct Memory {
     folder: OwnedFolder,
     file: File,
-    /// Held until this is dropped.
+    /// Held until the memory is dropped.
     _lock: File,
     is_new: bool,
     bytes: u64,

@@ -99,7 +99,7 @@ pub enum Failing {
 pub enum Question {
     /// The test's timeline is its result, and would have a gap.
     Timeline,
-    /// The run's array does not outlive an interruption.
+    /// The run's array does not survive an interruption.
     Array,
 }
 

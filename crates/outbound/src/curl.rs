@@ -21,7 +21,7 @@ use crate::process::{self, ProcessError};
 
 /// Folders that only root can write to.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
-/// Limit on a server's response.
+/// Size limit of a server's response.
 const MOST_RESPONSE_BYTES: usize = 1 << 20;
 /// Maximum length of the status after a response.
 const MOST_STATUS_BYTES: usize = 16;

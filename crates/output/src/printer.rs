@@ -1,4 +1,4 @@
-//! Prints to this process's streams, with errors that have an exit code, and prints failures themselves.
+//! Prints output and failures to this process's streams; errors have an exit code.
 
 pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
 use serde::Serialize;

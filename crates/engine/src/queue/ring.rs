@@ -1,5 +1,5 @@
-//! An io_uring instance: the submission queue (SQ) and completion queue (CQ) shared with the kernel, and
-//! their system calls.
+//! An io_uring instance: the submission queue (SQ) and completion queue (CQ), which are shared with the kernel,
+//! and the system calls for them.
 //!
 //! SQEs are written and CQEs read in place. With a general-purpose binding, copying them in function calls took
 //! 5 of the 75 ns per no-op. Names and layouts follow `linux/io_uring.h`.

@@ -349,7 +349,7 @@ fn limit(share: f64, allowed: f64) -> Markup {
     }
 }
 
-/// The exhibits of a test. While it runs, the test itself omits exhibits without values.
+/// The exhibits of a test. While the test is running, `outcome` does not contain exhibits without values.
 fn pages(outcome: &Outcome, standing: Standing) -> Markup {
     html! {
         section {

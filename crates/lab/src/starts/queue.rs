@@ -61,7 +61,7 @@ impl Queue {
         Ok(Self { folder: folder.into(), _lock: lock, is_foreign: false })
     }
 
-    /// The empty queue of a read-only server that runs in addition to the server that uses the folder.
+    /// Creates an empty queue for a read-only server that runs in addition to the server that uses the folder.
     pub fn beside(folder: &Path) -> Self {
         Self { folder: folder.into(), _lock: None, is_foreign: true }
     }

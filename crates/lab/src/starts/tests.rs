@@ -150,7 +150,7 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     assert_eq!(start().expect("no file is an empty queue").all().len(), 0);
 }
 
-/// Each would overwrite the other's queue, and after a restart, it would start runs again.
+/// Two servers would overwrite each other's queue, and each would start runs again after a restart.
 #[test]
 fn one_server_at_a_time_uses_a_queue() {
     let place = Place::new();

@@ -36,7 +36,7 @@ const RENEW: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A kept certificate.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Names for which it was issued, in order.
+    /// Names for which the certificate was issued, in order.
     names: Vec<String>,
     /// PEM.
     certificate: String,
