@@ -36,10 +36,10 @@ pub use fitting::{Bounds, Fitting};
 pub use log::ReplayLog;
 pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
-/// Time between two calls to the progress function.
+/// Interval between calls to the progress function.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two attempts to pass on a batch; at any rate that a single thread can reach, a batch lasts
-/// longer than this.
+/// Time between two attempts to pass on a batch; even at the highest rate of a single thread, a batch lasts
+/// longer.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Replays I/Os on a target. `on_progress` receives the number of completed I/Os several times per second. Returns

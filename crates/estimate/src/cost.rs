@@ -17,7 +17,7 @@ pub struct TestCost {
     pub taken: Expense,
     /// Number of cells missing from the last round, because write saturation may end in the middle of a round.
     pub cells_missing: u32,
-    /// Whether a round has started and the end of the rounds has not been noted yet.
+    /// Whether a round has started and the journal does not yet show that the rounds are over.
     in_rounds: bool,
     /// Whether the test completed.
     pub ended: bool,
@@ -99,7 +99,7 @@ impl TestCost {
                 taken.duration_ns = taken.duration_ns.saturating_add(ramp_ns + length_ns(segment));
                 taken.written_bytes = taken.written_bytes.saturating_add(segment.write.bytes);
             }
-            // A scaled drive divides the requested idle time.
+            // A scaled drive divides the requested idle time by its scale.
             Event::Idled { length_ns } => {
                 taken.duration_ns = taken.duration_ns.saturating_add(length_ns / divisor);
             }

@@ -9,8 +9,8 @@ use stdx::units::SECOND_NS;
 use crate::assumed::{Assumed, State};
 use pts::{Bench, Context, Outcome, Stop, Task};
 
-/// Minimum number of I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would
-/// otherwise end too early.
+/// Minimum number of I/Os in a cell per outstanding I/O, so that the shortened cells of a scaled simulated
+/// drive do not end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
 /// If the speed of rounds alternates by this fraction, steady state is never reached.
 const SWING: f64 = 0.15;
@@ -91,7 +91,7 @@ fn estimate_after(
 }
 
 impl Cost {
-    /// Total bytes written.
+    /// Returns the total bytes written.
     #[must_use]
     pub const fn written_bytes(&self) -> u64 {
         self.precondition_bytes + self.cell_bytes
@@ -160,7 +160,7 @@ impl<'a> Dry<'a> {
         Self { context, assumed, swing, left_in_round: 0, pace: 1.0, cost: Cost::default(), condition }
     }
 
-    /// Converts a length to the drive's clock: a scaled simulated drive divides all times.
+    /// Converts a duration to the drive's clock, because a scaled simulated drive divides all times.
     fn on_the_clock(&self, length_ns: u64) -> u64 {
         length_ns / u64::from(self.context.scale_divisor())
     }
@@ -178,7 +178,7 @@ impl<'a> Dry<'a> {
         Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
     }
 
-    /// Returns a workload's number of bytes and length.
+    /// Returns the number of bytes that a workload transfers, and its duration in ns.
     fn extent(&self, workload: &Workload) -> (u64, u64) {
         let course = self.course(workload);
         let ns = |seconds: f64| (seconds * SECOND_NS as f64) as u64;

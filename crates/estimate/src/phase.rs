@@ -43,7 +43,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Name of the current test.
+    /// Returns the name of the current test.
     #[must_use]
     pub fn test(&self) -> Option<&str> {
         match self {
@@ -107,8 +107,8 @@ pub fn phase(entries: &[Entry]) -> Phase {
     phase
 }
 
-/// Returns the expected remaining time of a run in ns on the target's clock, as (steady state as early as
-/// possible, no steady state). Excludes purges. Returns `None` if the run has no estimate.
+/// Returns the expected remaining time of a run in ns on the target's clock: first with steady state as early
+/// as possible, then without steady state. Excludes purges. Returns `None` if the run has no estimate.
 #[must_use]
 pub fn left_ns(run: &RunFile, entries: &[Entry]) -> Option<(u64, u64)> {
     let estimated = entries.iter().find_map(|entry| match &entry.event {

@@ -126,7 +126,7 @@ fn an_impossible_workload_is_reported() {
     assert!(problem.contains("threads need"), "{problem}");
 }
 
-/// A minute of random writes, after at most `limit_s` seconds of sequential writes.
+/// Returns a test that writes randomly for a minute, after at most `limit_s` seconds of sequential writes.
 fn minute_of_writes(purge: bool, limit_s: u64) -> CustomTest {
     let write = CustomWrite {
         access: Access::Sequential,

@@ -56,7 +56,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
 /// Why the program failed; the discriminant is the process's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// A bug, or the system refused an ordinary call.
+    /// A bug in Plateau, or an unexpected failure of a system call.
     Internal = 1,
     /// Wrong command line or impossible setting.
     Usage = 2,
@@ -83,14 +83,14 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The process exit code.
+    /// Returns the process exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Rank among several failures; the highest one determines the exit code, because a failed device, for
-    /// example, matters more than an interruption.
+    /// Returns the rank among several failures; the highest one determines the exit code, because a failed
+    /// device, for example, matters more than an interruption.
     #[must_use]
     pub const fn gravity(self) -> u8 {
         match self {

@@ -89,7 +89,7 @@ const fn of_tuning(error: &TuningError) -> Option<&'static str> {
     }
 }
 
-/// The next step after a trace command has failed.
+/// Returns the next step after a trace command has failed.
 pub const fn of_workload(error: &WorkloadError) -> Option<&'static str> {
     match error {
         WorkloadError::Trace { source: TraceError::UnknownFormat, .. } => {

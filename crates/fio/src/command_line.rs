@@ -54,7 +54,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
 /// Returns the jobs with these names, or all jobs if `names` is empty.
 ///
 /// # Errors
-/// Returns an error that states the first name that does not match any job.
+/// Returns an error with the first name that does not match any job.
 pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
     if let Some(missing) = names.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
         return Err(format!("section {missing}: no job has this name"));

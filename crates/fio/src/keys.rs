@@ -37,7 +37,7 @@ pub fn refused(name: &str) -> Option<&'static Refused> {
 /// Sets one option of a job.
 ///
 /// # Errors
-/// Returns an error that names the option and states the supported values, the reason for a refusal, or the
+/// Returns an error that names the option and gives the supported values, the reason for a refusal, or the
 /// nearest known name.
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let key = keys().find(|key| key.names().any(|known| known == name)).ok_or_else(|| unknown(name))?;

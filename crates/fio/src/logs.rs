@@ -25,8 +25,8 @@ struct Log {
     intervals: usize,
 }
 
-/// Returns the logs of a workload, under fio's names. `number` is the number of its first thread over all jobs,
-/// from 1.
+/// Returns the logs of a workload, under fio's names. `number` is the number of its first thread, counted from
+/// 1 over all jobs.
 fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
     let log = |prefix: &Option<String>, word: &str, kind| {
         let prefix = prefix.as_deref()?;
@@ -127,7 +127,7 @@ mod tests {
     use crate::{Surroundings, parse};
     use record::{Direction, Series};
 
-    /// Three intervals, the last of which is only half a second long.
+    /// Returns a segment with three intervals, the last of which is only half a second long.
     fn segment(options: &str) -> Segment {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
         let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options");

@@ -100,7 +100,7 @@ pub(crate) mod tests {
     use record::{Direction, HostLoad, Series};
     use stdx::units::SECOND_NS;
 
-    /// One second of 4 KiB reads on one of two processors.
+    /// Returns the results of one second of 4 KiB reads on one of two processors.
     pub(crate) fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
         let jobs =
             parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default(), &Surroundings::none())

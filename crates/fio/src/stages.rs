@@ -5,8 +5,8 @@ use super::Job;
 /// Returns the positions of concurrent jobs, one list per consecutive stage.
 ///
 /// # Errors
-/// Returns the position of a job whose `wait_for` does not name a preceding job, with a description of the
-/// problem.
+/// If the `wait_for` of a job does not name a preceding job, returns the position of that job and a description
+/// of the problem.
 pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
     let mut stages: Vec<Vec<usize>> = Vec::new();
     let mut stage_of: Vec<usize> = Vec::with_capacity(jobs.len());

@@ -14,7 +14,7 @@ use super::values::bytes;
 /// Maximum number of values in a window.
 const MOST_VALUES: u64 = 100_000;
 
-/// What has to be steady.
+/// The value that must be steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
     Iops,
@@ -182,13 +182,13 @@ pub struct Search {
     finished: Vec<VecDeque<Sample>>,
     window: VecDeque<Value>,
     elapsed_ns: u64,
-    /// The latest change, as a percentage of the mean or as a number.
+    /// The most recent change, as a percentage of the mean or as an absolute value.
     change: Option<f64>,
     attained: bool,
 }
 
 impl Search {
-    /// Returns the search over this number of streams.
+    /// Starts a search over `streams` streams.
     #[must_use]
     pub fn new(state: SteadyState, streams: usize) -> Self {
         Self {
@@ -213,7 +213,7 @@ impl Search {
         }
         let open = &mut self.open[stream];
         open.add(tick);
-        // A tick may be early by the amount by which the previous tick was late.
+        // If a tick is late, the next one may be early by the same amount.
         if open.time_ns + SECOND_NS / 2 >= self.state.interval_ns {
             self.finished[stream].push_back(std::mem::take(open));
         }

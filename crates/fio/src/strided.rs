@@ -5,8 +5,8 @@ use record::{Access, Range};
 use super::Job;
 
 impl Job {
-    /// Returns the range of a job that may access `size` bytes from `start`, and the part of `amount` that the
-    /// job transfers.
+    /// Returns the range of a job that may access `size` bytes from `start`, and how much of `amount` the job
+    /// transfers.
     pub(crate) fn strided_range(
         &self,
         (start, size): (u64, u64),

@@ -11,7 +11,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Returns the size on a target with this number of bytes.
+    /// Returns the size in bytes on a target of the given capacity.
     pub fn of(self, whole_bytes: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,

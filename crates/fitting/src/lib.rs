@@ -1,5 +1,5 @@
-//! Fitting a drive model to a run (`plateau sim fit`): the measurements, the quality of the fit, and the description of
-//! the model. The search itself is part of the simulator.
+//! Fits a drive model to a run (`plateau sim fit`): provides the measurements, the quality of the fit, and the
+//! description of the model. The search itself is part of the simulator.
 #![forbid(unsafe_code)]
 
 mod described;

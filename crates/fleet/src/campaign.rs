@@ -14,7 +14,7 @@ const MOST_JOBS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Campaign {
-    /// Name of the campaign, which is the prefix of each run's id.
+    /// Name of the campaign, with which the id of each of its runs begins.
     pub name: String,
     /// Number of times that each plan is run on each drive.
     #[serde(default = "one")]
@@ -46,7 +46,7 @@ pub struct Selection {
     pub firmware: Option<String>,
     /// Drives in this host.
     pub host: Option<String>,
-    /// Only this many drives: the first ones, by host and path.
+    /// At most this many drives, the first ones by host and path.
     pub count: Option<usize>,
 }
 

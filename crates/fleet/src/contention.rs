@@ -20,7 +20,7 @@ pub struct Target {
     pub attached: Attached,
     /// Resolved path; `None` for a simulated drive.
     pub file: Option<PathBuf>,
-    /// Expected maximum throughput; 0 for a simulated drive, which uses none of the host's links.
+    /// Expected maximum throughput; 0 for a simulated drive, because it does not use the host's links.
     pub bytes_per_second: f64,
     /// Expected maximum IOPS.
     pub iops: f64,
@@ -59,7 +59,7 @@ fn same_serial(a: &Target, b: &Target) -> bool {
             == (&b.facts.serial, &b.facts.model, &b.facts.identity)
 }
 
-/// Returns, for each target, the shared resources that the targets may saturate.
+/// Returns for each target which of its shared resources the targets together may saturate.
 #[must_use]
 pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new(); targets.len()];

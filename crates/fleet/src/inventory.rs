@@ -27,7 +27,7 @@ pub struct Listed {
     pub firmware: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
-    /// Links between the drive and the processor, which other drives may share.
+    /// Links between the drive and the processor; other drives may share them.
     #[serde(default)]
     pub links: Vec<String>,
     /// The enclosure that contains the drive, if known.
@@ -56,7 +56,7 @@ pub struct Drive {
     pub firmware: Option<String>,
     /// Capacity, if known.
     pub capacity_bytes: Option<u64>,
-    /// Links between the drive and the processor, which other drives may share.
+    /// Links between the drive and the processor; other drives may share them.
     pub links: Vec<String>,
     /// The enclosure that contains the drive, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,27 +64,27 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Returns the name of its GRES. Slurm requires that either all or none of the devices with the same name have
-    /// a device node.
+    /// Returns the name of the drive's GRES. Slurm requires that either all or none of the devices with the same
+    /// name have a device node.
     #[must_use]
     pub fn gres_name(&self) -> &'static str {
         if self.is_simulated() { "simulated" } else { "drive" }
     }
 
-    /// Returns the type of its GRES.
+    /// Returns the type of the drive's GRES.
     #[must_use]
     pub fn gres(&self) -> String {
         name(&self.identity)
     }
 
-    /// Returns whether it is simulated.
+    /// Returns whether the drive is simulated.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.path.starts_with("sim:")
     }
 
-    /// Returns the licenses for what the drive shares with others in `all`, as far as a campaign avoids sharing
-    /// it.
+    /// Returns the licenses for the links and enclosures that the drive shares with others in `all` and that
+    /// the campaign does not use for several drives at once.
     #[must_use]
     pub fn licenses(&self, all: &[Self], contention: Contention) -> Vec<String> {
         match contention {
@@ -178,14 +178,14 @@ impl std::fmt::Display for Change {
     }
 }
 
-/// Whether a path can be written to a configuration file. A host reports its own paths; a line break or space in one
-/// would add parameters for other hosts, and a bracket or comma in one would denote several devices.
+/// Returns whether a path can be written to a configuration file. A host reports its own paths; a line break or
+/// space in one would add parameters for other hosts, and a bracket or comma in one would denote several devices.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
 }
 
-/// Whether Slurm accepts a host name as `NodeName`. A space or line break in a name would add parameters or lines to
-/// Slurm's files.
+/// Returns whether Slurm accepts a host name as `NodeName`. A space or line break in a name would add parameters or
+/// lines to Slurm's files.
 fn is_node_name(host: &str) -> bool {
     !host.is_empty()
         && host.len() <= 63

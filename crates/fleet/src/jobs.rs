@@ -22,9 +22,9 @@ pub struct Job {
     pub repetition: u32,
     /// The drive.
     pub drive: Drive,
-    /// The plan to run on it.
+    /// The plan to run on the drive.
     pub work: Work,
-    /// Licenses for the links and the enclosure that the drive shares.
+    /// Licenses for the links and the enclosure that the drive shares with others.
     pub licenses: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
 pub fn batches<'a>(campaign: &Campaign, jobs: &[&'a Job]) -> Vec<Vec<&'a Job>> {
     let mut batches: Vec<Vec<&Job>> = Vec::new();
     for job in jobs.iter().copied() {
-        // The ids of different drives and plans may begin alike.
+        // The ids of jobs for different drives or plans may begin with the same characters.
         let is_of_series = |batch: &&mut Vec<&Job>| {
             batch.first().is_some_and(|first| {
                 (&first.drive.identity, &first.work.name) == (&job.drive.identity, &job.work.name)
@@ -105,7 +105,8 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let (log, id, order) = if batch.len() == 1 {
         (job.id.clone(), quoted(&job.id), "--dependency=singleton".to_owned())
     } else {
-        // One task at a time. Names contain no character that the shell would interpret.
+        // At most one task of the array runs at a time. Names contain no character that the shell would
+        // interpret.
         let indices: Vec<String> = batch.iter().map(|job| job.repetition.to_string()).collect();
         let order = format!("--array={}%1", indices.join(","));
         let (log, id) =
@@ -143,6 +144,6 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let start = [program.path.as_str(), "--library", &program.library, "job"].map(quoted);
     let words: Vec<String> =
         start.into_iter().chain([id]).chain(words.iter().map(|word| quoted(word))).collect();
-    // `exec`, so that the signal sent before the time limit reaches Plateau itself.
+    // The script uses `exec`, so that the signal sent before the time limit reaches Plateau itself.
     Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
 }

@@ -90,7 +90,7 @@ pub fn rows(drives: &[OfDrive<'_>]) -> Vec<[String; 6]> {
     std::iter::once(heading).chain(drives.iter().map(row)).collect()
 }
 
-/// Describes the campaign above the table.
+/// Describes the campaign, for the text above the table.
 #[must_use]
 pub fn summary(name: &str, jobs: &[Job], drives: &[OfDrive<'_>]) -> String {
     let most = |of: fn(&Expected) -> u64| drives.iter().map(|known| of(&known.expected)).max().unwrap_or(0);

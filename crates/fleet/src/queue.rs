@@ -15,7 +15,7 @@ pub struct Queued {
     pub name: String,
     /// State in Slurm's words, such as `PENDING`.
     pub state: String,
-    /// The nodes on which the job runs, or why it is pending.
+    /// The nodes on which the job runs, or the reason why it is pending.
     pub place: String,
 }
 

@@ -19,8 +19,8 @@ pub enum Contention {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enclosure {
-    /// By its logical id, which is the same on every host that is connected to it.
+    /// Identified by its logical id, which is the same on every host that is connected to it.
     Id(String),
-    /// By its name on one host.
+    /// Identified by its name on one host.
     Local(String),
 }

@@ -1,4 +1,4 @@
-//! From the lists of three hosts to the Slurm configuration and the scripts of a campaign.
+//! Generates the Slurm configuration and the scripts of a campaign from the drive lists of three hosts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -159,7 +159,7 @@ fn simulated_drives_have_a_separate_gres_name() {
     let jobs = jobs(&campaign, &inventory, &drives);
     let text = script(&[&jobs[0]], &program, 10).expect("a script");
     assert!(text.contains("#SBATCH --gres=simulated:D1:1\n"), "{text}");
-    // The rest of such an option would be a command of the script.
+    // The rest of the option would become a command in the script.
     for logs in ["/srv/logs\ntouch /tmp/x #", "/srv/logs\r", "/srv/\u{1b}logs"] {
         let program = Program { logs: logs.into(), ..program.clone() };
         let error = script(&[&jobs[0]], &program, 10).expect_err("a control character").to_string();

@@ -6,14 +6,15 @@ use record::{Entry, Event, RunFile};
 /// Why the operator must decide how a run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The timeline of the interrupted test is its result: restart the test, or continue with a gap.
+    /// The timeline of the interrupted test is its result, so the test must be restarted or continued with a
+    /// gap.
     Timeline,
-    /// The run's array does not outlive an interruption: restart the test.
+    /// The run's array does not survive an interruption, so the test must be restarted.
     Array,
 }
 
-/// Returns the interrupted test and why the operator must decide how the run continues: without a decision, a drive
-/// that was already purged for the test would be purged again. `None` if the run can continue as it is.
+/// Returns the interrupted test and the reason why the operator must decide how the run continues: otherwise, a
+/// drive that was already purged for the test would be purged again. `None` if the run can continue as it is.
 #[must_use]
 pub fn needed<'a>(file: &RunFile, entries: &'a [Entry]) -> Option<(&'a str, Decision)> {
     let name = interrupted_after_purge(entries)?;

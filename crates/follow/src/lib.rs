@@ -1,4 +1,5 @@
-//! The state of a run in progress, folded from its journal and shared by web pages (`lab`) and terminals (`watch`).
+//! The state of a run in progress, derived from its journal and shared by web pages (`lab`) and terminals
+//! (`watch`).
 //!
 //! Read-only: it opens no device, writes no file and takes no lock, so it does not affect runs.
 #![forbid(unsafe_code)]

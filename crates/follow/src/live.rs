@@ -1,5 +1,5 @@
-//! The displayed state of a run in progress, folded from its journal: its position, the state of the steady-state
-//! window, and the results of the last cell. Pure.
+//! The displayed state of a run in progress, derived from its journal: its position, the state of the
+//! steady-state window, and the results of the last cell. Pure.
 
 use std::collections::BTreeMap;
 
@@ -51,12 +51,12 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// How far the window is from steady state: 1 at the limit of range or slope.
+    /// Returns how far the window is from steady state: 1 at the limit of range or slope.
     pub fn excess(&self) -> f64 {
         self.shares.map_or(0.0, |(range, slope)| (range / RANGE_LIMIT).max(slope / SLOPE_LIMIT))
     }
 
-    /// The values in the last window.
+    /// Returns the values in the last window.
     #[must_use]
     pub fn window(&self) -> &[(u32, f64)] {
         &self.values[self.values.len().saturating_sub(WINDOW_ROUNDS)..]
@@ -68,7 +68,7 @@ impl Variable {
 pub struct Live<'a> {
     /// The phase that follows the latest record.
     pub phase: Phase,
-    /// One sentence that describes the position of the run and its significance.
+    /// One sentence that says where the run is and what that means.
     pub sentence: String,
     /// The sentence without the round and the cell; None if the run is not in a round.
     pub meaning: Option<String>,
@@ -91,7 +91,7 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Folds a snapshot.
+    /// Derives the displayed state from a snapshot.
     #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
         let (file, entries) = (&snapshot.run.file, &snapshot.loaded.entries[..]);
@@ -134,7 +134,7 @@ impl<'a> Live<'a> {
     }
 }
 
-/// The completed workload that an entry describes.
+/// Returns the completed workload that an entry describes.
 #[must_use]
 pub const fn segment(entry: &Entry) -> Option<&Segment> {
     match &entry.event {
@@ -162,7 +162,7 @@ fn last_test(entries: &[Entry]) -> Option<String> {
     })
 }
 
-/// The values of each tracking variable of `test`.
+/// Returns the values of each tracking variable of `test`.
 fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -> Vec<Variable> {
     let mut values: BTreeMap<&str, Vec<(u32, f64)>> = BTreeMap::new();
     let mut latest: Vec<&record::VariableJudgement> = Vec::new();
@@ -278,7 +278,7 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
     }
 }
 
-/// Why the test is not steady yet.
+/// Returns why the test is not steady yet.
 fn window_sentence(variables: &[Variable]) -> String {
     let rounds = variables.iter().map(|variable| variable.values.len()).min().unwrap_or(0);
     let window = u32::try_from(WINDOW_ROUNDS).unwrap_or(u32::MAX);

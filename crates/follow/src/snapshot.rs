@@ -8,10 +8,10 @@ use record::{Loaded, Run};
 
 use crate::stamp::Stamp;
 
-/// Number of runs whose snapshots are kept: two dozen runs in progress, and as many others that someone looks at.
+/// Number of snapshots to keep: enough for two dozen runs in progress and as many others that someone is viewing.
 const MOST_SNAPSHOTS: usize = 48;
 
-/// A run as its journal describes it.
+/// The state of a run according to its journal.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The run.
@@ -44,20 +44,20 @@ impl Snapshot {
     }
 }
 
-/// The latest snapshots, most recently used last.
+/// Recent snapshots; the most recently used one is last.
 #[derive(Default)]
 pub struct Snapshots {
     kept: Mutex<Vec<(String, Arc<Snapshot>)>>,
 }
 
 impl Snapshots {
-    /// The current snapshot of `run`.
+    /// Returns the current snapshot of `run`.
     ///
     /// # Errors
     /// Returns a description of the problem if the journal cannot be read or evaluated.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
-        // The journal's state is checked before the journal is read, so that a record that arrives in between leads
-        // to another read instead of a stale page.
+        // The state of the journal file is determined before the journal is read, so that a record that arrives in
+        // between causes another read instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
         let in_progress = transfer::appears_in_progress(&run);
         let is_current = |known: &Snapshot| {
@@ -83,13 +83,13 @@ impl Snapshots {
 }
 
 impl Snapshot {
-    /// Whether all tests of the run are complete.
+    /// Returns whether all tests of the run are complete.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.loaded.entries.iter().any(|entry| matches!(entry.event, record::Event::Closed))
     }
 
-    /// Number of the last record.
+    /// Returns the number of the last record.
     #[must_use]
     pub fn last_record(&self) -> Option<u64> {
         self.loaded.entries.last().map(|entry| entry.seq)

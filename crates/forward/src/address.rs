@@ -12,7 +12,7 @@ pub enum AddressError {
     /// The text is not the address of a server.
     #[error("'{0}' is not the address of a server; write it as https://HOST:PORT")]
     Malformed(String),
-    /// Everyone along the way could read the token.
+    /// Everyone on the way to the server could read the token.
     #[error(
         "'{0}' is not encrypted, so others could read the token; use https://, or a tunnel to a loopback address: \
          `ssh -L 7070:127.0.0.1:7070 HOST`"
@@ -25,13 +25,13 @@ pub enum AddressError {
 pub struct Address(String);
 
 impl Address {
-    /// The address as a URL without a slash at its end.
+    /// Returns the address as a URL without a trailing slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the connection is encrypted. If not, the address is a loopback address.
+    /// Returns whether the connection is encrypted. If it is not, the address is a loopback address.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.0.starts_with("https:")
@@ -57,7 +57,8 @@ impl FromStr for Address {
     }
 }
 
-/// The host in `HOST`, `HOST:PORT` or `[IPV6]:PORT`; None if there is anything else, such as a user name or a path.
+/// Returns the host in `HOST`, `HOST:PORT` or `[IPV6]:PORT`; None if there is anything else, such as a user name or
+/// a path.
 fn host_of(authority: &str) -> Option<&str> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {

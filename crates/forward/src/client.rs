@@ -13,12 +13,12 @@ use transfer::{Destination, First, Received, SourceState, TransferError};
 
 use crate::address::Address;
 
-/// Time limit of a request, not including the time that its body takes.
+/// Time limit of a request, excluding the time needed to send its body.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// Slowest connection over which a whole body can be sent: 64 kB/s.
 const LEAST_BYTES_PER_SECOND: u64 = 64_000;
 
-/// How a sender identifies itself to a server.
+/// How the sender proves its identity to a server.
 #[derive(Clone)]
 pub enum Credential {
     /// With a token.
@@ -37,7 +37,7 @@ pub enum Credential {
 pub struct Connection {
     /// Where it is.
     pub address: Address,
-    /// How this sender identifies itself.
+    /// How the sender proves its identity.
     pub credential: Credential,
     /// File with the CA certificates to trust for the server; None for the host's CA certificates.
     pub ca_file: Option<PathBuf>,
@@ -60,18 +60,19 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client for a server. Requests end early once `stop` is set.
+    /// Returns a client for a server. Requests are aborted once `stop` is set.
     #[must_use]
     pub fn of(connection: Connection, stop: Arc<AtomicBool>) -> Self {
         Self { connection, directory: String::new(), stop }
     }
 
-    /// Sets the directory of the run that is sent next.
+    /// Sets the directory of the run to send next.
     pub fn set_directory(&mut self, directory: String) {
         self.directory = directory;
     }
 
-    /// Sends a request about run `id`. `at` is the offset of the request's records in the journal.
+    /// Sends a request about run `id`. `at` is the offset in the journal at which the records in the request
+    /// begin.
     fn request(
         &self,
         id: &str,
@@ -93,12 +94,12 @@ impl Client {
                 request.secret("header", &format!("Authorization: Bearer {token}"), token);
             }
             Credential::Certificate { file, key } => {
-                // A colon would begin a password.
+                // curl would take the text after a colon for a password.
                 let file = file.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
                 request.option("cert", &file);
                 request.option("key", &key.to_string_lossy());
-                // Without a password, the program would ask for that of an encrypted key on the terminal. curl 8.6 and
-                // later refuse an empty one; other keys ignore it.
+                // Without a password, curl would prompt for the password of an encrypted key on the terminal. curl 8.6
+                // and later refuse an empty one; other keys ignore it.
                 request.option("pass", "-");
             }
         }
@@ -124,7 +125,7 @@ impl Client {
     fn of_curl(&self, error: &CurlError) -> TransferError {
         let text = match error {
             CurlError::Process(ProcessError::Stopped) => "stopped".into(),
-            // Its messages contain the address where that matters.
+            // The error messages of curl contain the address where it matters.
             error => format!("{}: {}", self.connection.address.as_str(), with_causes(error)),
         };
         TransferError::Unreachable { text }
@@ -142,13 +143,13 @@ fn reply(response: &Response, id: &str, at: u64) -> Result<Reply, TransferError>
     if let Ok(problem) = serde_json::from_str::<Problem>(&text) {
         return Err(problem.error(id, at));
     }
-    // A page is for people with a browser.
+    // The server's web pages are for browsers.
     let line = match text.trim_start() {
         page if page.starts_with('<') => format!("status {}", response.status),
         text => short(text.lines().next().unwrap_or_default().trim()),
     };
     match response.status {
-        // A person must change the token, or the server's name or mode.
+        // Somebody must correct the token, or the server's name or mode.
         401 | 403 | 421 => {
             Err(TransferError::NotAdmitted { text: format!("the server refuses this sender: {line}") })
         }

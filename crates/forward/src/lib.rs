@@ -2,7 +2,7 @@
 //!
 //! A separate process (`plateau forward`) follows the library. It reads runs and never writes to them, so neither the
 //! network nor the server affects a run. It keeps no state: at each start it asks the server how much of each run the
-//! server already has. Bounded memory: one piece of one journal at a time.
+//! server already has. Its memory use is bounded, because it sends one piece of one journal at a time.
 #![forbid(unsafe_code)]
 
 mod address;

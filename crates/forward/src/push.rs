@@ -25,8 +25,8 @@ pub fn push(run: Run, client: &mut Client, stop: &AtomicBool) -> Result<Sent, Tr
     })
 }
 
-/// Whether no other runs are tried after this error: the server does not admit the sender, or has failed for two runs
-/// in succession. A single failure may concern only the run.
+/// Returns whether to stop trying other runs after this error, because the server does not admit the sender or has
+/// failed for two runs in succession. A single failure may be specific to the run.
 #[must_use]
 pub const fn ends_push(error: &TransferError, has_failed_before: bool) -> bool {
     match error {

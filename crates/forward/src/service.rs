@@ -18,13 +18,13 @@ use crate::client::Client;
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 /// Time after which a run is tried again if it could not be sent for a reason that usually passes by itself.
 const RETRY_SOON: Duration = Duration::from_secs(10);
-/// Time after which a refused run is tried again: someone may have removed the reason at the server, for example by
-/// updating it.
+/// Time after which a refused run is tried again, because someone may have fixed the problem in the meantime, for
+/// example by updating the server.
 const RETRY_REFUSED: Duration = Duration::from_secs(600);
-/// Maximum time between two checks of whether this process has been asked to end.
+/// Maximum time between two checks for a request to end the process.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Prints a line about the service's work.
+/// Prints a line about what the service does.
 pub type Report<'a> = &'a mut dyn FnMut(&str);
 
 /// The outcome of one check of the library.
@@ -53,9 +53,9 @@ pub struct Service {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
     stamp: Stamp,
-    /// Whether a process was working on it.
+    /// Whether a process was working on the run.
     was_in_progress: bool,
-    /// Why it was not sent; None if it was.
+    /// Why the run was not sent; None if it was.
     problem: Option<Problem>,
 }
 
@@ -63,12 +63,12 @@ struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     text: String,
-    /// When it is tried again, unless it changes earlier.
+    /// When the run is tried again, unless it changes before then.
     retry_at: Instant,
 }
 
 impl Known {
-    /// Whether there may be something new to send at this time.
+    /// Returns whether there may be something new to send at `now`.
     fn is_due(&self, stamp: Stamp, now: Instant) -> bool {
         let is_retried = self.problem.as_ref().is_some_and(|problem| now >= problem.retry_at);
         self.stamp != stamp || self.was_in_progress || is_retried
@@ -86,7 +86,7 @@ impl Stamp {
     fn of(journal: &Path) -> Option<Self> {
         match journal.symlink_metadata() {
             Ok(found) => Some(Self { modified: (found.mtime(), found.mtime_nsec()), bytes: found.len() }),
-            // Reading the run will fail, with an error that says who may not read what.
+            // The attempt to read the run will fail with an error that says which user may not read which file.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 Some(Self { modified: (0, 0), bytes: 0 })
             }
@@ -138,8 +138,8 @@ impl Service {
         Ok(round)
     }
 
-    /// The runs that may have changed since they were sent: those with the fewest failed attempts first, and among
-    /// these, the most recently changed first.
+    /// Returns the runs that may have changed since they were sent: those with the fewest failed attempts first,
+    /// and among these, the most recently changed first.
     fn changed(&self) -> Result<Vec<(String, Stamp)>, TransferError> {
         let root = self.library.root();
         let entries = self.library.entries();
@@ -217,7 +217,7 @@ impl Service {
     }
 }
 
-/// Whether an error concerns the server or the sender rather than one run.
+/// Returns whether an error concerns the server or the sender rather than one run.
 fn is_of_server(error: &TransferError) -> bool {
     matches!(error, TransferError::Unreachable { .. } | TransferError::NotAdmitted { .. })
 }
@@ -225,7 +225,8 @@ fn is_of_server(error: &TransferError) -> bool {
 /// Returns the time after which a run that could not be sent for this reason is tried again.
 const fn retry_after(error: &TransferError) -> Duration {
     match error {
-        // Caused by another process on the server, a copy that was removed or restored there, or this host.
+        // The cause is another process on the server, a copy that was removed or restored there, or a problem
+        // on this host.
         TransferError::Busy { .. }
         | TransferError::Gap { .. }
         | TransferError::Unknown { .. }
@@ -235,13 +236,13 @@ const fn retry_after(error: &TransferError) -> Duration {
     }
 }
 
-/// Returns the time before the next attempt after this number of failures.
+/// Returns how long to wait before the next attempt after this number of failures.
 fn backoff(first: Duration, failures: u32) -> Duration {
     let doubled = 2_u32.checked_pow(failures.saturating_sub(1)).unwrap_or(u32::MAX);
     first.saturating_mul(doubled).min(LONGEST_RETRY.max(first))
 }
 
-/// Waits, but only until `stop` is set.
+/// Waits until the time has passed or `stop` is set.
 fn pause(length: Duration, stop: &AtomicBool) {
     let until = Instant::now() + length;
     while !stop.load(Ordering::Relaxed) {

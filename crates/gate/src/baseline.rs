@@ -11,7 +11,7 @@ pub struct Baseline {
     pub(crate) differences: Vec<Compared>,
 }
 
-/// A figure that both runs have.
+/// A figure that both runs contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Compared {
     pub key: String,
@@ -21,8 +21,8 @@ pub(crate) struct Compared {
 }
 
 impl Baseline {
-    /// Extracts the differences from a comparison of the baseline with the run, which is `None` if they have no
-    /// figures in common.
+    /// Extracts the differences from a comparison of the baseline with the run; `comparison` is `None` if they
+    /// have no figures in common.
     #[must_use]
     pub fn of(facts: Facts, comparison: Option<&Comparison>) -> Self {
         let lines = comparison.iter().flat_map(|comparison| &comparison.lines);

@@ -77,7 +77,7 @@ impl Judge<'_> {
         Reason { key: None, value: None, unit: None, difference_percent: None, outcome, text }
     }
 
-    /// Evaluates every matching value; `must_hold` says whether the condition must or must not hold.
+    /// Evaluates every matching value; `must_hold` says whether the condition has to be true or false.
     fn values(&self, threshold: &Threshold, must_hold: bool) -> Result<Vec<Reason>, String> {
         let Limit::Value(limit, _) = threshold.limit else { return Ok(Vec::new()) };
         let matching: Vec<&Value> =
@@ -124,8 +124,8 @@ impl Judge<'_> {
         self.facts.values.iter().find(|value| value.key == key)
     }
 
-    /// Returns an error if a key without figures is mistyped, or a reason if it belongs to a test that the run
-    /// lacks.
+    /// For a key that matches no figure, returns an error if it is mistyped, or a reason if it belongs to a
+    /// test that the run does not contain.
     fn without_figures(&self, threshold: &Threshold) -> Result<Reason, String> {
         let key = threshold.key.as_str();
         let all = || {
@@ -180,7 +180,7 @@ fn listed<'a>(keys: impl Iterator<Item = &'a str>) -> String {
     if more > 0 { format!("{all} and {more} more") } else { all }
 }
 
-/// If a rule that matches several figures is met, they are summarized.
+/// Summarizes the figures of a rule that is met; a single figure is returned unchanged.
 fn in_one(mut found: Vec<Reason>) -> Reason {
     if found.len() == 1 {
         return found.swap_remove(0);

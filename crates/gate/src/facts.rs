@@ -16,7 +16,7 @@ pub struct Facts {
     pub(crate) values: Vec<Value>,
     /// Whether each condition without a number holds.
     pub(crate) words: Vec<(&'static str, Check)>,
-    /// The first components of all possible figure keys, including those that the run lacks.
+    /// The first components of all possible figure keys, including keys that this run does not contain.
     pub(crate) families: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Facts {
     }
 }
 
-/// The part of a key before its first dot.
+/// Returns the part of a key before its first dot.
 pub(crate) fn family(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }

@@ -1,4 +1,4 @@
-//! The verdict for people and for programs that read test results.
+//! Formats the verdict for people and for programs that read test results.
 
 mod annotations;
 mod badge;

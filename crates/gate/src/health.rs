@@ -1,4 +1,4 @@
-//! Values of a drive's health over a run that rules can limit.
+//! Values that rules can limit, derived from a drive's health over a run.
 
 use record::{Entry, Event, Health};
 use stdx::nearest;
@@ -86,14 +86,15 @@ fn largest(all: &[&Health], of: fn(&Health) -> Option<f64>) -> Option<f64> {
     all.iter().filter_map(|health| of(health)).reduce(f64::max)
 }
 
-/// Growth of a counter between the first and last readings that contain it; unknown if the counter was reset.
+/// Returns the growth of a counter between the first and last readings that contain it; `None` if the counter
+/// was reset.
 fn growth(all: &[&Health], of: fn(&Health) -> Option<u64>) -> Option<f64> {
     let first = all.iter().find_map(|health| of(health))?;
     let last = all.iter().rev().find_map(|health| of(health))?;
     last.checked_sub(first).map(|grown| grown as f64)
 }
 
-/// A run's values.
+/// Returns a run's values.
 pub(crate) fn values(entries: &[Entry]) -> impl Iterator<Item = (&'static HealthValue, Option<f64>)> {
     let readings: Vec<&Health> = entries
         .iter()
@@ -109,7 +110,7 @@ pub(crate) fn is_health(key: &str) -> bool {
     key.starts_with(PREFIX)
 }
 
-/// Refuses a mistyped health value.
+/// Returns an error if a health value is mistyped.
 pub(crate) fn check_key(key: &str) -> Result<(), String> {
     let keys = || VALUES.iter().map(|value| value.key);
     if !is_health(key) || key.contains('*') || keys().any(|known| known == key) {

@@ -2,7 +2,7 @@
 //! forges read.
 //!
 //! [`Rules::read`] reads a rules file, [`Facts::of`] extracts from a run what rules refer to, and [`decide()`]
-//! is a pure function of both, which reads neither files nor the clock. A rule that cannot be checked is never
+//! is a pure function of both, which does not read files or the clock. A rule that cannot be checked is never
 //! met.
 #![forbid(unsafe_code)]
 

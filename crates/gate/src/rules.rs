@@ -45,14 +45,14 @@ pub(crate) struct Rule {
 pub(crate) enum Condition {
     /// One of [`words::WORDS`] must hold.
     Word(&'static Word),
-    /// Every matching value must be within a limit.
+    /// Every matching value must satisfy the condition.
     Within(Threshold),
     /// No matching value or difference from the baseline may meet the condition.
     Never(Threshold),
 }
 
 const KEYS: [&str; 4] = ["baseline", "spread-unknown", "require", "fail-if"];
-/// Limit on the number of rules: more than any reasonable file contains.
+/// Limit on the number of rules; no reasonable file contains as many.
 const MOST_RULES: usize = 1000;
 
 impl Rules {
@@ -73,7 +73,7 @@ impl Rules {
         (rules, reader.mistakes)
     }
 
-    /// Whether a rule needs a baseline.
+    /// Returns whether a rule needs a baseline.
     #[must_use]
     pub fn needs_baseline(&self) -> bool {
         self.rules.iter().any(|rule| rule.is_relative())

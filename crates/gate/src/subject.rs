@@ -10,7 +10,7 @@ use crate::rules::Rules;
 use crate::verdict::Verdict;
 use stdx::Mistake;
 
-/// A run as rules see it.
+/// The parts of a run that rules refer to.
 #[derive(Debug)]
 pub struct Subject {
     candidate: Candidate,
@@ -64,7 +64,7 @@ pub fn judge(
             return Err(Refused::EmptyBaseline { run: baseline.facts.run });
         }
         Some(baseline) => {
-            // Runs without a common figure cannot be compared; rules about differences then find no value.
+            // Runs without a common figure cannot be compared, so rules about differences find no value.
             let comparison = Comparison::of(vec![baseline.candidate, candidate]).ok();
             Some(Baseline::of(baseline.facts, comparison.as_ref()))
         }

@@ -79,7 +79,7 @@ pub enum RuleOutcome {
 }
 
 impl RuleOutcome {
-    /// The outcome in one or two words.
+    /// Returns the outcome in one or two words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -112,18 +112,18 @@ pub struct Reason {
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 impl Verdict {
-    /// The rules that are not met, and the rules whose spread is unknown.
+    /// Returns the rules that are not met, and the rules whose spread is unknown.
     pub fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
         self.rules.iter().filter(|rule| rule.outcome != RuleOutcome::Passed)
     }
 
-    /// Number of rules with this outcome.
+    /// Returns the number of rules with this outcome.
     #[must_use]
     pub fn count(&self, outcome: RuleOutcome) -> usize {
         self.rules.iter().filter(|rule| rule.outcome == outcome).count()
     }
 
-    /// The verdict in a few words: `6 rules are met`, `1 of 6 rules is not met`.
+    /// Returns the verdict in a few words: `6 rules are met`, `1 of 6 rules is not met`.
     #[must_use]
     pub fn in_short(&self) -> String {
         let tolerated = if self.spread_unknown_is_met { self.count(RuleOutcome::SpreadUnknown) } else { 0 };
@@ -142,7 +142,7 @@ impl Verdict {
     }
 }
 
-/// The JSON schema of a verdict.
+/// Returns the JSON schema of a verdict.
 #[must_use]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Verdict)

@@ -7,7 +7,7 @@ use stdx::nearest;
 /// A condition without a number.
 #[derive(Debug)]
 pub(crate) struct Word {
-    /// As written in a rules file.
+    /// The condition as written in a rules file.
     pub name: &'static str,
     /// Whether the condition holds for a run.
     pub check: fn(&Document) -> Check,
@@ -18,7 +18,7 @@ pub(crate) struct Word {
 pub(crate) enum Check {
     Holds(String),
     Fails(String),
-    /// The run lacks the data required by the condition.
+    /// The run does not contain the data that the condition requires.
     Absent(String),
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn named(text: &str) -> Result<&'static Word, String> {
     })
 }
 
-/// The details of one of the run's marks; `None` if it does not have the mark.
+/// Returns the details of one of the run's marks; `None` if it does not have the mark.
 fn marked(document: &Document, kind: MarkKind) -> Option<String> {
     let marks = document.marks(None);
     marks.into_iter().find(|mark| mark.kind == kind).map(|mark| mark.details.join("; "))

@@ -1,4 +1,5 @@
-//! Facts about the host, from the kernel; stored with every run, because results mean little without them.
+//! Facts about the host that the kernel reports. They are stored with every run, because results mean little
+//! without them.
 
 use std::path::{Path, PathBuf};
 

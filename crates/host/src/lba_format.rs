@@ -31,15 +31,15 @@ pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
         Some(requested) if now != Some(requested) => {
             armed.check_lba_format(requested)?;
             printer::print_line(&format!("formatting the drive to LBA format {requested}"));
-            // The record is written again even if one exists: a crash may occur before the drive has been
-            // formatted.
+            // The record is written even if one exists already, because a crash may occur before the drive has
+            // been formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
             let note = own
                 .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(requested) {
-                // A command that the drive refused has changed nothing; after any other failure, the state is
+                // If the drive refused the command, nothing has changed; after any other failure, the state is
                 // unknown.
                 if error.kind() != device::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
@@ -68,7 +68,8 @@ pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<
     Ok(Some(changed))
 }
 
-/// Restores the format after all tests are complete. A failure is reported, and the restore record is kept.
+/// Restores the format after all tests are complete. If this fails, the failure is reported and the restore
+/// record is kept.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let Some(was) = armed.lba_format() else { return };
     match armed.set_lba_format(changed.was) {

@@ -1,5 +1,5 @@
-//! Host facts, checks, and changes to host and drive settings, which are made for a run and undone afterwards. The
-//! measurements and their order are defined elsewhere.
+//! Host facts, checks, and changes to host and drive settings, which are made for a run and undone afterwards.
+//! Other crates define what is measured, and in what order.
 #![forbid(unsafe_code)]
 
 pub mod checks;

@@ -17,11 +17,11 @@ use console::printer;
 use failure::{Done, Exit, Failure};
 use state::{self, State, StateFolder, UNFINISHED, unfinished};
 
-/// Size limit, larger than any record.
+/// Size limit; all valid records are smaller.
 const MOST_BYTES: u64 = 1 << 20;
 /// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
-/// Prefixes of record names; records in a library are ignored.
+/// Prefixes of the names of records; records in a library are ignored.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
 /// A restore record, locked by this process.
@@ -171,7 +171,7 @@ pub fn untrusted(error: Unowned) -> Failure {
     Failure::text(Exit::Run, text)
 }
 
-/// Returns a file name for one drive's records. Different identities yield different names.
+/// Returns a file name for one drive's records. The names for different identities are different.
 fn name(kind: &str, identity: &str) -> String {
     let mut plain = String::new();
     for byte in identity.bytes() {

@@ -1,5 +1,5 @@
-//! Applies drive and host settings for a run and restores them afterwards: host checks, host settings, the write
-//! cache, the LBA format.
+//! Checks the host, applies host settings, the write cache setting and the LBA format for a run, and restores
+//! them afterwards.
 
 use std::path::Path;
 

@@ -99,7 +99,7 @@ fn set_device(
     let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
         if let Err(error) = host.set(tuning, &tuning.to) {
-            // The setting that failed may have been changed; the settings before it have been.
+            // The setting that failed may have been changed; all settings before it have been changed.
             drop(host.set(tuning, &tuning.was));
             if tunings[..done].iter().all(|tuning| host.set(tuning, &tuning.was).is_ok()) {
                 note.done();
@@ -209,7 +209,7 @@ mod tests {
     const SCHEDULER: &str = "devices/virtual/block/loop0/queue/scheduler";
     const GOVERNOR: &str = "devices/system/cpu/cpufreq/policy0/scaling_governor";
 
-    /// A scheduler and a governor in files that accept any value.
+    /// Creates a scheduler and a governor as files that accept any value.
     fn settings(dir: &Path) -> Vec<Tuning> {
         let setting = |name: &str, was: &str, to: &str| {
             let path = dir.canonicalize().expect("a path").join(name);

@@ -19,12 +19,12 @@ const KIND: &str = "write-cache";
 pub trait Cached {
     /// Returns the identity of the drive.
     fn identity(&self) -> String;
-    /// Returns whether its setting outlives this process.
+    /// Returns whether the state of the cache outlives this process.
     fn outlives_the_process(&self) -> bool;
     /// Sets the cache; returns once the drive reports the new state.
     ///
     /// # Errors
-    /// Returns an error if the drive refuses.
+    /// Returns an error if the drive refuses the command.
     fn switch(&mut self, on: bool) -> Result<(), DriveError>;
     /// Returns the state that the drive reports; `None` if it is unknown.
     fn is_on(&self) -> Option<bool> {
@@ -53,7 +53,7 @@ impl Cached for Armed {
 /// The original state of a drive's write cache.
 pub struct Changed {
     was_on: bool,
-    /// `None` for a simulated drive: the drive does not outlive the run, so no setting has to be restored.
+    /// `None` for a simulated drive, which does not outlive the run, so that nothing has to be restored.
     note: Option<Note>,
 }
 
@@ -97,7 +97,7 @@ pub fn bring(
 /// Inverts the state of the cache.
 ///
 /// # Errors
-/// Returns an error if the record cannot be written or if the drive refuses.
+/// Returns an error if the record cannot be written or if the drive refuses the command.
 pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
     let identity = drive.identity();
     let content = json!({ "identity": identity, "was_on": was_on });
@@ -116,7 +116,7 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     }
 }
 
-/// Restores the cache. A failure is reported, and the record is kept for the next start.
+/// Restores the cache. If this fails, the failure is reported and the record is kept for the next start.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let word = |on| if on { "on" } else { "off" };
     let was_on = changed.was_on;
@@ -138,7 +138,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
 /// Restores the cache without a journal.
 ///
 /// # Errors
-/// Returns an error if the drive refuses.
+/// Returns an error if the drive refuses the command.
 pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveError> {
     drive.switch(changed.was_on)?;
     changed.note.into_iter().for_each(Note::done);
@@ -148,7 +148,7 @@ pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveEr
 /// After a crash, restores a recorded state that was not restored.
 ///
 /// # Errors
-/// Returns an error if the drive refuses or a system call fails.
+/// Returns an error if the drive refuses the command or a system call fails.
 pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized)) -> Done {
     let Some((note, content)) = Note::left_over(state, KIND, &drive.identity())? else {
         return Ok(());

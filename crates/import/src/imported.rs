@@ -7,7 +7,7 @@ use record::{ExportedFileSystem, ExportedMeter, HostFacts, ImportedTest, Setting
 pub struct Imported {
     /// The measuring tool and its version.
     pub tool: String,
-    /// Date of the measurement, as stated in the file.
+    /// Date of the measurement, as written in the file.
     pub date: Option<String>,
     /// Set if the figures were manually copied from a publication.
     pub transcribed: bool,

@@ -27,7 +27,7 @@ pub(crate) fn efficiency(found: &Efficiency) -> Result<(), String> {
     uncertain(found.bytes_per_second_per_watt, "a throughput per watt")
 }
 
-/// Checks the share of I/O due to a file system.
+/// Checks how much of the I/O is due to a file system.
 pub(crate) fn share(share: &FileShare) -> Result<(), String> {
     let all = [
         share.bytes_written_per_byte,

@@ -20,7 +20,7 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// Name and version of the measuring tool.
+    /// Returns the name and version of the measuring tool.
     pub fn tool(&self) -> String {
         format!("Plateau {}", self.version.as_deref().unwrap_or("of unknown version"))
     }

@@ -79,7 +79,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
     (file, events)
 }
 
-/// The drive, as far as the file describes it.
+/// Returns the drive, as far as the file describes it.
 fn target(device: Device) -> TargetFacts {
     let Device {
         path,

@@ -55,7 +55,7 @@ fn imported(bytes: &[u8]) -> Reported {
 }
 
 impl Reported {
-    /// The files in a format, by name.
+    /// Returns the files in a format, by name.
     fn files(&self, format: &str) -> BTreeMap<String, Vec<u8>> {
         let source = Source { document: &self.document, entries: &self.entries };
         match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
@@ -81,7 +81,7 @@ impl Reported {
     }
 }
 
-/// Values that an import drops, because they are about the exported run, its journal or a verdict (see
+/// Values that an import drops, because they describe the exported run, its journal or a verdict (see
 /// docs/guide/import.md).
 const NOT_TAKEN_OVER: [&str; 14] = [
     "/run",
@@ -159,7 +159,8 @@ fn differs(one: &Value, other: &Value, ignored: &[&str], what: &str) -> Option<S
     (!found.is_empty()).then(|| format!("{what}: {} differences, such as {shown:#?}", found.len()))
 }
 
-/// Runs of all tests of all profiles, with power, on a file, modified, simulated, interrupted and incomplete.
+/// Covers all tests of all profiles, and runs with power, on a file, modified, simulated, interrupted and
+/// incomplete.
 fn scenarios() -> Vec<Scenario> {
     let powered = |subject| Scenario { power: Some((subject, 5.0)), ..Scenario::default() };
     let mut all = fixture::scenarios();
@@ -269,7 +270,7 @@ fn a_table_keeps_every_column_through_an_import() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The samples in a metrics file, without the labels about the run.
+/// Returns the samples in a metrics file, without the labels about the run.
 fn samples(text: &str) -> Vec<(String, f64)> {
     let sample = |line: &str| {
         let (name, value) = line.rsplit_once(' ').expect("a value");
@@ -292,7 +293,7 @@ fn metrics_keep_every_sample_through_an_import() {
         }
         let again = imported(own.as_bytes()).text("openmetrics");
         let (mut first, mut second) = (samples(&own), samples(&again));
-        // Imports state which figures are not host-limited only if at least one figure is.
+        // An import records which figures are not host-limited only if at least one figure is host-limited.
         if !again.contains("plateau_host_limited{") {
             first.retain(|(name, value)| !name.starts_with("plateau_host_limited") || *value > 0.0);
         }
@@ -306,8 +307,8 @@ fn metrics_keep_every_sample_through_an_import() {
     }
 }
 
-/// Jobs in fio JSON and rounds in TKperf XML lack some facts about a cell. The facts that they do contain stay the
-/// same, as do the marks of the run.
+/// Jobs in fio JSON and rounds in TKperf XML do not contain all facts about a cell. The facts that they do contain
+/// stay the same, as do the marks of the run.
 #[test]
 fn files_of_other_tools_keep_their_cells_through_an_import() {
     for scenario in scenarios() {
@@ -463,7 +464,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
             powered.map(|figure| (figure.key, (figure.values, figure.uncertainty))).collect()
         };
         assert_eq!(figures(&own), figures(&again), "{}", scenario.id);
-        // The same keys, each with the values of the same rounds.
+        // Both have the same keys, each with the values of the same rounds.
         let known = |run: &Reported| -> BTreeMap<String, Vec<f64>> {
             run.figures().into_iter().map(|figure| (figure.key, figure.values)).collect()
         };
@@ -496,7 +497,7 @@ fn comparisons_use_the_same_figures_of_an_imported_run() {
     assert!(again.iter().any(|figure| figure.key == "iops.rnd4k.w.per-watt" && figure.uncertainty.is_some()));
 }
 
-/// The numbers on one sheet of a spreadsheet.
+/// Returns the numbers on one sheet of a spreadsheet.
 fn numbers(book: &[u8], sheet: &str) -> Vec<f64> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).expect("an archive");
     let mut part = |name: &str| {

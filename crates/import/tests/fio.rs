@@ -93,7 +93,7 @@ fn amounts_are_kept_for_each_direction() {
     assert!(error.contains("than any drive can transfer"), "{error}");
 }
 
-/// A job of four clones.
+/// A job with four clones.
 fn clones(group_reporting: &str, more: &str) -> String {
     format!(
         r#"{{ "fio version": "fio-3.36", "global options": {{ {group_reporting} }}, "jobs": [ {{ "jobname": "a",

@@ -1,5 +1,5 @@
-//! The two published TKperf reports: files built from their windows and means reproduce their tables to the
-//! last printed digit.
+//! Tests the two published TKperf reports: files built from their windows and means must reproduce their tables
+//! to the last printed digit.
 
 mod common;
 

@@ -48,8 +48,8 @@ impl Troubles {
         Self { announce, last: Mutex::default() }
     }
 
-    /// Reports an error that is caused by this server, which the sender does not learn, or by one of the
-    /// server's limits.
+    /// Reports an error that exceeds one of the server's limits, or that has its cause in the server, because
+    /// the sender does not learn that cause.
     pub fn report(&self, sender: &str, error: &TransferError) {
         let is_limit = matches!(error, TransferError::TooLarge { .. });
         if !is_limit && Problem::of(error).problem != Kind::Unavailable {

@@ -33,7 +33,8 @@ pub struct Options {
     pub client_ca: Option<PathBuf>,
     /// Whether the server is read-only.
     pub read_only: bool,
-    /// Whether a person reads the server's output. Otherwise, it may be kept in a log that others can read.
+    /// Whether the server's output goes to a terminal. Otherwise, the output may be kept in a log that others
+    /// can read.
     pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
@@ -45,7 +46,7 @@ pub struct Options {
     pub launcher: Option<PathBuf>,
     /// Names of the simulated drive models.
     pub models: Vec<&'static str>,
-    /// Lists the host's block devices, or says why it cannot.
+    /// Lists the host's block devices, or returns the reason why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
 }
 
@@ -69,7 +70,7 @@ pub struct Device {
 /// The state of the server.
 pub struct App {
     pub gate: Gate,
-    /// Every route of the server, for pages that describe them.
+    /// All routes of the server, for pages that describe them.
     pub routes: &'static [Route],
     pub catalogue: Arc<Catalogue>,
     pub snapshots: Arc<Snapshots>,
@@ -110,8 +111,8 @@ impl App {
         })
     }
 
-    /// The token of the link to print; None if it must not be printed, because others may read it in a log. Until there
-    /// are users, a link is the only way in.
+    /// Returns the token of the link to print; None if it must not be printed, because others may read it in a log.
+    /// Until there are users, a link is the only way to sign in.
     pub fn invitation(&self) -> Option<String> {
         (self.is_terminal || !self.gate.users.may_exist()).then(|| self.gate.token())
     }
@@ -144,33 +145,33 @@ pub struct Call {
 }
 
 impl Call {
-    /// The first non-empty value of `name` in the query.
+    /// Returns the first non-empty value of `name` in the query.
     pub fn query(&self, name: &str) -> Option<&str> {
         let all = self.query.iter().filter(|(key, value)| key == name && !value.is_empty());
         all.map(|(_, value)| value.as_str()).next()
     }
 
-    /// The first value of `name` in the form; empty if there is none.
+    /// Returns the first value of `name` in the form; empty if there is none.
     pub fn form(&self, name: &str) -> &str {
         self.form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// The token that this visitor's forms must contain.
+    /// Returns the token that this visitor's forms must contain.
     pub fn csrf(&self) -> &str {
         self.visitor.as_ref().map_or("", |visitor| visitor.csrf.as_str())
     }
 
-    /// Whether the visitor may start and stop runs.
+    /// Returns whether the visitor may start and stop runs.
     pub fn is_operator(&self) -> bool {
         self.visitor.as_ref().is_some_and(|visitor| visitor.role == Role::Operator)
     }
 
-    /// The visitor's name in the journal of changes.
+    /// Returns the visitor's name in the journal of changes.
     pub fn user(&self) -> &str {
         self.visitor.as_ref().map_or("", Visitor::name)
     }
 
-    /// The first placeholder of the path; empty if there is none.
+    /// Returns the first placeholder of the path; empty if there is none.
     pub fn name(&self) -> &str {
         self.path.first().map_or("", String::as_str)
     }

@@ -3,7 +3,7 @@
 use crate::app::{Answer, App, Call};
 
 pub const STYLE: &str = include_str!("../assets/lab.css");
-/// IOPS that fall and then stay on a plateau.
+/// Shows IOPS that fall and then stay on a plateau.
 pub const ICON: &str = include_str!("../assets/icon.svg");
 const SCRIPT: &str = include_str!("../assets/live.js");
 

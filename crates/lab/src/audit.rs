@@ -14,7 +14,7 @@ pub const FILE: &str = "lab.journal";
 /// The journal of changes.
 pub struct Audit {
     folder: PathBuf,
-    /// One writer at a time.
+    /// Ensures that there is only one writer at a time.
     writing: Mutex<()>,
 }
 

@@ -1,5 +1,5 @@
-//! All runs of the library, one row each. A row is folded from the journal once and reused while the journal's length
-//! and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
+//! All runs of the library, one row each. A row is derived from the journal once and reused while the journal's
+//! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state as a word, also used by filters.
+    /// Returns the state as a word, also used by filters.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Known(Standing::Running) => "running",
@@ -64,7 +64,7 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// Number of deviations from the profile.
     pub deviations: usize,
-    /// Whether lists omit it unless archived runs are requested.
+    /// Whether lists omit the run unless archived runs are requested.
     pub archived: bool,
 }
 
@@ -94,21 +94,21 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// A target that must not be used now.
+    /// Returns the usage of a target that must not be used now, for this reason.
     pub fn by(why: String) -> Self {
         Self { by: Some(why), warnings: Vec::new() }
     }
 }
 
 impl Row {
-    /// Distinguishes the drive from others.
+    /// Returns a key that distinguishes the drive from others.
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
-        // Imported results are not mixed with those measured here.
+        // Imported results are not mixed with results measured by this Plateau.
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
-    /// Whether the run is over, so that no process will work on it again.
+    /// Returns whether the run is over, so that no process will work on it again.
     const fn is_over(&self) -> bool {
         matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// The row of each directory, with the stamp of its journal when the row was folded.
+/// The row of each directory, with the stamp of its journal when the row was derived.
 type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 
 /// The rows of a library.
@@ -145,12 +145,12 @@ impl Catalogue {
         Self { library, rows: Mutex::default(), added: Mutex::default() }
     }
 
-    /// All runs, newest first.
+    /// Returns all runs, newest first.
     pub fn rows(&self) -> Result<Vec<Arc<Row>>, String> {
         self.listing().map(|listing| listing.rows)
     }
 
-    /// All runs, and the folders that cannot be read.
+    /// Returns all runs, and the folders that cannot be read.
     pub fn listing(&self) -> Result<Listing, String> {
         let Scan { rows, unopened } = self.scan()?;
         let added = self.added();
@@ -165,10 +165,10 @@ impl Catalogue {
         Ok(Listing { rows: listed, warnings })
     }
 
-    /// How the runs in the library use a target. This depends on the locks of the journals, not on their
-    /// contents: a folder that cannot be read must not prevent every drive in the host from being tested. If a
-    /// process that is not visible from here is working on such a run, it also holds the drive, so another run
-    /// refuses the drive.
+    /// Returns how the runs in the library use a target. This depends on the locks of the journals, not on
+    /// their contents: a folder that cannot be read must not prevent every drive in the host from being tested.
+    /// If a process that this server cannot see is working on such a run, it also holds the drive, so another
+    /// run refuses the drive.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
         let scan = match self.scan() {
             Ok(scan) => scan,
@@ -239,7 +239,8 @@ impl Catalogue {
         Some(run)
     }
 
-    /// The names, tags and notes that users have added to runs; empty if the library's journal cannot be read.
+    /// Returns the names, tags and notes that users have added to runs; empty if the library's journal cannot
+    /// be read.
     pub fn added(&self) -> Arc<Annotations> {
         let stamp = Stamp::of(&self.library.root().join(LIBRARY_JOURNAL));
         let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
@@ -254,7 +255,7 @@ impl Catalogue {
         self.library.annotate(user, |_| Ok::<_, LibraryJournalError>(vec![change])).map(|_| ())
     }
 
-    /// The folder of the library.
+    /// Returns the folder of the library.
     pub fn root(&self) -> &Path {
         self.library.root()
     }
@@ -266,8 +267,8 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
     Row { file: Arc::new(file), archived: added.archived(id).is_some(), ..row.clone() }
 }
 
-/// Whether a row is still valid: even if the journal is unchanged, the process that executes the run may have started
-/// or ended.
+/// Returns whether a row is still valid: even if the journal is unchanged, the process that executes the run may have
+/// started or ended.
 fn is_current(row: &Row, dir: &Path) -> bool {
     let is_running = || Run::open(dir).is_ok_and(|run| transfer::appears_in_progress(&run));
     match row.state {
@@ -277,8 +278,8 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Whether an entry that cannot be opened as a run may nevertheless be one, judging by its name and its journal
-/// or archive. Other entries, such as `lost+found` and files, cannot be runs.
+/// Returns whether an entry that cannot be opened as a run may nevertheless be one, judging by its name and its
+/// journal or archive. Other entries, such as `lost+found` and files, cannot be runs.
 fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
     let is_named = name.to_str().is_some_and(is_run_id);
     let has_no_journal = || match std::fs::symlink_metadata(journal) {
@@ -288,7 +289,7 @@ fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
     is_named && !has_no_journal()
 }
 
-/// Folds a run.
+/// Derives the row of a run from its journal.
 fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
     let in_progress = transfer::appears_in_progress(&run);

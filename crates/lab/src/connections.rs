@@ -159,7 +159,7 @@ async fn handshake(mut stream: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsS
     match stream.peek(&mut first).await {
         Ok(1) if first[0] == HANDSHAKE_RECORD => acceptor.accept(stream).await.ok(),
         Ok(1) if first[0].is_ascii_uppercase() => {
-            // A failure can be reported to nobody else.
+            // If this fails, there is nobody to report it to.
             drop(refuse(&mut stream).await);
             None
         }

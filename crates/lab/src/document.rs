@@ -4,7 +4,7 @@ use report::{Document, LOGO_FILE, Publication};
 
 use crate::snapshot::Snapshot;
 
-/// Folds a run into its report, with the sponsor, auditor, notes and logo of its plan.
+/// Creates the report of a run, with the sponsor, auditor, notes and logo of its plan.
 ///
 /// # Errors
 /// Returns an error if the run cannot be evaluated, or if its logo is missing or was replaced.

@@ -8,19 +8,19 @@ use crate::catalogue::{Figure, Row, State};
 /// A drive with its runs, newest first.
 #[derive(Debug, Clone)]
 pub struct Drive {
-    /// Distinguishes the drive from others.
+    /// A key that distinguishes the drive from others.
     pub id: String,
     pub runs: Vec<Arc<Row>>,
 }
 
 impl Drive {
-    /// The model, or the path if no run recorded the model.
+    /// Returns the model, or the path if no run recorded the model.
     pub fn model(&self) -> &str {
         let target = &self.runs[0].file.target;
         target.model.as_deref().unwrap_or(&target.path)
     }
 
-    /// Every figure common to the drive's runs, by test and name, oldest value first.
+    /// Returns every figure common to the drive's runs, by test and name, oldest value first.
     pub fn histories(&self) -> Vec<History> {
         let mut histories: BTreeMap<(String, String), History> = BTreeMap::new();
         for row in self.runs.iter().rev().filter(|row| is_comparable(row)) {
@@ -45,7 +45,8 @@ pub struct History {
     pub values: Vec<(String, f64)>,
 }
 
-/// Whether the figures of a run are results: it is complete and reached steady state if required.
+/// Returns whether the figures of a run count as results, that is, whether it is complete and reached steady
+/// state if that is required.
 fn is_comparable(row: &Row) -> bool {
     matches!(row.state, State::Known(pts::Standing::Steady | pts::Standing::Complete))
 }

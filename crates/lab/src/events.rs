@@ -38,7 +38,7 @@ struct Viewer {
     ended: bool,
 }
 
-/// The records of run `id`, starting with number `next`, for as long as the visitor's session lasts.
+/// Returns the records of run `id`, starting with number `next`, for as long as the visitor's session lasts.
 pub fn events(
     app: Arc<App>,
     visitor: Visitor,
@@ -89,7 +89,7 @@ impl Viewer {
             return;
         };
         if seen.has_ended() && snapshot.standing == Standing::Running {
-            // The run has been resumed; nothing new would arrive from what followed it before.
+            // The run has been resumed, and the feed that followed it before has ended.
             self.seen = self.app.followed.follow(&self.id);
         }
         let entries = &snapshot.loaded.entries;
@@ -110,7 +110,7 @@ fn of_entry(entry: &Entry) -> Sent {
     Sent::default().id(entry.seq.to_string()).event("record").data(data.to_string())
 }
 
-/// Name of an event's type, as in the journal.
+/// Returns the name of an event's type, as in the journal.
 const fn kind(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
@@ -137,7 +137,7 @@ const fn kind(event: &Event) -> &'static str {
     }
 }
 
-/// A short description of the record; empty if its type says enough.
+/// Returns a short description of the record; empty if its type says enough.
 fn text(entry: &Entry) -> String {
     if let Some(segment) = segment(entry) {
         return format!("{} {} IOPS", segment.workload, grouped(segment.iops(), 1));

@@ -1,5 +1,5 @@
-//! Runs that viewers follow. One task per run looks for new records, no matter how many viewers there are; they share what
-//! it finds, and the parts of pages that were rendered from it.
+//! Runs that viewers follow. One task per run looks for new records, no matter how many viewers there are; the viewers
+//! share the records that it finds and the parts of pages rendered from them.
 //!
 //! A task only publishes which snapshot is the latest. The snapshots themselves are kept by [`Snapshots`], which limits
 //! their number, so a viewer that does not read its stream does not keep a snapshot in memory.
@@ -21,7 +21,7 @@ use crate::snapshot::{Snapshot, Snapshots};
 /// Interval at which the journal is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What the latest look at a run found.
+/// What the most recent poll of a run found.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// The snapshot, unless it is no longer kept.
@@ -39,12 +39,12 @@ impl Seen {
         }
     }
 
-    /// Whether no process was working on the run.
+    /// Returns whether no process was working on the run.
     pub fn has_ended(&self) -> bool {
         self.standing != Standing::Running
     }
 
-    /// Whether this is news for a viewer who is waiting for record `next`.
+    /// Returns whether there is anything new for a viewer who is waiting for record `next`.
     pub fn is_news(&self, next: u64) -> bool {
         self.has_ended() || self.last_record.is_some_and(|last| last >= next)
     }
@@ -87,12 +87,13 @@ impl Followed {
         receiver
     }
 
-    /// The snapshot that was seen, or a newer one. `None` if the run can no longer be read.
+    /// Returns the snapshot that was seen, or a newer one. `None` if the run can no longer be read.
     pub fn snapshot(&self, id: &str, seen: &Seen) -> Option<Arc<Snapshot>> {
         seen.snapshot.upgrade().or_else(|| self.snapshots.of(self.catalogue.run(id)?).ok())
     }
 
-    /// A part of the page of run `id`, rendered once for all viewers. `None` if the run is not being followed.
+    /// Returns a part of the page of run `id`, rendered once for all viewers. `None` if the run is not being
+    /// followed.
     pub fn part(&self, id: &str, part: Part, render: impl FnOnce(&Snapshot) -> String) -> Option<String> {
         let feed = Arc::clone(self.feeds().get(id)?);
         let snapshot = feed.seen.borrow().as_ref()?.snapshot.upgrade()?;
@@ -118,7 +119,8 @@ impl Followed {
                 Look::New(seen) => {
                     let is_over = seen.has_ended();
                     feed.seen.send_replace(Some(seen));
-                    // Viewers still see the last value. If the run is resumed, the next viewer begins a new feed.
+                    // Viewers still receive the last value. If the run is resumed, the next viewer begins a new
+                    // feed.
                     if is_over {
                         break;
                     }
@@ -130,7 +132,8 @@ impl Followed {
         self.feeds().retain(|_, other| !Arc::ptr_eq(other, &feed));
     }
 
-    /// Whether nobody is following a run any longer. If so, the next viewer begins a new feed.
+    /// Returns whether nobody is following a run any longer, in which case its feed is removed. The next viewer
+    /// then begins a new feed.
     fn is_left(&self, id: &str, feed: &Feed) -> bool {
         let mut feeds = self.feeds();
         let is_left = feed.seen.is_closed() || self.stopping.load(Ordering::Relaxed);
@@ -145,23 +148,23 @@ impl Followed {
     }
 }
 
-/// The result of a look at a run.
+/// The result of polling a run.
 enum Look {
-    /// Nothing has changed since the last look.
+    /// Nothing has changed since the last poll.
     Same,
     New(Seen),
     /// The run cannot be read.
     Gone,
 }
 
-/// Looks at a run again and again.
+/// Polls a run.
 struct Reader {
     followed: Followed,
     id: String,
     known: Option<Known>,
 }
 
-/// A run at the last look.
+/// The state of a run at the last poll.
 struct Known {
     run: Run,
     stamp: Option<Stamp>,
@@ -177,7 +180,7 @@ impl Reader {
             return Look::Same;
         }
         let Some(run) = catalogue.run(&self.id) else { return Look::Gone };
-        // The journal's state is checked before the journal is read, so no record is missed.
+        // The state of the journal file is determined before the journal is read, so that no record is missed.
         let stamp = Stamp::of(&run.journal_path());
         let Ok(snapshot) = snapshots.of(run) else { return Look::Gone };
         self.known = Some(Known { run: snapshot.run.clone(), stamp, added });
@@ -186,7 +189,8 @@ impl Reader {
 }
 
 impl Known {
-    /// Whether there are no new records and no new annotations, and a process is still working on the run.
+    /// Returns whether there are no new records and no new annotations, and a process is still working on the
+    /// run.
     fn is_current(&self, added: &Arc<Annotations>) -> bool {
         Stamp::of(&self.run.journal_path()) == self.stamp
             && Arc::ptr_eq(&self.added, added)

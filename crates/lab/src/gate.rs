@@ -29,13 +29,13 @@ const HTTPS_PORT: u16 = 443;
 /// How requests reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Transport {
-    /// Through a proxy, which may have another port and scheme.
+    /// Through a proxy, which may use another port and scheme.
     pub behind_proxy: bool,
-    /// Over TLS that ends at this server.
+    /// Over TLS connections that this server accepts itself.
     pub is_encrypted: bool,
 }
 
-/// Whether a host name ends with a port.
+/// Returns whether a host name ends with a port.
 pub fn has_port(name: &str) -> bool {
     let ends = |end: &str| end.parse::<u16>().is_ok();
     // The groups of an IPv6 address are also separated by colons.
@@ -85,7 +85,7 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// The name for the journal of changes.
+    /// Returns the name for the journal of changes.
     pub fn name(&self) -> &str {
         self.user.as_deref().unwrap_or("(link)")
     }
@@ -153,7 +153,7 @@ pub struct Gate {
     pub users: Users,
     /// Hosts that may send runs; None if this server does not receive any.
     senders: Option<Senders>,
-    /// Whether they need a certificate rather than a token.
+    /// Whether hosts that send runs need a certificate rather than a token.
     needs_certificate: bool,
     secrets: Mutex<Secrets>,
     /// Times of logins that failed or are still being checked.
@@ -179,7 +179,8 @@ struct Secrets {
 }
 
 impl Gate {
-    /// A gate for a server on `port` with these `names`. Behind a proxy, browsers may use `https` and omit the port.
+    /// Creates the gate for a server on `port` with these `names`. Behind a proxy, browsers may use `https` and omit
+    /// the port.
     pub fn new(
         names: &[String],
         port: u16,
@@ -260,7 +261,7 @@ impl Gate {
         Ok(Some(visitor))
     }
 
-    /// The sender of a request from another host.
+    /// Returns the sender of a request from another host.
     fn sender(&self, facts: &Facts<'_>) -> Result<Visitor, Refusal> {
         // Only browsers send an origin.
         if facts.origin.is_some() {
@@ -289,13 +290,13 @@ impl Gate {
         Some(Visitor { user, role: if self.read_only { Role::Viewer } else { role }, csrf })
     }
 
-    /// The current role of someone who has signed in; None if the session has ended. A user who was removed or has a
-    /// new role or password is signed out at once.
+    /// Returns the current role of someone who has signed in; None if the session has ended. A user who was removed
+    /// or has a new role or password is signed out at once.
     fn role(&self, account: Option<&Account>) -> Option<Role> {
         account.map_or(Some(Role::Operator), |account| self.users.role(account))
     }
 
-    /// Whether a visitor's session is still valid. This check does not extend it.
+    /// Returns whether a visitor's session is still valid. This check does not extend the session.
     pub fn lasts(&self, visitor: &Visitor) -> bool {
         let account = {
             let secrets = self.secrets();
@@ -344,14 +345,14 @@ impl Gate {
         }
     }
 
-    /// The sender of a request that carries a name and a password, which give read-only access.
+    /// Returns the sender of a request that carries a name and a password, which give read-only access.
     pub fn reader(&self, attempt: Attempt, name: &str, password: &str) -> Result<Visitor, Refusal> {
         let account = self.checked(attempt, name, password).ok_or(Refusal::WrongPassword)?;
         // There is no session, so there is no token that would permit a change.
         Ok(Visitor { user: Some(account.name), role: Role::Viewer, csrf: String::new() })
     }
 
-    /// The account with this name and password; if it exists, the attempt no longer counts.
+    /// Returns the account with this name and password; if it exists, the attempt no longer counts.
     fn checked(&self, attempt: Attempt, name: &str, password: &str) -> Option<Account> {
         let account = self.users.verify(name, password)?;
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -371,7 +372,7 @@ impl Gate {
         self.secrets().sessions.end(&visitor.csrf);
     }
 
-    /// The token of the currently valid link.
+    /// Returns the token of the currently valid link.
     pub fn token(&self) -> String {
         self.secrets().token.clone()
     }

@@ -1,8 +1,8 @@
 //! Serves the runs in a library as live web pages, and the same data as JSON.
 //!
 //! A server neither opens devices nor locks runs, so it does not affect runs in progress; it starts runs as
-//! separate processes (the `launch` crate). Everything it shows is folded from journals. `routes::ROUTES` lists
-//! every route; `gate` decides which requests are answered.
+//! separate processes (the `launch` crate). Everything it shows is derived from journals. `routes::ROUTES`
+//! lists every route; `gate` decides which requests are answered.
 #![forbid(unsafe_code)]
 
 mod announce;

@@ -12,7 +12,7 @@ pub fn host_of(ip: IpAddr) -> String {
     }
 }
 
-/// An address by which the host itself reaches the server.
+/// Returns an address by which the host itself reaches the server.
 pub fn own(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -21,7 +21,7 @@ pub fn own(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// The origin of links. A server with TLS on all addresses is reached by its first name.
+/// Returns the origin of links. A server with TLS on all addresses is reached by its first name.
 pub fn origin(address: SocketAddr, is_encrypted: bool, names: &[String]) -> String {
     let scheme = if is_encrypted { "https" } else { "http" };
     let named = names.first().filter(|_| is_encrypted && address.ip().is_unspecified());

@@ -54,8 +54,8 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
     Answer::of(TEXT, text_of(&families) + &starts.text() + "# EOF\n")
 }
 
-/// The metrics of a library at this moment, without the metrics that only a server has, in Prometheus's own
-/// text format.
+/// Returns the current metrics of a library in Prometheus's own text format, without the metrics that only a
+/// server has.
 ///
 /// # Errors
 /// Returns a description of the problem if the library cannot be listed.

@@ -11,9 +11,10 @@ use std::time::Instant;
 use futures_util::task::AtomicWaker;
 use rustix::process::{Resource, getrlimit};
 
-/// Number of open connections, if the process may open enough files.
+/// Maximum number of open connections, provided that the process may open enough files.
 const MOST: u64 = 512;
-/// The other half of the permitted files remains for handshakes, runs and the server's files.
+/// Connections may use only half of the files that the process may open; the rest is for handshakes, runs and
+/// the server's own files.
 const SHARE_OF_FILES: u64 = 2;
 
 /// The open connections of a server.
@@ -32,7 +33,7 @@ struct All {
 
 #[derive(Debug, Default)]
 struct Peer {
-    /// When it was last used, in ms.
+    /// Time at which the connection was last used, in ms.
     used: AtomicU64,
     is_closed: AtomicBool,
     /// The task that serves the connection.
@@ -48,7 +49,7 @@ pub struct Place {
 }
 
 impl OpenConnections {
-    /// Allows as many connections as the process may have.
+    /// Allows as many connections as the process's limit on open files permits.
     pub fn permitted() -> Arc<Self> {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::at_most(usize::try_from((files / SHARE_OF_FILES).clamp(1, MOST)).unwrap_or(1))
@@ -98,7 +99,7 @@ impl Place {
         }
     }
 
-    /// Notes that the connection was used.
+    /// Records that the connection was used.
     pub fn used(&self) {
         self.peer.used.store(self.of.now(), Ordering::Relaxed);
     }

@@ -23,7 +23,7 @@ pub struct OwnedList {
 }
 
 impl OwnedList {
-    /// The list in `file` in a folder that does not have to exist yet.
+    /// Manages the list in the file `file` in a folder that does not have to exist yet.
     pub fn at(folder: &Path, file: &'static str, next: &'static str) -> Self {
         Self { folder: folder.into(), file, next }
     }

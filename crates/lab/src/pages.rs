@@ -1,4 +1,5 @@
-//! The pages, as markup. Each page is a function of the application and the call; the frame is common to all.
+//! The pages, as markup. Each page is a function of the application and the call; all pages have the same
+//! frame.
 
 pub mod account;
 pub mod actions;

@@ -9,8 +9,8 @@ use record::{LIVE, gap_ns, wall_now};
 
 use crate::snapshot::Snapshot;
 
-/// A part is rendered again after this time even if nothing has changed, because it shows ages. Viewers request
-/// parts at most once a second.
+/// After this time, a part is rendered again even if nothing has changed, because it shows how old data is.
+/// Viewers request parts at most once a second.
 const MOST_AGE_NS: u64 = 1_000_000_000;
 
 /// A part of a page that is the same for all viewers.
@@ -48,7 +48,7 @@ impl Parts {
         snapshot: &Arc<Snapshot>,
         render: impl FnOnce(&Snapshot) -> String,
     ) -> String {
-        // The state of the file is read before the file, so that an outdated part is never kept.
+        // The state of the file is determined before the file is read, so that an outdated part is never kept.
         let live = Stamp::of(&snapshot.run.dir.join(LIVE));
         self.at(wall_now(), live, part, snapshot, render)
     }

@@ -19,7 +19,7 @@ pub const STATE: Reception = Reception { most_bytes: 0, answer: received };
 pub const BEGIN: Reception = Reception { most_bytes: MOST_BEGIN_BYTES, answer: begin };
 /// Appends records.
 pub const RECORDS: Reception = Reception { most_bytes: MOST_RECORDS_BYTES, answer: append };
-/// Says that everything was sent.
+/// Records that everything was sent.
 pub const SETTLE: Reception = Reception { most_bytes: MOST_STATE_BYTES, answer: settle };
 
 /// The response to a sender.
@@ -45,7 +45,7 @@ fn problem(problem: &Problem) -> Answer {
 }
 
 fn document(value: &impl serde::Serialize) -> Vec<u8> {
-    // Types with string keys only, so this cannot fail.
+    // This cannot fail, because the keys of these types are strings.
     serde_json::to_vec(value).unwrap_or_default()
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use record::Library;
 use transfer::{Receiver, TransferError};
 
-/// Records are refused while less than this is free, so that the server itself can still write.
+/// Records are refused while less space than this is free, so that the server itself can still write.
 const LEAST_FREE_BYTES: u64 = 256 << 20;
 
 /// The receivers for all senders. Each remembers which part of its runs is verified.
@@ -21,7 +21,8 @@ impl Receivers {
         Self { library, of_senders: Mutex::default() }
     }
 
-    /// The receiver for a sender, for one request at a time.
+    /// Calls `work` with the receiver for a sender, for one request of the sender at a time, and returns the
+    /// result.
     pub fn of_sender<T>(&self, sender: &str, work: impl FnOnce(&mut Receiver) -> T) -> T {
         let receiver = {
             let mut all = self.of_senders.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,7 +31,7 @@ pub enum NotRead {
     TooSlow,
 }
 
-/// Bounds on the bodies that a server reads.
+/// Limits the bodies that a server reads at the same time.
 pub struct Receiving {
     turns: Mutex<BTreeMap<String, Arc<Semaphore>>>,
     small: Arc<Semaphore>,
@@ -39,7 +39,7 @@ pub struct Receiving {
     working: Arc<Semaphore>,
 }
 
-/// A body, with the part of the bounds that it occupies.
+/// A body, with the permits that it occupies until it is dropped.
 pub struct Taken {
     pub body: Vec<u8>,
     _shares: [Option<OwnedSemaphorePermit>; 3],
@@ -100,7 +100,7 @@ mod tests {
     use axum::body::Bytes;
     use futures_util::stream;
 
-    /// A body of which only the first part arrives.
+    /// Returns a body of which only the first part arrives.
     fn stalled() -> Body {
         let begin = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"begin"))]);
         Body::from_stream(begin.chain(stream::pending()))

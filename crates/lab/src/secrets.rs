@@ -5,12 +5,12 @@ use crate::error::ServeError;
 /// Number of random bytes in a token or a session secret.
 const SECRET_BYTES: usize = 32;
 
-/// Random text that cannot be guessed.
+/// Returns random text that cannot be guessed.
 pub fn secret() -> Result<String, ServeError> {
     Ok(hex(&random::<SECRET_BYTES>()?))
 }
 
-/// Random bytes.
+/// Returns random bytes.
 pub fn random<const N: usize>() -> Result<[u8; N], ServeError> {
     let mut bytes = [0; N];
     fill(&mut bytes).map_err(ServeError::Random)?;

@@ -28,7 +28,7 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// The senders in `folder`, which does not have to exist yet.
+    /// Manages the senders in `folder`, which does not have to exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { list: OwnedList::at(folder, "senders.json", "senders.json.next") }
@@ -83,7 +83,7 @@ impl Senders {
         })
     }
 
-    /// The name of each sender.
+    /// Returns the name of each sender.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if others may have written to it.
@@ -91,7 +91,7 @@ impl Senders {
         Ok(self.list.read::<Sender>()?.into_iter().map(|sender| sender.name).collect())
     }
 
-    /// The name of the sender with this token.
+    /// Returns the name of the sender with this token.
     pub fn of_token(&self, token: &str) -> Option<String> {
         let given = digest(token);
         let senders: Vec<Sender> = self.list.read().ok()?;
@@ -99,8 +99,8 @@ impl Senders {
         senders.into_iter().find(is_known).map(|sender| sender.name)
     }
 
-    /// The name of the sender whose verified certificate contains these names; None if they match no sender, or more
-    /// than one.
+    /// Returns the name of the sender whose verified certificate contains these names; None if they match no sender,
+    /// or more than one.
     pub fn of_certificate(&self, names: &[String]) -> Option<String> {
         let senders: Vec<Sender> = self.list.read().ok()?;
         let is_named = |sender: &Sender| names.iter().any(|name| name.eq_ignore_ascii_case(&sender.name));

@@ -98,25 +98,26 @@ impl Server {
         Ok(Self { listener, address, origin, certificates, clients, app })
     }
 
-    /// The address that the server listens on.
+    /// Returns the address that the server listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address of the first page.
+    /// Returns the address of the first page.
     #[must_use]
     pub fn url(&self) -> String {
         format!("{}/", self.origin)
     }
 
-    /// The certificate that browsers see; None without TLS.
+    /// Returns the certificate that browsers see; None without TLS.
     #[must_use]
     pub fn certificate(&self) -> Option<Certificate> {
         self.certificates.as_ref().map(|certificates| certificates.certificate())
     }
 
-    /// The link that admits the next browser; None if users must sign in, because the output may be kept in a log.
+    /// Returns the link that admits the next browser; None if users must sign in, because the output may be kept
+    /// in a log.
     #[must_use]
     pub fn link(&self) -> Option<String> {
         self.app.invitation().map(|token| link(&self.origin, &token))
@@ -223,7 +224,7 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
-            // Only visitors who are signed in learn which addresses exist.
+            // Only visitors who are signed in are told which addresses exist.
             match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
                 Ok(_) => nothing_here(status),
                 Err(refusal) => refused(refusal),
@@ -238,8 +239,8 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
         .with_state(shared)
 }
 
-/// The handler of a request from another host. The request body may be long, so it is read only after the sender
-/// has been identified.
+/// Returns the handler of a request from another host. The request body may be long, so it is read only after
+/// the sender has been identified.
 fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
     let handler = move |State(shared): State<Shared>,
                         ConnectInfo(client): ConnectInfo<Client>,
@@ -261,8 +262,8 @@ fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRout
         let call = Call { path, query, visitor, ..Call::default() };
         let (app, troubles) = (shared.app, shared.troubles);
         let answered = tokio::task::spawn_blocking(move || {
-            // Once started, a request is carried out even if its sender disconnects, and releases its part of the
-            // bounds only at the end.
+            // Once started, a request is carried out even if its sender disconnects, and it releases its permits
+            // only at the end.
             let result = (reception.answer)(&app, &call, &taken.body);
             drop(taken);
             if let Err(error) = &result {
@@ -334,8 +335,8 @@ async fn respond(
     }
 }
 
-/// User name and password in a read-only request. Event streams last longer than a request, so they need a
-/// session.
+/// Returns the user name and password in a read-only request. Event streams last longer than a request, so they
+/// need a session.
 fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
     let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
     let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;

@@ -65,7 +65,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// The session whose forms contain this token.
+    /// Returns the session whose forms contain this token.
     pub fn of_token(&self, csrf: &str, now: Duration) -> Option<&Session> {
         self.all.iter().find(|session| !session.is_over(now) && same(&session.csrf, csrf))
     }

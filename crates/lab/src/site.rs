@@ -103,7 +103,7 @@ pub fn publish<E>(
     Ok(site.publication)
 }
 
-/// The files of the previous publication, and those that the publication of these runs may write.
+/// Returns the files of the previous publication, and those that the publication of these runs may write.
 fn planned(previous: &Manifest, rows: &[Arc<Row>]) -> Manifest {
     let mut planned = Manifest { format: MANIFEST_FORMAT, ..previous.clone() };
     for row in rows.iter().filter(|row| is_run_id(&row.file.id)) {
@@ -239,10 +239,10 @@ impl<E> Site<'_, E> {
     }
 }
 
-/// Increased when the files that this version of Plateau writes for a run change.
+/// Must be increased whenever the files that Plateau writes for a run change.
 const FILES_VERSION: u32 = 2;
 
-/// A hash of everything that the files of a run depend on.
+/// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {
     let file = serde_json::to_string(&*row.file).unwrap_or_default();
     let version = format!("{} {FILES_VERSION}", env!("CARGO_PKG_VERSION"));

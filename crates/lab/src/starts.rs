@@ -52,7 +52,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Also requeues the entries that were queued when the server stopped.
+    /// Creates the list of entries, and requeues those that were queued when the server last stopped.
     ///
     /// # Errors
     /// Returns an error if the file with queued runs exists but cannot be read.
@@ -84,7 +84,7 @@ impl Starts {
         Ok(starts)
     }
 
-    /// The journal of changes.
+    /// Returns the journal of changes.
     pub const fn audit(&self) -> &Audit {
         &self.audit
     }
@@ -95,7 +95,7 @@ impl Starts {
         self.ended.notify_all();
     }
 
-    /// All entries, newest first.
+    /// Returns all entries, newest first.
     pub fn all(&self) -> Vec<Entry> {
         self.entries().iter().rev().cloned().collect()
     }
@@ -104,7 +104,7 @@ impl Starts {
         self.entries().iter().find(|entry| entry.name == name).cloned()
     }
 
-    /// The command line that is equivalent to an entry.
+    /// Returns the command line that is equivalent to an entry.
     pub fn command(&self, request: &Request, name: &str) -> String {
         match (words(request, &self.launcher.plan_file(name)), request) {
             (Some(words), _) => as_typed(&words),
@@ -114,7 +114,7 @@ impl Starts {
         }
     }
 
-    /// Whether runs are started by a launcher, whose privileges differ from the server's.
+    /// Returns whether runs are started by a launcher, whose privileges differ from the server's.
     pub const fn has_launcher(&self) -> bool {
         self.has_launcher
     }
@@ -331,7 +331,7 @@ impl Starts {
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.
     fn take_if_free(&self, name: &str) -> bool {
         // The library is read without holding the lock on the entries, because reading can take a long time. Runs ahead
-        // of this one are checked both before and after, because a run may have begun after the library was read.
+        // of this one are checked before and after reading the library, because a run may begin in the meantime.
         let before = place(&self.entries(), name);
         let Some((_, drive, before)) = before else { return true };
         let is_its = |target: &TargetFacts| drive_of(target) == drive;
@@ -365,8 +365,8 @@ impl Starts {
     ) -> Result<(), String> {
         self.queue.write(entries).inspect_err(|why| {
             undo(entries, why);
-            // The file may have been replaced before the failure. If it cannot be replaced now, it most likely was
-            // not replaced then.
+            // The file may have been replaced before the failure. If it cannot be replaced now, it was most likely
+            // not replaced before either.
             drop(self.queue.write(entries));
         })
     }

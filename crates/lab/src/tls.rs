@@ -25,7 +25,7 @@ use issue::Name;
 /// How connections are encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tls {
-    /// Not by the server.
+    /// The server does not encrypt connections.
     Off,
     /// With a supplied certificate.
     Files {
@@ -52,7 +52,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether browsers refuse it because it has expired.
+    /// Returns whether browsers refuse the certificate because it has expired.
     #[must_use]
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
@@ -79,15 +79,15 @@ pub struct Certificates {
 /// What is known about supplied files.
 #[derive(Debug)]
 struct Looks {
-    /// Their stamps when they were last read and used.
+    /// The stamps of the files when they were last read and used.
     read: Stamps,
-    /// Their stamps when they were last checked.
+    /// The stamps of the files when they were last checked.
     last: Stamps,
 }
 
 impl Looks {
-    /// Whether the files have changed since they were read but not since the last check: two files are not replaced at
-    /// the same moment.
+    /// Returns whether the files have changed since they were read but not since the last check: two files are not
+    /// replaced at the same moment.
     fn have_changed(&mut self, now: Stamps) -> bool {
         let are_still = now == self.last;
         self.last = now;
@@ -96,7 +96,7 @@ impl Looks {
 }
 
 impl Certificates {
-    /// The certificate that the options specify; None without TLS. `hosts` are the names of the server.
+    /// Returns the certificate that the options specify; None without TLS. `hosts` are the names of the server.
     pub fn of(
         tls: &Tls,
         hosts: &[String],
@@ -115,7 +115,8 @@ impl Certificates {
         Ok(Some(Arc::new(Self { source, current, looks: Mutex::new(Looks { read: stamps, last: stamps }) })))
     }
 
-    /// The configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and client certificates, which `clients` verifies.
+    /// Returns the configuration of connections: TLS 1.2 and 1.3, HTTP/1.1, and client certificates, which `clients`
+    /// verifies.
     pub fn config(
         self: &Arc<Self>,
         clients: Option<Arc<dyn ClientCertVerifier>>,
@@ -137,7 +138,7 @@ impl Certificates {
         Ok(config)
     }
 
-    /// The current certificate.
+    /// Returns the current certificate.
     pub fn certificate(&self) -> Certificate {
         let pair = self.pair();
         let der = pair.cert.first().map(AsRef::as_ref).unwrap_or_default();
@@ -153,7 +154,7 @@ impl Certificates {
 
     /// Uses supplied files that have changed, or a new certificate if the server's own is about to expire. Returns
     /// whether the certificate was replaced. After an error, the previous certificate remains in use, and the next call
-    /// tries again: the cause, such as their permissions, may disappear without a change to the files.
+    /// tries again: the cause, such as wrong permissions, may disappear without a change to the files.
     pub fn refresh(&self, now: Timestamp) -> Result<bool, ServeError> {
         let stamps = self.source.stamps();
         let is_due = match &self.source {
@@ -205,7 +206,8 @@ impl Source {
     }
 }
 
-/// The names of a server without ports, sorted. Every server can be reached from its own host.
+/// Returns the names of a server without ports, sorted. Names for the local host are included, because every
+/// server can be reached from its own host.
 fn names(hosts: &[String]) -> Result<Vec<Name>, ServeError> {
     let mut names = vec![Name::Ip(Ipv4Addr::LOCALHOST.into()), Name::Ip(Ipv6Addr::LOCALHOST.into())];
     for host in hosts {
@@ -216,7 +218,7 @@ fn names(hosts: &[String]) -> Result<Vec<Name>, ServeError> {
     Ok(names)
 }
 
-/// A name as browsers send it, with or without a port; None if it is not a name.
+/// Parses a name as browsers send it, with or without a port; None if it is not a name.
 fn name(host: &str) -> Option<Name> {
     const MOST_BYTES: usize = 253;
     if let Some(rest) = host.strip_prefix('[') {

@@ -32,7 +32,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as a word.
+    /// Returns the role as a word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// The users in `folder`, which does not have to exist yet.
+    /// Manages the users in `folder`, which does not have to exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { list: OwnedList::at(folder, FILE, NEXT) }
@@ -86,7 +86,7 @@ impl Users {
         Self::at(Path::new("/nonexistent/users"))
     }
 
-    /// Name and role of each user.
+    /// Returns the name and role of each user.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if others may have written to it.
@@ -94,7 +94,8 @@ impl Users {
         Ok(self.read()?.into_iter().map(|user| (user.name, user.role)).collect())
     }
 
-    /// Whether there are users, or may be because the file cannot be read or others may have written to it.
+    /// Returns whether there are users, or may be because the file cannot be read or others may have written to
+    /// it.
     pub fn may_exist(&self) -> bool {
         self.read().map_or(true, |users| !users.is_empty())
     }
@@ -139,14 +140,16 @@ impl Users {
         })
     }
 
-    /// The role of a user; None if the user was removed or has a new password, or if the file cannot be trusted.
+    /// Returns the role of a user; None if the user was removed or has a new password, or if the file cannot be
+    /// trusted.
     pub fn role(&self, account: &Account) -> Option<Role> {
         let users = self.read().ok()?;
         let is_same = |user: &User| user.name == account.name && user.salt == account.salt;
         users.into_iter().find(is_same).map(|user| user.role)
     }
 
-    /// The account of a user, if the password is correct. Checking takes the same time for unknown users.
+    /// Returns the account of a user, if the password is correct. Checking takes the same time for unknown
+    /// users.
     pub fn verify(&self, name: &str, password: &str) -> Option<Account> {
         let users = self.read().unwrap_or_default();
         let known = users.iter().find(|user| user.name == name);
@@ -162,13 +165,13 @@ impl Users {
     }
 }
 
-/// Whether a user or a sender can have this name.
+/// Returns whether a user or a sender can have this name.
 pub fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
     (1..=MOST_NAME_BYTES).contains(&name.len()) && name.chars().all(is_plain)
 }
 
-/// The hash of a password, with the parameters that OWASP recommends, which are the library's defaults.
+/// Returns the hash of a password, with the parameters that OWASP recommends, which are the library's defaults.
 fn hash(password: &str, salt: &str) -> Option<String> {
     let mut hash = [0; HASH_BYTES];
     let hashed = Argon2::default().hash_password_into(password.as_bytes(), salt.as_bytes(), &mut hash);

@@ -1,11 +1,11 @@
-//! Requests as command-line arguments.
+//! Converts requests to command-line arguments.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::request::{Plan, Request, Start, Target};
 
-/// The arguments to estimate a plan for a target. `file` contains the text of the plan.
+/// Returns the arguments to estimate a plan for a target. `file` contains the text of the plan.
 #[must_use]
 pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["plan".into(), "--no-rehearsal".into()];
@@ -13,7 +13,7 @@ pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// The arguments to carry out a request; `None` for `stop`, which is a signal.
+/// Returns the arguments to carry out a request; `None` for `stop`, which is a signal.
 #[must_use]
 pub fn words(request: &Request, file: &Path) -> Option<Vec<OsString>> {
     let resume = |run: &str, identity: &Option<String>, more: &[&str]| {
@@ -59,12 +59,13 @@ fn requested(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// Joined with `=`, so that a value that begins with a hyphen is not parsed as an option.
+/// Joins an option and its value with `=`, so that a value that begins with a hyphen is not parsed as an
+/// option.
 fn option(name: &str, value: &str) -> OsString {
     format!("{name}={value}").into()
 }
 
-/// A command line as it would be typed in a shell.
+/// Returns a command line as it would be typed in a shell.
 #[must_use]
 pub fn as_typed(words: &[OsString]) -> String {
     let words = words.iter().map(|word| quoted(&word.to_string_lossy()));

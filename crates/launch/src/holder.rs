@@ -21,7 +21,8 @@ pub enum Lock {
     Unknown(io::Error),
 }
 
-/// The state of the lock that a process working on the run in `dir` would hold. The run need not be readable.
+/// Returns the state of the lock that a process working on the run in `dir` would hold. The run need not be
+/// readable.
 #[must_use]
 pub fn lock_of(dir: &Path) -> Lock {
     let journal = dir.join("journal");
@@ -35,7 +36,7 @@ pub fn lock_of(dir: &Path) -> Lock {
     }
 }
 
-/// Whether the kernel lists an exclusive lock on a file with the inode number of `path`.
+/// Returns whether the kernel lists an exclusive lock on a file with the inode number of `path`.
 fn is_listed(path: &Path) -> bool {
     let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
     found.is_some_and(|found| locks().is_some_and(|locks| !writers(&locks, found.ino()).is_empty()))
@@ -45,8 +46,8 @@ fn locks() -> Option<String> {
     read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()
 }
 
-/// The process that holds an exclusive lock on `journal`; `None` if there is none, or if the current process
-/// may not inspect it.
+/// Returns the process that holds an exclusive lock on `journal`; `None` if there is none, or if the current
+/// process may not inspect it.
 #[must_use]
 pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
@@ -57,7 +58,7 @@ pub fn holder(journal: &Path) -> Option<i32> {
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
 }
 
-/// The processes that hold an exclusive lock on a file with this inode number.
+/// Returns the processes that hold an exclusive lock on a file with this inode number.
 fn writers(locks: &str, inode: u64) -> Vec<i32> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -75,7 +76,7 @@ fn has_open(pid: i32, path: &Path) -> bool {
     open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == path))
 }
 
-/// The run in `library` whose journal process `pid` has locked.
+/// Returns the run in `library` whose journal process `pid` has locked.
 pub fn held_by(pid: u32, library: &Path) -> Option<String> {
     let library = library.canonicalize().ok()?;
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;

@@ -73,14 +73,14 @@ impl Launcher {
         }
     }
 
-    /// The file with the text of a request's plan.
+    /// Returns the file with the text of a request's plan.
     #[must_use]
     pub fn plan_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.toml"))
     }
 
-    /// The estimate of a plan on a target, as printed by `plateau --json plan`, or a description of the problem if the
-    /// plan cannot be run.
+    /// Returns the estimate of a plan on a target, as printed by `plateau --json plan`, or a description of the
+    /// problem if the plan cannot be run.
     ///
     /// # Errors
     /// Returns an error if the plan or target is not valid, or if the process cannot be started.
@@ -93,7 +93,8 @@ impl Launcher {
         self.ask(&plan_words(plan, target, &self.plan_file(name)))
     }
 
-    /// The document that `plateau --json WORDS` prints. If the command fails, the document describes the problem.
+    /// Returns the document that `plateau --json WORDS` prints. If the command fails, the document describes the
+    /// problem.
     ///
     /// # Errors
     /// Returns an error if the process cannot be started, does not respond in time, or prints no document.
@@ -187,8 +188,8 @@ impl Launcher {
         }
     }
 
-    /// The newest run created since then with this command line. A short simulated run may begin and end
-    /// between two polls.
+    /// Returns the newest run that was created after `since` with this command line. A short simulated run may
+    /// begin and end between two polls.
     fn created_since(&self, since: jiff::Timestamp, words: &[OsString]) -> Option<String> {
         let names = std::fs::read_dir(&self.library).ok()?.flatten().map(|entry| entry.path());
         let runs = names.filter_map(|dir| Run::open(&dir).ok()).filter(|run| {
@@ -242,7 +243,7 @@ fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     }
 }
 
-/// A process's output.
+/// Returns a process's output.
 fn printed(mut log: File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;

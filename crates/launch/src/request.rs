@@ -132,7 +132,7 @@ impl Request {
         }
     }
 
-    /// The run that the request applies to; `None` for a run that has not started.
+    /// Returns the run that the request applies to; `None` for a run that has not started.
     #[must_use]
     pub fn run(&self) -> Option<&str> {
         match self {
@@ -183,7 +183,7 @@ impl Plan {
 }
 
 impl Target {
-    /// Whether the target is a simulated drive.
+    /// Returns whether the target is a simulated drive.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.path.starts_with("sim:")

@@ -37,7 +37,7 @@ pub enum Answer {
     Error(String),
 }
 
-/// The UID of a user, given as a number or a name in `/etc/passwd`; `None` if there is no such user.
+/// Returns the UID of a user, given as a number or a name in `/etc/passwd`; `None` if there is no such user.
 #[must_use]
 pub fn uid(user: &str) -> Option<u32> {
     if let Ok(number) = user.parse() {
@@ -50,7 +50,7 @@ pub fn uid(user: &str) -> Option<u32> {
     })
 }
 
-/// The user at the other end of a socket.
+/// Returns the user at the other end of a socket.
 ///
 /// # Errors
 /// Returns an error if the descriptor is not a Unix socket.
@@ -100,9 +100,9 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }
 
-/// The request, with its target resolved to a device node. No other target is accepted: this process has the privileges
-/// to overwrite or create any file, and a file's identity is only its name. Links are resolved in advance, because
-/// users can replace those in `/dev/shm` at any time.
+/// Returns the request, with its target resolved to a device node. No other target is accepted: this process has the
+/// privileges to overwrite or create any file, and a file's identity is only its name. Links are resolved in advance,
+/// because users can replace those in `/dev/shm` at any time.
 fn on_device(request: Request) -> Result<Request, String> {
     let Request::Start(mut start) = request else { return Ok(request) };
     if start.target.is_simulated() {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::request::{Plan, Start, Target};
 
-    /// A launcher whose program must never be started.
+    /// Returns a launcher whose program must never be started.
     fn launcher(dir: &Path) -> Launcher {
         Launcher {
             program: "/nonexistent/program".into(),

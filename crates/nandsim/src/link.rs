@@ -23,7 +23,7 @@ pub(crate) struct Link {
     /// Binary logarithm of a bucket's length.
     shift: u32,
     /// Stretches that are known to be full, most recently used first, each from the start of its first bucket
-    /// to the end of its last one. They save transfers a repeated search of a long backlog.
+    /// to the end of its last one. Thanks to them, transfers need not search a long backlog again.
     full: [Range<u64>; STRETCHES],
 }
 

@@ -1,4 +1,4 @@
-//! Determines which acknowledged writes survive a power loss.
+//! Tests which acknowledged writes survive a power loss.
 
 mod common;
 

@@ -93,7 +93,7 @@ fn run_by_queue(ssd: &mut Ssd, load: &Load) -> Tally {
     }
 }
 
-/// A model with a random set of features.
+/// Returns a model with a random set of features.
 fn varied(rng: &mut Rng) -> Model {
     let mut model = model(rng.percent(40), rng.percent(50));
     let (firmware, timing) = (&mut model.firmware, &mut model.timing);
@@ -226,7 +226,8 @@ fn time_passes_between_commands() {
     assert_eq!((queue.in_flight(), queue.next_completion(u64::MAX)), (0, None));
 }
 
-/// Below the drive's maximum rate, an open loop does not queue; above it, latency grows without bound.
+/// Below the drive's maximum rate, commands in an open loop do not queue; above it, latency grows without
+/// bound.
 #[test]
 fn an_open_loop_shows_when_the_drive_is_overloaded() {
     let mut ssd = small(64, 20.0, 256);

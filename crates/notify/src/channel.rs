@@ -71,13 +71,13 @@ impl Channel {
         Self { entry, folder: folder.into() }
     }
 
-    /// Name of the channel.
+    /// Returns the name of the channel.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.entry.name
     }
 
-    /// Whether the channel receives notices about an event.
+    /// Returns whether the channel receives notices about an event.
     #[must_use]
     pub fn is_for(&self, event: Event) -> bool {
         self.entry.events.contains(&event) || event == Event::Test

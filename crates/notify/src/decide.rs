@@ -18,14 +18,15 @@ pub struct Rules {
 /// What is known from earlier observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The journal length of each run that had ended. If a run has been continued, its journal has grown.
+    /// The length of the journal of each run that had ended. It shows whether a run has been continued, because
+    /// its journal then grows.
     pub ended: BTreeMap<String, u64>,
     /// Ids of notices.
     pub noticed: BTreeSet<String>,
 }
 
 impl Known {
-    /// Whether nothing has happened to a run since it ended.
+    /// Returns whether nothing has happened to a run since it ended.
     #[must_use]
     pub fn is_settled(&self, run: &str, journal_bytes: u64) -> bool {
         self.ended.get(run) == Some(&journal_bytes)

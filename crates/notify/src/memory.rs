@@ -86,7 +86,7 @@ pub struct Outstanding {
 #[derive(Debug, Default)]
 struct State {
     known: Known,
-    /// By position in the file, so oldest first.
+    /// Sorted by position in the file, so the oldest comes first.
     outstanding: BTreeMap<usize, Outstanding>,
 }
 
@@ -118,7 +118,7 @@ impl State {
 pub struct Memory {
     folder: OwnedFolder,
     file: File,
-    /// Held until this is dropped.
+    /// Held until the memory is dropped.
     _lock: File,
     is_new: bool,
     bytes: u64,
@@ -160,25 +160,25 @@ impl Memory {
         })
     }
 
-    /// Whether this is the first observation.
+    /// Returns whether nothing has been observed yet.
     #[must_use]
     pub const fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// The folder, which also holds other files of this process.
+    /// Returns the folder, which also holds other files of this process.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What is known from earlier observations.
+    /// Returns what is known from earlier observations.
     #[must_use]
     pub const fn known(&self) -> &Known {
         &self.state.known
     }
 
-    /// The undelivered notices, oldest first.
+    /// Returns the undelivered notices, oldest first.
     pub fn outstanding(&self) -> impl Iterator<Item = &Outstanding> {
         self.state.outstanding.values()
     }
@@ -301,7 +301,7 @@ impl Memory {
             self.file.sync_data()
         });
         if let Err(error) = written {
-            // Whatever was written does not count.
+            // Remove whatever part of the lines was written.
             drop(self.file.set_len(self.bytes));
             return Err(failed(error));
         }

@@ -18,7 +18,7 @@ pub enum Event {
     Failed,
     /// A run was interrupted and can be resumed without a decision.
     Interrupted,
-    /// A run that cannot continue until a person has decided how.
+    /// A run cannot continue until a person has decided how.
     NeedsPerson,
     /// A process is working on a run, but shows no activity.
     Stuck,
@@ -31,7 +31,7 @@ impl Event {
     pub const SELECTABLE: [Self; 5] =
         [Self::Finished, Self::Failed, Self::Interrupted, Self::NeedsPerson, Self::Stuck];
 
-    /// Name in configurations and in the JSON document.
+    /// Returns the event's name in configurations and in the JSON document.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ pub enum Failing {
 pub enum Question {
     /// The test's timeline is its result, and would have a gap.
     Timeline,
-    /// The run's array does not outlive an interruption.
+    /// The run's array does not survive an interruption.
     Array,
 }
 
@@ -147,7 +147,7 @@ pub enum About {
 }
 
 impl About {
-    /// The subject of this notice.
+    /// Returns the subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         match self {
@@ -236,7 +236,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// The subject of this notice.
+    /// Returns the subject of this notice.
     #[must_use]
     pub const fn event(&self) -> Event {
         self.about.event()

@@ -196,7 +196,8 @@ impl Observer {
     }
 }
 
-/// Why a run cannot be opened: a fact about the run, or about this process.
+/// Returns a run that cannot be opened as a failed run if the run itself is the cause; otherwise, returns the
+/// problem.
 fn unopened(
     name: &str,
     journal: &Journal,
@@ -213,7 +214,7 @@ fn unopened(
     Ok(Some(Observed { run: Subject::unknown(name), journal_bytes: journal.bytes, state }))
 }
 
-/// Whether an error concerns a run's content rather than access to it.
+/// Returns whether an error concerns a run's content rather than access to it.
 const fn is_of_run(error: &LibraryError) -> bool {
     matches!(
         error,
@@ -285,7 +286,7 @@ fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: u
     }
 }
 
-/// The test that has started but not ended.
+/// Returns the test that has started but not ended.
 fn interrupted_test(entries: &[Entry]) -> Option<String> {
     let latest = entries.iter().rev().find_map(|entry| match &entry.event {
         Event::TestStarted { test } | Event::Restarted { test } => Some(Some(test)),

@@ -21,11 +21,11 @@ use crate::process::{self, ProcessError};
 
 /// Folders that only root can write to.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
-/// Limit on a server's response.
+/// Size limit of a server's response.
 const MOST_RESPONSE_BYTES: usize = 1 << 20;
 /// Maximum length of the status after a response.
 const MOST_STATUS_BYTES: usize = 16;
-/// Version of this program, for servers.
+/// Name and version of Plateau, which servers receive as the user agent.
 pub const AGENT: &str = concat!("plateau/", env!("CARGO_PKG_VERSION"));
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
 /// Additional time in which the program can report that its own time limit has passed.

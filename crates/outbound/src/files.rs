@@ -111,7 +111,7 @@ fn read(path: &Path, limit_bytes: u64, is_secret: bool) -> Result<String, FileEr
     String::from_utf8(bytes).map_err(|_| failed(ReadError::NotText))
 }
 
-/// Whether no file has, or can have, this path.
+/// Returns whether no file has, or can have, this path.
 fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
 }

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 /// Number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 4096;
-/// Number of chunks that are read after a program has ended: more than a pipe holds (by default, at most 1 MiB).
+/// Number of chunks that are read after a program has ended; a pipe holds less (by default, at most 1 MiB).
 const MOST_LAST_CHUNKS: usize = (1 << 20) / CHUNK_BYTES + 1;
 /// Usual limit on the part of each output that is kept; the rest is read and dropped.
 pub const MOST_KEPT_BYTES: usize = 8 << 10;
@@ -106,8 +106,8 @@ fn follow(
         let ended = child.try_wait()?;
         let mut has_read = pipes.turn()?;
         if let Some(status) = ended {
-            // The pipes may still hold the last output. Endless output, from a child of the program, is not
-            // read to its end.
+            // The pipes may still hold the last output. If a child of the program prints endlessly, its output
+            // is not read to the end.
             for _ in 0..MOST_LAST_CHUNKS {
                 if !has_read {
                     break;
@@ -216,8 +216,8 @@ fn is_later(error: &io::Error) -> bool {
 
 fn kill(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The process may already have ended, but this process has not waited for it yet, so its number is
-        // still its own.
+        // The child may already have ended, but this process has not waited for it yet, so its PID cannot have
+        // been reused.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let deadline = Instant::now() + PATIENCE_AFTER_KILL;

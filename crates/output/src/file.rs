@@ -84,7 +84,8 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     Ok(())
 }
 
-/// Checks that nothing is built on any of these files: the images of loop devices are never replaced.
+/// Checks that no device is built on any of these files; for example, the image of a loop device is never
+/// replaced.
 fn check_unused<'p>(files: impl IntoIterator<Item = &'p Path>) -> Done {
     match device::built_on_files(files).first() {
         Some((path, use_of_it)) => Err(never_overwritten(path, &format!("is in use ({use_of_it})"))),
@@ -113,7 +114,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(Failure::from)
 }
 
-/// Writes a file whose content is produced along the way, and replaces an existing file only at the end.
+/// Writes a file whose content is produced during writing, and replaces an existing file only at the end.
 pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>) -> Done<T> {
     let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;

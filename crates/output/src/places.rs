@@ -47,7 +47,7 @@ pub fn check_outside(dir: &Path, library: &Library) -> Done {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let Ok(root) = std::fs::metadata(library.root()).map(identity) else { return Ok(()) };
     let is_root = |path: &Path| std::fs::metadata(path).map(identity).is_ok_and(|found| found == root);
-    // The deepest existing folder, as given and with links and `..` resolved.
+    // The deepest existing folder, first as given and then with links and `..` resolved.
     let Some((existing, real)) = dir.ancestors().find_map(|path| Some((path, path.canonicalize().ok()?)))
     else {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn check_outside(dir: &Path, library: &Library) -> Done {
         let text = format!("{} is in the library; choose a folder outside it", dir.display());
         return Err(Failure::text(Exit::Usage, text));
     }
-    // Where `..` leads is unknown until the folder before it exists.
+    // Until the folder before `..` exists, it is unknown where `..` leads.
     let missing = dir.strip_prefix(existing).unwrap_or(dir);
     if missing.components().any(|part| part == Component::ParentDir) {
         let text = format!(

@@ -1,4 +1,4 @@
-//! Prints to this process's streams, with errors that have an exit code, and prints failures themselves.
+//! Prints output and failures to this process's streams; errors have an exit code.
 
 pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub fn print_failure(failure: &Failure, json: bool) {
         return;
     }
     if let Some(document) = failure.document().filter(|_| json) {
-        // The process is already failing, so a second error could not be reported.
+        // The process is already failing, so a second error cannot be reported.
         drop(print_document(&document));
     }
     print_line(&format!("plateau: {}", failure.message()));

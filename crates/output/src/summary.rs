@@ -87,7 +87,7 @@ impl Summary {
         Standing::of(&self.loaded.entries, &self.replayed.outcomes, self.is_in_progress)
     }
 
-    /// The results as text.
+    /// Returns the results as text.
     pub fn text(&self) -> String {
         let file = &self.run.file;
         let mut out = String::new();
@@ -171,7 +171,7 @@ impl Summary {
         format!("\n{}\n{legend}", lines.join("\n"))
     }
 
-    /// The results as a document.
+    /// Returns the results as a document.
     pub fn json(&self) -> Value {
         let file = &self.run.file;
         json!({
@@ -308,7 +308,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // An imported run's source gave a verdict without the values.
+        // The source of an imported run gave a verdict without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }

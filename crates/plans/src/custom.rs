@@ -163,7 +163,7 @@ impl Draft {
         Ok(self.order.iter().copied().chain(rest).collect())
     }
 
-    /// Block sizes in the order of `bs` or, if there are streams, the size of the largest I/O.
+    /// Returns the block sizes in the order of `bs` or, if there are streams, the size of the largest I/O.
     fn block_sizes(&self) -> Result<Vec<u32>, Contradiction> {
         let Some(largest) = self.streams.iter().map(|stream| stream.block_bytes).max() else {
             return Ok(self.blocks.clone());

@@ -43,7 +43,7 @@ pub struct Publisher {
 }
 
 impl Plan {
-    /// The settings by name, as written.
+    /// Returns the settings by name, as written.
     #[must_use]
     pub fn settings_in_words(&self) -> BTreeMap<&'static str, String> {
         self.settings.iter().map(|given| (given.setting().name, given.value().to_string())).collect()

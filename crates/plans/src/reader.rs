@@ -143,7 +143,7 @@ fn whole(complaints: &mut Complaints<'_>, table: &DeTable<'_>) -> Plan {
     plan
 }
 
-/// File name without directory and extension.
+/// Returns the file name without directory and extension.
 fn stem(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".toml").unwrap_or(name).to_owned()
@@ -184,7 +184,7 @@ fn given(setting: &'static Setting, value: Value<'_>) -> Result<Given, Problem> 
     Given::new(setting, literal).or_else(|text| value.problem(text))
 }
 
-/// The tests in order. Rejects unknown and duplicate tests, and custom tests that are not listed.
+/// Returns the tests in order. Rejects unknown and duplicate tests, and custom tests that are not listed.
 fn order(complaints: &mut Complaints<'_>, draft: &Draft, custom_tests: &[custom::Found]) -> Vec<String> {
     if draft.tests.is_empty() {
         if custom_tests.is_empty() && complaints.count() == 0 {

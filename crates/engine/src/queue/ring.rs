@@ -1,8 +1,8 @@
-//! An io_uring instance: the submission queue (SQ) and completion queue (CQ) shared with the kernel, and
-//! their system calls.
+//! An io_uring instance: the submission queue (SQ) and completion queue (CQ), which are shared with the kernel,
+//! and the system calls for them.
 //!
-//! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls, which
-//! took 5 of the 75 ns per no-op. Names and layouts follow `linux/io_uring.h`.
+//! SQEs are written and CQEs read in place. With a general-purpose binding, copying them in function calls took
+//! 5 of the 75 ns per no-op. Names and layouts follow `linux/io_uring.h`.
 
 use std::ffi::c_void;
 use std::io;
@@ -35,7 +35,7 @@ pub(crate) struct Ring<S: Submission> {
     polled_by_kernel: bool,
     /// Whether calls can wait with a timeout (Linux 5.11).
     timed: bool,
-    /// The first call refused since progress was last made.
+    /// The first call that was refused after the last progress.
     refused: Option<Refused>,
     /// Declared last, so that it is unmapped after everything that points into it.
     _memory: [Mapping; 2],
@@ -169,7 +169,7 @@ impl<S: Submission> Ring<S> {
     /// # Safety
     /// The memory must stay mapped as long as any SQE uses it.
     pub(crate) unsafe fn register_buffers(&self, buffers: &[libc::iovec]) -> io::Result<()> {
-        // SAFETY: the list has the stated length; the caller guarantees the rest.
+        // SAFETY: the list has the given length; the caller guarantees the rest.
         unsafe { self.register(Register::RegisterBuffers, buffers.as_ptr().cast(), buffers.len() as u32) }
     }
 
@@ -254,7 +254,7 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Submits all SQEs and waits for a CQE, for at most this time; does not wait if the time is zero.
+    /// Submits all SQEs and waits at most `time` for a CQE; does not wait if `time` is zero.
     pub(crate) fn enter_for(&mut self, time: Duration) -> io::Result<()> {
         let waits = self.timed && !time.is_zero();
         if !waits && !time.is_zero() {
@@ -379,8 +379,8 @@ impl<S: Submission> Ring<S> {
     #[inline]
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self.registered {
-            // SAFETY: this is not a descriptor but an index assigned by the kernel. It is valid for the life
-            // of this ring, and is passed only to calls with a flag for such indexes.
+            // SAFETY: this is not a descriptor but an index assigned by the kernel. It is valid for the life of
+            // this ring and is passed only to calls whose flags mark it as an index.
             Some(number) => unsafe { BorrowedFd::borrow_raw(number) },
             None => self.file.as_fd(),
         }
@@ -406,7 +406,7 @@ impl<S: Submission> Ring<S> {
     /// # Safety
     /// `argument` must point to `count` of the structures that the operation `what` expects.
     unsafe fn register(&self, what: Register, argument: *const c_void, count: u32) -> io::Result<()> {
-        // SAFETY: the caller guarantees this.
+        // SAFETY: guaranteed by the caller.
         unsafe { io_uring_register(&self.file, what, argument, count) }?;
         Ok(())
     }

@@ -1,14 +1,14 @@
-//! Time stamps for the start and end of I/Os, the same for all engines.
+//! Time stamps for the start and end of I/Os, taken in the same way by all engines.
 //!
 //! Reading the clock costs more than all the other work that the loop does per I/O. At QD 1, where the next I/O
 //! follows immediately, the end of one I/O is therefore used as the start of the next.
 
 use crate::clock::Clock;
 
-/// Whether a step between two I/Os took time that must not count towards the second response time.
+/// Whether a step between two I/Os took time that must not count towards the response time of the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Took {
-    /// Takes no longer than a clock reading.
+    /// The step took no longer than reading the clock.
     NoTime,
     Time,
 }

@@ -1,4 +1,5 @@
-//! `pread` and `pwrite`: by the worker itself at QD 1, by a pool of helpers at larger depths.
+//! I/O with `pread` and `pwrite`, called by the worker itself at QD 1 and by a pool of helpers at greater
+//! depths.
 //!
 //! Time stamps are taken immediately before and after the system call, so waiting for a helper is not part of
 //! the response time.
@@ -65,7 +66,7 @@ impl Shared {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Performs one I/O or sync. The slot belongs to the caller.
+    /// Performs one I/O or sync. The caller owns the slot.
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let slot = request.slot;
         let Access { read, block_bytes, offset_bytes } = match request.call {

@@ -67,7 +67,7 @@ impl<E: Operation> Uring<E> {
         Ok((queue, remarks))
     }
 
-    /// The first block is read once.
+    /// Reads the first block of the target to check that the ring works.
     fn probe(&mut self) -> io::Result<()> {
         self.push(0, Access { read: true, block_bytes: self.shape.block_bytes, offset_bytes: 0 });
         loop {
@@ -151,7 +151,7 @@ impl<E: Operation> Queue for Uring<E> {
     fn push_sync(&mut self, slot: Slot, sync: Sync) {
         let state = &mut self.slots[usize::from(slot)];
         assert!(state.length_bytes == 0, "one I/O per slot");
-        // Any other number marks the slot as busy.
+        // Any number other than 0 marks the slot as busy.
         state.length_bytes = 1;
         let entry = self.operation.sync_entry(slot, sync);
         // SAFETY: as in `push`; a sync has no buffer.

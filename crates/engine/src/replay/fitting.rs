@@ -5,12 +5,12 @@ use stdx::access::Access;
 use super::terms::{Due, ReplayOptions, Source};
 use crate::error::EngineError;
 
-/// The limits that a target sets for I/Os.
+/// The limits that a target imposes on I/Os.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// End of the target.
     pub capacity_bytes: u64,
-    /// Offsets and lengths are multiples of this.
+    /// Required alignment of offsets and lengths.
     pub sector_bytes: u32,
     /// Whether writes are permitted.
     pub writes: bool,

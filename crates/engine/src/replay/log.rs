@@ -17,7 +17,7 @@ pub struct ReplayLog {
 }
 
 impl ReplayLog {
-    /// Starts the log at this time.
+    /// Starts the log at `start_ns`.
     #[must_use]
     pub fn new(start_ns: u64) -> Self {
         let mut recorder = Recorder::without_display(SECOND_NS, None);

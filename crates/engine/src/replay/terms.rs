@@ -59,5 +59,5 @@ pub struct Replayed {
 /// Number of I/Os in a batch.
 pub const BATCH: usize = 4096;
 
-/// Adds up to [`BATCH`] I/Os to the vector; adds none at the end.
+/// Appends up to [`BATCH`] I/Os to the vector, or none if there are no more.
 pub type Source<'a> = dyn FnMut(&mut Vec<Due>) + 'a;

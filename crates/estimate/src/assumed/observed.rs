@@ -41,7 +41,7 @@ pub struct Observed {
 /// Bytes per second in order of measurement, by percentage of reads.
 type Mixes = BTreeMap<u8, Vec<f64>>;
 
-/// Mean of the most recent results.
+/// Returns the mean of the most recent results.
 fn mean(mixes: &Mixes, read_percent: u8) -> Option<f64> {
     let all = mixes.get(&read_percent)?;
     let latest = &all[all.len().saturating_sub(LATEST)..];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Access, Workload};
 use stdx::units::KIB;
 
-/// Block size of commonly quoted figures.
+/// Block size for which IOPS are commonly quoted.
 pub(super) const SMALL: u32 = 4 * KIB as u32;
 
 /// A drive's speeds.
@@ -141,8 +141,8 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Returns the rates of the composite. Most of its cost is due to I/Os not aligned to the drive's mapping
-    /// units, whether the drive is fresh or full.
+    /// Returns the rates of the composite. Most of the composite's cost is due to I/Os that are not aligned to
+    /// the drive's mapping units, whether the drive is fresh or full.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };

@@ -9,8 +9,8 @@ const OVERHEAD_BYTES: f64 = 6.0 * KIB as f64;
 /// Random write throughput of a full drive as a fraction of random read throughput; garbage collection uses the
 /// rest.
 const COLLECTING: f64 = 0.5;
-/// Random write throughput of a fresh drive as a fraction of sequential write throughput. It is 0.84 to 1.1 for
-/// four drives in published reports.
+/// Random write throughput of a fresh drive as a fraction of sequential write throughput. The fraction is 0.84
+/// to 1.1 for four drives in published reports.
 const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
@@ -54,8 +54,8 @@ impl Assumed {
         }
     }
 
-    /// Returns the default speeds for an interface, which has the kernel's name, and the name of the matching
-    /// entry.
+    /// Returns the default speeds for an interface, given the kernel's name for it, and the name of the
+    /// matching entry.
     #[must_use]
     pub fn usual_for(interface: Option<&str>) -> (Self, &'static str) {
         let known = interface.and_then(|text| INTERFACES.iter().find(|known| text.contains(known.0)));

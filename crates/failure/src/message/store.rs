@@ -1,11 +1,11 @@
-//! Messages for errors of the store.
+//! Messages for errors that the store returns.
 
 use stdx::text::with_causes;
 use store::StoreError;
 
 use super::next::then;
 
-/// Returns the message of an error, with the next step.
+/// Returns the message for an error, with the next step.
 pub fn of_store(error: &StoreError) -> String {
     then(&with_causes(error), next(error))
 }

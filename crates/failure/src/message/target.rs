@@ -64,7 +64,7 @@ pub(super) fn text(target: &str, problem: &TargetError) -> String {
     then(problem, Some(next))
 }
 
-/// If a device's name was typed without its folder, returns its path.
+/// Returns the path of a device whose name was typed without its folder.
 fn device_named(target: &str) -> Option<String> {
     let device = format!("/dev/{target}");
     (!target.contains('/') && Path::new(&device).exists()).then_some(device)

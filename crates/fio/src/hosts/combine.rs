@@ -10,7 +10,7 @@ use super::problem::{Problem, Trouble};
 use super::read::{Given, HostJob, HostResult, read, seconds};
 use crate::result::per_second;
 
-/// If all hosts were measuring for less than this fraction of the time, a note says so.
+/// If all hosts measured at once for less than this fraction of the time, a note says so.
 const OVERLAP_SHARE: f64 = 0.95;
 
 /// The combined result.
@@ -145,11 +145,11 @@ struct Apart {
     earlier: usize,
     later: usize,
     measured: SignedDuration,
-    /// Including the errors of both clocks.
+    /// The measured difference plus the errors of both clocks.
     at_most: SignedDuration,
 }
 
-/// Returns the two hosts whose starts may be furthest apart.
+/// Returns the two hosts whose starts may differ most.
 fn furthest_apart(hosts: &[HostResult], job: usize) -> Option<Apart> {
     let error = |result: &HostResult| {
         let ns = result.start.clock.map_or(0, |clock| clock.max_error_ns);

@@ -162,7 +162,7 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes })
 }
 
-/// Restores a histogram from its bins, whose names are values in their slots.
+/// Restores a histogram from its bins, each of which is named after a value in its slot.
 fn histogram(times: &WireTimes) -> Result<Histogram, &'static str> {
     let mut slots: BTreeMap<usize, u64> = BTreeMap::new();
     for (ns, count) in &times.bins {

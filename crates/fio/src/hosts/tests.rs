@@ -15,7 +15,8 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(1_800_000_000_000 + ms).expect("in range")
 }
 
-/// One second of reads with these response times, begun `ms` milliseconds after the first host's.
+/// Returns one second of reads with these response times, begun `ms` milliseconds after the reads on the first
+/// host.
 fn reads(ms: i64, values_ns: &[u64]) -> Part {
     let mut part = part(1, None, false);
     let read = &mut part.segments[0].read;
@@ -27,7 +28,7 @@ fn reads(ms: i64, values_ns: &[u64]) -> Part {
     part
 }
 
-/// A host with its own clock, which is off by at most `max_error_ms`.
+/// Returns a host whose own clock is off by at most `max_error_ms`.
 fn host(name: &str, max_error_ms: u64, synchronized: bool) -> Origin {
     let max_error_ns = max_error_ms * 1_000_000;
     let clock = Some(ClockState { synchronized, max_error_ns, estimated_error_ns: 0 });
@@ -53,7 +54,7 @@ proptest! {
         let results: Vec<Given> = hosts.iter().enumerate()
             .map(|(index, values)| given(&format!("{index}.json"), reads(index as i64, values), &origin()))
             .collect();
-        // If the response times were the same, the two would count as the same result.
+        // If the response times were the same, the two results would count as one.
         prop_assume!(!results.windows(2).any(|pair| pair[0].content == pair[1].content));
         let combined = combine(&results, LIMIT).expect("valid");
         let mut all = hosts.concat();

@@ -1,4 +1,4 @@
-//! The combined result as text for people.
+//! Formats the combined result for people.
 
 use jiff::SignedDuration;
 use stdx::units::{count_of, grouped};

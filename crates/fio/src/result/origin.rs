@@ -20,7 +20,7 @@ pub struct Host {
 pub struct ClockState {
     /// Whether a time service keeps the clock synchronized.
     pub synchronized: bool,
-    /// Largest possible error in ns, as stated by the time service.
+    /// Largest possible error in ns, according to the time service.
     pub max_error_ns: u64,
     /// Error in ns that the time service estimates.
     pub estimated_error_ns: u64,
@@ -56,7 +56,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Returns the start of a load whose jobs ran at these times.
+    /// Returns the start of a load whose jobs ran during `spans`.
     #[must_use]
     pub fn of(origin: &Origin, spans: impl IntoIterator<Item = Span>) -> Self {
         let actual = spans.into_iter().map(|span| span.started).min();

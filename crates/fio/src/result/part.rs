@@ -120,8 +120,8 @@ impl Part {
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
 
-    /// Returns whether maximum response times are meaningful. They are not for a scaled simulated drive, whose
-    /// bursts are smaller.
+    /// Returns whether maximum response times are meaningful. For a scaled simulated drive, whose bursts are
+    /// smaller, they are not.
     pub(super) fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
@@ -194,7 +194,7 @@ impl Part {
         remarks
     }
 
-    /// Returns the maximum of the segments' shares.
+    /// Returns the largest share that any segment has.
     pub(super) fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
         self.segments.iter().filter_map(share).max_by(f64::total_cmp)
     }

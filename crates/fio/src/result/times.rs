@@ -29,9 +29,10 @@ const BAR: f64 = 36.0;
 /// A smaller percentage would be rounded to zero.
 const LEAST_PERCENT: f64 = 0.0005;
 
-/// The slots of a histogram that may be reported.
+/// The histogram slots that may be reported.
 pub struct Counted {
-    /// Middle of each slot in ns, clamped to the minimum and maximum, with its count; in ascending order.
+    /// The middle of each slot in ns, clamped to the minimum and maximum, and the slot's count, in ascending
+    /// order.
     pub bins: Vec<(u64, u64)>,
     /// Number of the slowest I/Os of a scaled simulated drive, which are not in any bin.
     pub left_out: u64,

@@ -57,7 +57,7 @@ fn of_zones(zones: &[Zone]) -> String {
     zones.iter().enumerate().map(zone).collect::<Vec<_>>().join(" and ")
 }
 
-/// Independent offsets are the default in the PTS and are not mentioned.
+/// Describes the offsets; `None` for independent offsets, which are the default in the PTS.
 fn of_offsets(offsets: Offsets) -> Option<String> {
     match offsets {
         Offsets::Independent => None,
@@ -68,7 +68,7 @@ fn of_offsets(offsets: Offsets) -> Option<String> {
     }
 }
 
-/// Random data is the default and is not mentioned.
+/// Describes the written data; `None` for random data, which is the default.
 fn of_data(data: DataPattern) -> Option<String> {
     match data {
         DataPattern::Zero => Some("zeros".into()),

@@ -47,7 +47,7 @@ fn deviations_and_slopes_are_as_in_fio() {
     // An alternating rate has a large deviation but no slope.
     assert_eq!(steady_at(state("bw_slope:1%", 3, 0, 1), &[100, 50, 100]), Some(3));
     assert_eq!(steady_at(state("bw:1k", 3, 0, 1), &[100, 100, 100]), Some(3));
-    // Nothing completes: no rate is steady in percent.
+    // If nothing completes, no rate is steady in percent.
     assert_eq!(steady_at(state("iops:5%", 2, 0, 1), &[0, 0, 0, 0]), None);
     assert!((slope(&[1.0, 3.0, 5.0, 7.0]) - 2.0).abs() < 1e-12);
 }

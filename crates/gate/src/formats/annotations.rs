@@ -51,7 +51,8 @@ fn message(rule: &RuleVerdict) -> String {
     on_one_line(&format!("{} ({})", reasons.join("; "), rule.outcome.words())).into_owned()
 }
 
-/// Workflow commands of GitHub Actions (also understood by Gitea and Forgejo), one line per rule that is not met.
+/// Returns workflow commands for GitHub Actions (also understood by Gitea and Forgejo), one line per rule that is
+/// not met.
 #[must_use]
 pub fn github(verdict: &Verdict) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
@@ -66,7 +67,7 @@ pub fn github(verdict: &Verdict) -> String {
     verdict.violated().map(line).collect()
 }
 
-/// A Code Quality report for GitLab: an array with one entry per rule that is not met.
+/// Returns a Code Quality report for GitLab: an array with one entry per rule that is not met.
 #[must_use]
 pub fn gitlab(verdict: &Verdict) -> String {
     let path = verdict.rules_file.strip_prefix("./").unwrap_or(&verdict.rules_file);

@@ -8,7 +8,7 @@ use crate::verdict::Verdict;
 const CHARACTER: usize = 7;
 const PADDING: usize = 7;
 
-/// The verdict as SVG. The image contains no scripts and does not refer to other files.
+/// Returns the verdict as SVG. The image contains no scripts and does not refer to other files.
 #[must_use]
 pub fn badge(verdict: &Verdict) -> String {
     let is_simulated = verdict.marks.iter().any(|mark| mark == "SIMULATED");

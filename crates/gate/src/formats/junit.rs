@@ -4,9 +4,9 @@ use charts::markup::escape;
 
 use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 
-/// The verdict as a JUnit document. The document follows Jenkins's schema (junit-10.xsd): a rule that is violated
-/// or cannot be checked is a failure. A rule whose spread is unknown is also a failure, unless the rules file
-/// allows an unknown spread; then it is skipped.
+/// Returns the verdict as a JUnit document. The document follows Jenkins's schema (junit-10.xsd): a rule that is
+/// violated or cannot be checked is a failure. A rule whose spread is unknown is also a failure, unless the rules
+/// file allows an unknown spread; then it is skipped.
 #[must_use]
 pub fn junit(verdict: &Verdict) -> String {
     let cases: String = verdict.rules.iter().map(|rule| case(verdict, rule)).collect();

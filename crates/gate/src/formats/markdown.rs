@@ -5,7 +5,7 @@ use stdx::text::on_one_line;
 use super::text::word;
 use crate::verdict::{RuleOutcome, Verdict};
 
-/// The verdict as a heading and a table.
+/// Returns the verdict as a heading and a table.
 #[must_use]
 pub fn markdown(verdict: &Verdict) -> String {
     let mut out = format!("## Plateau gate {}: {}\n\n", word(verdict), verdict.in_short());
@@ -28,12 +28,12 @@ pub fn markdown(verdict: &Verdict) -> String {
     out
 }
 
-/// Text in a table cell, set as code with an HTML element, because a code span could not contain backticks.
+/// Formats text as code in a table cell with an HTML element, because a code span could not contain backticks.
 fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-/// Text without any markup.
+/// Escapes text so that it contains no markup.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in on_one_line(text).chars() {

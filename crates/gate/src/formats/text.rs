@@ -7,7 +7,7 @@ use crate::verdict::{RuleOutcome, Verdict};
 const WIDTH: usize = 80;
 const INDENT: usize = 6;
 
-/// The verdict as text, at most 80 columns wide unless a single word is longer.
+/// Returns the verdict as text, at most 80 columns wide unless a single word is longer.
 #[must_use]
 pub fn text(verdict: &Verdict) -> String {
     let mut out = String::new();
@@ -41,7 +41,7 @@ pub fn text(verdict: &Verdict) -> String {
     out
 }
 
-/// `passed` or `FAILED`.
+/// Returns `passed` or `FAILED`.
 pub(super) const fn word(verdict: &Verdict) -> &'static str {
     if verdict.passed { "passed" } else { "FAILED" }
 }

@@ -1,4 +1,4 @@
-//! Changed settings in a restore record and the code that restores them.
+//! Restores the changed settings in a restore record.
 
 use device::Tuning;
 use serde_json::{Value, json};

@@ -35,7 +35,7 @@ pub struct Shared {
 
 /// Restores settings left by earlier runs if none of them is alive.
 pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done {
-    // Users are warned elsewhere about a folder that others can write to.
+    // Other code warns users about a folder that others can write to.
     let Ok(Some(folder)) = state.open() else { return Ok(()) };
     if matches!(folder.file(ORIGINALS), Ok(None)) {
         return Ok(());
@@ -68,7 +68,7 @@ impl Shared {
         write(&*self.folder, &*self.host, &all)?;
         for (done, tuning) in tunings.iter().enumerate() {
             if let Err(error) = self.host.set(tuning, &tuning.to) {
-                // The setting that failed may have been changed; the settings before it have been.
+                // The setting that failed may have been changed; all settings before it have been changed.
                 drop(self.host.set(tuning, &tuning.was));
                 let mut undone = tunings[..done].iter().filter(is_new);
                 if undone.all(|tuning| self.host.set(tuning, &tuning.was).is_ok()) {
@@ -197,7 +197,7 @@ mod tests {
         restore_left_over(dir, &known(dir))
     }
 
-    /// A governor in a file that accepts any value.
+    /// Creates a governor as a file that accepts any value.
     fn governor(dir: &Path) -> Tuning {
         let path = place(dir);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
@@ -266,7 +266,7 @@ mod tests {
         drop(runs);
         restore_at(dir.path()).expect("nobody lives");
         assert_eq!((now(dir.path()).as_str(), files(dir.path())), ("powersave", 2));
-        // The same is true if the next start tunes as well: it begins with the original settings.
+        // The same is true if the next run tunes the host as well: it starts with the original settings.
         drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&tuning)).expect("set"));
         let next = join(dir.path()).expect("joined");
         assert_eq!(now(dir.path()), "powersave");

@@ -90,8 +90,8 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     })
 }
 
-/// The report, which is read only once its version is known: in other versions, keys may be missing or have
-/// different meanings.
+/// Returns the report, which is parsed only after its version has been checked, because keys of other versions
+/// may be missing or have different meanings.
 fn report(text: &str) -> Result<Report, String> {
     let failed = |error: serde_json::Error| error.to_string();
     let Versioned { schema_version: version } = serde_json::from_str(text).map_err(failed)?;

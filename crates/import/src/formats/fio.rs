@@ -1,4 +1,5 @@
-//! fio output with `--output-format=json` or `json+`, from version 2 on. Each job is one load.
+//! fio output with `--output-format=json` or `json+`, from version 2 on. Each job becomes one reading of a
+//! single test.
 
 mod job;
 mod way;
@@ -34,7 +35,7 @@ struct File {
     global: Options,
     #[serde(default)]
     jobs: Option<Vec<Job>>,
-    /// Only in files written by Plateau.
+    /// Present only in files that Plateau wrote.
     #[serde(default)]
     plateau: Option<provenance::Stated>,
 }

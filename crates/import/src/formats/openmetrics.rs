@@ -104,7 +104,7 @@ fn mark(sample: &Sample, marks: &mut Vec<StatedMark>) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds what a sample says to its test.
+/// Stores the value of a sample in the test that it belongs to.
 fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     let figure = sample.label("figure").unwrap_or_default().to_owned();
     match sample.name.as_str() {

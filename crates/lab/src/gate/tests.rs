@@ -1,4 +1,4 @@
-//! Who is admitted to what.
+//! Tests which requests the gate admits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

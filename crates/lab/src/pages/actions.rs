@@ -65,7 +65,7 @@ fn command(request: &Request) -> String {
     launch::words(request, std::path::Path::new("")).map(|words| launch::as_typed(&words)).unwrap_or_default()
 }
 
-/// How many times a run was resumed.
+/// Returns how many times a run was resumed.
 pub fn times_resumed(snapshot: &Snapshot) -> usize {
     snapshot.loaded.entries.iter().filter(|entry| matches!(entry.event, Event::Resumed { .. })).count()
 }

@@ -25,7 +25,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Path of the comparison.
+    /// Returns the path of the comparison.
     pub fn file(&self) -> String {
         comparison_file(&self.settings)
     }

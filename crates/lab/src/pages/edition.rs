@@ -3,12 +3,12 @@
 use record::Digest;
 use report::formats::{FORMATS, Format, Make};
 
-/// Longest readable part of a file name.
+/// Maximum length of the readable part of a file name.
 const MOST_CHARACTERS: usize = 60;
-/// Digits of the hash that keeps file names apart.
+/// Number of digits of the hash that makes file names unique.
 const HASH_DIGITS: usize = 10;
 
-/// Who delivers a page.
+/// How a page is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
     /// `plateau serve`: links are addresses of the server.
@@ -30,12 +30,12 @@ pub mod files {
 }
 
 impl Edition {
-    /// Whether pages may contain forms, which need a server.
+    /// Returns whether pages may contain forms, which need a server.
     pub const fn has_forms(self) -> bool {
         matches!(self, Self::Server)
     }
 
-    /// The sections: the address and the name of each.
+    /// Returns the sections: the address and the name of each.
     pub fn menu(self) -> Vec<(String, &'static str)> {
         let of = |entries: &[(&str, &'static str)]| {
             entries.iter().map(|(path, name)| (self.file(path), *name)).collect()
@@ -54,7 +54,7 @@ impl Edition {
         }
     }
 
-    /// The list of runs.
+    /// Returns the list of runs.
     pub fn home(self) -> String {
         self.either("/".into(), files::HOME)
     }
@@ -67,34 +67,34 @@ impl Edition {
         self.either("/static/icon.svg".into(), files::ICON)
     }
 
-    /// The page of a run.
+    /// Returns the page of a run.
     pub fn run(self, id: &str) -> String {
         self.either(format!("/runs/{id}"), &run_file(id))
     }
 
-    /// The report of a run.
+    /// Returns the report of a run.
     pub fn report(self, id: &str) -> String {
         self.either(format!("/runs/{id}/report"), &report_file(id))
     }
 
-    /// The picture of a run's response times up to record number `record`.
+    /// Returns the picture of a run's response times up to record number `record`.
     pub fn heat(self, id: &str, record: Option<u64>) -> String {
         // The number lets the browser cache the picture until there is another record.
         let address = link(&format!("/runs/{id}/heat"), &[("record", &record.unwrap_or(0).to_string())]);
         self.either(address, &heat_file(id))
     }
 
-    /// A run in a format that consists of one file.
+    /// Returns a run in a format that consists of one file.
     pub fn export(self, id: &str, format: &Format) -> String {
         self.either(format!("/runs/{id}/export/{}", format.name), &export_file(id, format))
     }
 
-    /// The page of a drive.
+    /// Returns the page of a drive.
     pub fn drive(self, id: &str) -> String {
         self.either(link("/drive", &[("id", id)]), &drive_file(id))
     }
 
-    /// The last line of every page.
+    /// Returns the last line of every page.
     pub fn footer(self) -> String {
         match self {
             Self::Server => {
@@ -119,7 +119,7 @@ impl Edition {
     }
 }
 
-/// A link with a query.
+/// Returns a link with a query.
 pub fn link(path: &str, query: &[(&str, &str)]) -> String {
     let mut encoded = form_urlencoded::Serializer::new(String::new());
     encoded.extend_pairs(query.iter().filter(|(_, value)| !value.is_empty()));
@@ -127,27 +127,27 @@ pub fn link(path: &str, query: &[(&str, &str)]) -> String {
     if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
 
-/// The formats of a run that consist of one file.
+/// Returns the formats of a run that consist of one file.
 pub fn file_formats() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| matches!(format.make, Make::File(_)))
 }
 
-/// Path of a run's page. Ids of runs are valid file names.
+/// Returns the path of a run's page. Ids of runs are valid file names.
 pub fn run_file(id: &str) -> String {
     format!("runs/{id}.html")
 }
 
-/// Path of a run's report.
+/// Returns the path of a run's report.
 pub fn report_file(id: &str) -> String {
     format!("{}/report.html", run_folder(id))
 }
 
-/// Path of the picture with a run's response times.
+/// Returns the path of the picture with a run's response times.
 pub fn heat_file(id: &str) -> String {
     format!("{}/heat.svg", run_folder(id))
 }
 
-/// Path of a run's export in the given format.
+/// Returns the path of a run's export in the given format.
 pub fn export_file(id: &str, format: &Format) -> String {
     if format.name == "html" {
         return report_file(id);
@@ -155,24 +155,24 @@ pub fn export_file(id: &str, format: &Format) -> String {
     format!("{}/{}", run_folder(id), format.output_name(id))
 }
 
-/// Path of the folder with a run's files. Its name differs from those of all pages: an id may end in `.html`, but
-/// no id starts with a hyphen.
+/// Returns the path of the folder with a run's files. Its name differs from those of all pages: an id may end in
+/// `.html`, but no id starts with a hyphen.
 fn run_folder(id: &str) -> String {
     let hyphen = if id.ends_with(".html") { "-" } else { "" };
     format!("runs/{hyphen}{id}")
 }
 
-/// Path of a drive's page. Identities may contain any character and have any length.
+/// Returns the path of a drive's page. Identities may contain any character and have any length.
 pub fn drive_file(id: &str) -> String {
     format!("drives/{}.html", file_name(id))
 }
 
-/// Path of a comparison of the runs with the given settings.
+/// Returns the path of a comparison of the runs with the given settings.
 pub fn comparison_file(settings: &str) -> String {
     format!("compare/{}.html", file_name(settings))
 }
 
-/// A file name that can be read, is valid on every file system, and differs for every text.
+/// Returns a readable file name that is valid on every file system and different for every text.
 fn file_name(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let readable: String = text.chars().take(MOST_CHARACTERS).map(plain).collect();

@@ -77,12 +77,12 @@ pub fn figure(figure: &Figure) -> Markup {
     }
 }
 
-/// A time, to the minute: `2026-11-25 02:33 UTC`.
+/// Formats a time to the minute: `2026-11-25 02:33 UTC`.
 pub fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// The time that has passed since `since`; 0 if the clock was set back.
+/// Formats the time that has passed since `since`; 0 if the clock was set back.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }

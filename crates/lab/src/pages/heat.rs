@@ -6,7 +6,7 @@ use super::opened::with_snapshot;
 use crate::app::{Answer, App, Call};
 use crate::snapshot::Snapshot;
 
-/// Part of the current test that is shown, up to its latest workload.
+/// Maximum length of the part of the current test that is shown, which ends with the latest workload.
 const MOST_MINUTES: f64 = 60.0;
 const TITLE: &str = "Response times over time";
 
@@ -18,7 +18,7 @@ pub fn picture(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// The picture; `None` before the first workload is complete.
+/// Returns the picture; `None` before the first workload is complete.
 pub fn svg(snapshot: &Snapshot) -> Option<String> {
     let run = &snapshot.run;
     let line = report::latest_response_times(&run.file, &snapshot.loaded.entries, MOST_MINUTES)?;
@@ -51,7 +51,7 @@ pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
 /// How a page includes the picture.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
-    /// Linked, from this address.
+    /// As a link to this address.
     Linked(&'a str),
     /// As part of the page.
     Inline,

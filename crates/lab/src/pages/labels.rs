@@ -81,7 +81,7 @@ pub fn unarchive(app: &App, call: &Call) -> Answer {
     changed(app, call, |run| Ok(Change::Unarchived { run }))
 }
 
-/// One line of text from the form.
+/// Returns one line of text from the form.
 fn text(call: &Call, name: &str) -> Result<String, String> {
     let text = call.form(name).trim();
     if text.is_empty() {

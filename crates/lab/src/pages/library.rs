@@ -41,7 +41,7 @@ impl Selection {
         }
     }
 
-    /// Whether a run matches the filters.
+    /// Returns whether a run matches the filters.
     pub fn includes(&self, row: &Row) -> bool {
         let file = &row.file;
         let labels = &file.labels;
@@ -63,7 +63,7 @@ impl Selection {
             })
     }
 
-    /// The link to another page with the same filters.
+    /// Returns the link to another page with the same filters.
     fn page(&self, page: usize) -> String {
         let page = if page == 0 { String::new() } else { page.to_string() };
         let (words, state) = (self.words.as_str(), self.state.as_str());
@@ -170,7 +170,7 @@ fn results(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
     }
 }
 
-/// The pages of the published list of runs, each with its path.
+/// Returns the pages of the published list of runs, each with its path.
 pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
     let edition = Edition::Site { up: "" };
     let path = page_file;
@@ -187,7 +187,7 @@ pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
     (0..pages).map(of_page).collect()
 }
 
-/// Paths of the pages that list this many published runs.
+/// Returns the paths of the pages that list `runs` published runs.
 pub fn published_files(runs: usize) -> impl Iterator<Item = String> {
     (0..runs.div_ceil(RUNS_PER_PAGE).max(1)).map(page_file)
 }

@@ -73,7 +73,7 @@ fn change(value: f64, before: Option<f64>) -> Markup {
     }
 }
 
-/// The segments of the latest round and of the round before it.
+/// Returns the segments of the latest round and of the round before it.
 fn rounds(entries: &[Entry]) -> (Vec<&Segment>, Vec<&Segment>) {
     let (mut current, mut previous) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -94,7 +94,7 @@ fn key(segment: &Segment) -> Key {
     (segment.workload.block_bytes, segment.workload.read_percent)
 }
 
-/// The distinct values, in the order of first occurrence.
+/// Returns the distinct values, in the order of first occurrence.
 fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = Vec::new();
     for value in values {

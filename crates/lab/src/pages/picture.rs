@@ -23,7 +23,7 @@ fn exhibit(exhibit: &Exhibit, title: &str) -> Markup {
         chart => {
             // The picture is drawn by `charts`, which escapes all text.
             let picture = charts::picture(chart, title, Size::DEFAULT).unwrap_or_default();
-            // On narrow screens, it can be scrolled, including by keyboard.
+            // On narrow screens, the picture can be scrolled, including by keyboard.
             html! { figure.picture tabindex="0" aria-label=(title) { (PreEscaped(picture)) } }
         }
     }

@@ -47,7 +47,7 @@ impl Area {
         points.iter().map(|point| self.place(*point)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Horizontal lines with their values.
+    /// Returns horizontal grid lines, labelled with their values.
     fn grid(&self) -> Markup {
         let step = nice(self.top / 3.5);
         let lines = (0..=6).map(|index| step * f64::from(index)).take_while(|value| *value <= self.top);
@@ -115,7 +115,7 @@ pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
     }
 }
 
-/// The ends of the line fitted to a window by least squares.
+/// Returns the ends of the line fitted to a window by least squares.
 fn fitted(window: &[(f64, f64)]) -> Option<[(f64, f64); 2]> {
     let (first, last) = (window.first()?, window.last()?);
     let count = window.len() as f64;
@@ -168,7 +168,7 @@ pub fn bar(share: f64, class: &str) -> Markup {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten.
+/// Returns a step of 1, 2 or 5 times a power of ten.
 fn nice(step: f64) -> f64 {
     if step.is_nan() || step <= 0.0 {
         return 1.0;
@@ -178,7 +178,7 @@ fn nice(step: f64) -> f64 {
     steps.into_iter().find(|nice| *nice >= step).unwrap_or(step)
 }
 
-/// A value in as few characters as possible.
+/// Formats a value in as few characters as possible.
 pub fn short(value: f64) -> String {
     match value.abs() {
         large if large >= 1e7 => format!("{} M", grouped(value / 1e6, 1)),

@@ -127,7 +127,8 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
     }
 }
 
-/// Where a copy comes from, and how long ago its source last sent data; None for a run made on this host.
+/// Returns where a copy comes from, and how long ago its source last sent data; None for a run made on this
+/// host.
 fn origin(snapshot: &Snapshot) -> Option<String> {
     let mark = match transfer::mark_of(&snapshot.run) {
         Ok(mark) => mark?,
@@ -141,7 +142,7 @@ const fn is_first_round(live: &Live<'_>) -> bool {
     matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
 }
 
-/// Time left, start time and age of the journal on one line.
+/// Formats the time left, the start time and the age of the journal on one line.
 fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
     let (file, now) = (&snapshot.run.file, record::wall_now());
     let is_running = snapshot.standing == Standing::Running;
@@ -155,7 +156,7 @@ fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" \u{b7} ")
 }
 
-/// The test that the page is about: the current test, or the last test.
+/// Returns the test that the page is about: the current test, or the last test.
 fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
     let outcomes = &snapshot.replayed.outcomes;
     let by_phase = outcomes.iter().find(|outcome| Some(outcome.test.as_str()) == live.phase.test());
@@ -231,14 +232,14 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     }
 }
 
-/// The 99th percentile of a workload's response times.
+/// Returns the 99th percentile of a workload's response times.
 fn percentile_ms(segment: &Segment) -> Option<f64> {
     let mut all = segment.read.latency.clone();
     all.merge(&segment.write.latency);
     all.quantile(0.99).map(|ns| ns as f64 / 1e6)
 }
 
-/// Bytes written to flash per byte written by the host, over the drive's life.
+/// Returns the bytes written to flash per byte written by the host, over the drive's life.
 fn amplification(live: &Live<'_>) -> Option<f64> {
     let health = live.health?;
     let (flash, host) = (health.media_written_bytes?, health.host_written_bytes?);
@@ -281,7 +282,7 @@ fn window(live: &Live<'_>) -> Markup {
     }
 }
 
-/// Range, slope and number of rounds against their limits.
+/// Shows range, slope and number of rounds next to their limits.
 fn criteria(variable: &Variable) -> Markup {
     let rounds = variable.window().len();
     let row = |name: &str, share: Option<f64>, allowed: f64, text: String| {
@@ -348,7 +349,7 @@ fn limit(share: f64, allowed: f64) -> Markup {
     }
 }
 
-/// The exhibits of a test. While it runs, the test itself omits exhibits without values.
+/// The exhibits of a test. While the test is running, `outcome` does not contain exhibits without values.
 fn pages(outcome: &Outcome, standing: Standing) -> Markup {
     html! {
         section {

@@ -35,7 +35,7 @@ pub fn content(snapshot: &Snapshot) -> Markup {
     }
 }
 
-/// The latest seconds of the current load, in ascending order of time.
+/// Returns the latest seconds of the current load, in ascending order of time.
 fn current(live: &Live) -> &[LiveSecond] {
     let seconds = &live.seconds[..];
     let restart =

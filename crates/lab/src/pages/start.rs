@@ -27,7 +27,7 @@ pub fn form(app: &App, call: &Call) -> Answer {
     shown(app, &call, &[])
 }
 
-/// The form fields with which an earlier run was planned; None if it was not started with the form.
+/// Returns the form fields with which an earlier run was planned; None if it was not started with the form.
 fn filled_in(app: &App, request: &Request) -> Option<Vec<(String, String)>> {
     let Request::Start(Start { plan, target, .. }) = request else { return None };
     let is_listed = || (app.devices)().iter().flatten().any(|device| device.path == target.path);

@@ -46,7 +46,7 @@ pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
     }
 }
 
-/// Description of an entry.
+/// Returns a description of an entry.
 pub fn subject(entry: &Entry) -> String {
     match &entry.request {
         Request::Start(start) => {

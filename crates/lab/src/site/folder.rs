@@ -1,5 +1,5 @@
-//! The folder of a site: which of its files belong to the site. The folder is untrusted: no part of a path below it may
-//! be a symbolic link, and only files that a site can have are removed.
+//! Determines which files in a folder belong to a site. The folder is untrusted: no part of a path below it may be a
+//! symbolic link, and only files that a site can have are removed.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -87,7 +87,7 @@ pub fn site_in(dir: &Path) -> Result<Option<Manifest>, FolderError> {
     let is_file =
         |path: &String| std::fs::symlink_metadata(dir.join(path)).is_ok_and(|found| found.is_file());
     for run in manifest.runs.values_mut().filter(|run| !run.files.iter().all(is_file)) {
-        // Equals no hash, so the files are written again or removed.
+        // An empty text does not equal any hash, so the files are written again or removed.
         run.state_sha256.clear();
     }
     Ok(Some(manifest))
@@ -131,7 +131,7 @@ pub fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Resu
             }
             _ => {}
         }
-        // Fails for a folder that contains anything else, so that the folder remains.
+        // This fails if the folder contains anything else, so such a folder remains.
         let _ = (folder != dir).then(|| std::fs::remove_dir(&folder));
     }
     Ok(())

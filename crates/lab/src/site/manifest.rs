@@ -13,18 +13,18 @@ pub const TOP_FOLDERS: [&str; 3] = ["runs", "drives", "compare"];
 /// Version of the file list.
 pub const MANIFEST_FORMAT: u32 = 1;
 
-/// The list of a site's files. The next publication may replace and remove only these.
+/// The list of a site's files. The next publication may replace and remove only these files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this list.
     pub format: u32,
-    /// The files that belong to no single run.
+    /// The files that do not belong to a particular run.
     pub files: BTreeSet<String>,
     /// The published runs by id.
     pub runs: BTreeMap<String, PublishedRun>,
 }
 
-/// Whether a path in a manifest can belong to a site; anyone could have changed the manifest.
+/// Returns whether a path in a manifest can belong to a site; anyone could have changed the manifest.
 #[must_use]
 pub fn is_path_of_site(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
@@ -45,19 +45,19 @@ pub fn is_path_of_site(path: &str) -> bool {
 /// The files of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedRun {
-    /// SHA-256 of everything that the files were made from.
+    /// SHA-256 of everything from which the files were generated.
     pub state_sha256: String,
     /// Their paths, relative to the site's folder.
     pub files: BTreeSet<String>,
 }
 
 impl Manifest {
-    /// The manifest as it is stored.
+    /// Returns the manifest as it is stored.
     pub fn text(&self) -> Vec<u8> {
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 
-    /// Every file of the site.
+    /// Returns every file of the site.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(self.runs.values().flat_map(|run| &run.files)).map(String::as_str)
     }

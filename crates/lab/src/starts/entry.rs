@@ -48,7 +48,7 @@ pub struct Entry {
     pub document: Value,
     /// Output of `plateau check`; null for a simulated drive, a new file and a resumed run.
     pub checks: Value,
-    /// Identifies the drive; None if any number of runs can use it.
+    /// Identifies the drive; None if any number of runs can use it at the same time.
     pub drive: Option<String>,
     pub stage: Stage,
     /// Why the run is waiting, if known.
@@ -58,12 +58,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The identity that the operator must type.
+    /// Returns the identity that the operator must type.
     pub fn identity(&self) -> &str {
         self.document["target"]["identity"].as_str().unwrap_or_default()
     }
 
-    /// Why the target cannot be tested now.
+    /// Returns why the target cannot be tested now.
     pub fn refusals(&self) -> Vec<&str> {
         let all = self.document["refusals"].as_array();
         all.into_iter().flatten().filter_map(Value::as_str).collect()

@@ -6,10 +6,10 @@ use std::thread::Builder;
 
 use launch::{LaunchError, Launched, Launcher, Request};
 
-/// Carries out a request; the text is the name of its files.
+/// Carries out a request; the string is the name of the request's files.
 pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Send + Sync;
 
-/// The means.
+/// How runs are started and watched.
 pub struct Means {
     pub perform: Box<Perform>,
     /// Runs a function in a thread of its own.

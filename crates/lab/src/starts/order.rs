@@ -10,7 +10,8 @@ pub const MOST_ENTRIES: usize = 200;
 /// Number of random bytes in the name of an entry.
 const NAME_BYTES: usize = 8;
 
-/// Position and drive of a waiting entry, and what it waits for in the queue; None if it is not waiting.
+/// Returns the position and drive of a waiting entry, and what it waits for in the queue; None if it is not
+/// waiting.
 pub fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option<String>)> {
     let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
     let position = entries.iter().position(is_its)?;

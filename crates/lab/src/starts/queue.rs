@@ -31,12 +31,12 @@ struct Stored {
     drive: Option<String>,
 }
 
-/// The file.
+/// The file of queued runs.
 pub struct Queue {
     folder: PathBuf,
-    /// None on a read-only file system, where no server can write to the file.
+    /// The lock on the folder; None on a read-only file system, where no server can write to the file.
     _lock: Option<File>,
-    /// Whether the file belongs to another server.
+    /// Whether the file is in use by another server.
     is_foreign: bool,
 }
 
@@ -61,7 +61,7 @@ impl Queue {
         Ok(Self { folder: folder.into(), _lock: lock, is_foreign: false })
     }
 
-    /// The empty queue of a read-only server that runs in addition to the server that uses the folder.
+    /// Creates an empty queue for a read-only server that runs in addition to the server that uses the folder.
     pub fn beside(folder: &Path) -> Self {
         Self { folder: folder.into(), _lock: None, is_foreign: true }
     }
@@ -70,7 +70,7 @@ impl Queue {
         &self.folder
     }
 
-    /// The queued entries; none if there is no file.
+    /// Returns the queued entries; none if there is no file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be trusted, read or parsed. Such a file must not count as empty: the
@@ -108,7 +108,7 @@ impl Queue {
     }
 }
 
-/// The queued entries in a folder.
+/// Returns the queued entries in a folder.
 pub fn read(at: &Path) -> Result<Vec<Entry>, ServeError> {
     let read = || -> std::io::Result<Vec<Stored>> {
         let Some(folder) = OwnedFolder::open(at)? else { return Ok(Vec::new()) };

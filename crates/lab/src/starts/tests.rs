@@ -25,14 +25,14 @@ impl Place {
         Self { dir, starts: starts.expect("no queue") }
     }
 
-    /// A place whose runs are started by the given means.
+    /// Creates a place whose runs are started by the given means.
     fn with(means: Means) -> Self {
         let Self { dir, starts } = Self::new();
         let starts = Arc::into_inner(starts).expect("no thread uses it");
         Self { dir, starts: Arc::new(Starts { means, ..starts }) }
     }
 
-    /// Waits until a start has ended.
+    /// Waits until a start has failed, and returns the reason.
     fn failure(&self, name: &str) -> String {
         loop {
             if let Stage::Failed(why) = self.stage(name) {
@@ -74,7 +74,7 @@ impl Place {
         add(&mut self.starts.entries(), entry).expect("room");
     }
 
-    /// The names of all entries with their stages, oldest first.
+    /// Returns the names of all entries with their stages, oldest first.
     fn stages(&self) -> Vec<(String, Stage)> {
         self.starts.entries().iter().map(|entry| (entry.name.clone(), entry.stage.clone())).collect()
     }
@@ -93,7 +93,7 @@ impl Place {
         }
     }
 
-    /// The names of the entries that would wait if the server were restarted.
+    /// Returns the names of the entries that would wait if the server were restarted.
     fn stored(&self) -> Vec<String> {
         let read = queue::read(&self.dir.path().join("lab")).expect("readable");
         read.into_iter().map(|entry| entry.name).collect()
@@ -141,7 +141,7 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     let starts = start().expect("readable");
     assert_eq!(starts.all().len(), 1);
     starts.stop();
-    // Its thread also ends.
+    // The thread that watches the entry also ends.
     while Arc::strong_count(&starts) > 1 {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -150,7 +150,7 @@ fn a_queue_that_cannot_be_read_is_not_an_empty_one() {
     assert_eq!(start().expect("no file is an empty queue").all().len(), 0);
 }
 
-/// Each would overwrite the other's queue, and after a restart, it would start runs again.
+/// Two servers would overwrite each other's queue, and each would start runs again after a restart.
 #[test]
 fn one_server_at_a_time_uses_a_queue() {
     let place = Place::new();
@@ -176,7 +176,7 @@ fn a_start_without_a_thread_fails_and_leaves_the_queue() {
     let why = place.failure("p");
     assert!(why.contains("cannot start another thread") && why.contains("temporarily unavailable"), "{why}");
     assert_eq!(place.stored(), Vec::<String>::new(), "it would start with the next server");
-    // The next run on the drive does not wait for it.
+    // The next run on the drive does not wait for the failed one.
     place.waiting("a");
     assert!(place.starts.take_if_free("a"));
     place.block(true);

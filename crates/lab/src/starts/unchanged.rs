@@ -1,6 +1,6 @@
 //! Why a change was not made.
 
-/// Why a change was not made; everything is as before.
+/// Why a change was not made; the state is the same as before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unchanged {
     /// The plan or the run does not exist.
@@ -14,7 +14,7 @@ pub enum Unchanged {
 }
 
 impl Unchanged {
-    /// The status of the response.
+    /// Returns the status of the response.
     pub const fn status(&self) -> u16 {
         match self {
             Self::Unknown(_) => 404,

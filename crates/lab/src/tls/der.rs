@@ -24,17 +24,17 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 /// Number of a DNS name among the alternative names.
 const DNS_NAME: u8 = 2;
 
-/// The tag of field `[number]`, which contains elements.
+/// Returns the tag of field `[number]`, which contains elements.
 pub const fn field(number: u8) -> u8 {
     0xa0 | number
 }
 
-/// The tag of field `[number]`, which replaces the tag of a string.
+/// Returns the tag of field `[number]`, which replaces the tag of a string.
 pub const fn string_field(number: u8) -> u8 {
     0x80 | number
 }
 
-/// An element with this tag, which contains the parts in order.
+/// Returns an element with this tag, which contains the parts in order.
 pub fn element(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let mut out = vec![tag];
@@ -51,7 +51,7 @@ pub fn element(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// A time, in whole seconds. RFC 5280 requires the shorter form until 2049.
+/// Returns a time, in whole seconds. RFC 5280 requires the shorter form until 2049.
 pub fn time(at: Timestamp) -> Vec<u8> {
     let at = at.to_zoned(TimeZone::UTC).datetime();
     let rest =
@@ -62,15 +62,15 @@ pub fn time(at: Timestamp) -> Vec<u8> {
     }
 }
 
-/// The first and the last moment at which a certificate is valid; None if it is not a certificate.
+/// Returns the first and the last moment at which a certificate is valid; None if it is not a certificate.
 pub fn validity(certificate: &[u8]) -> Option<(Timestamp, Timestamp)> {
     let (times, _) = expect(SEQUENCE, after_issuer(certificate)?)?;
     let (from, rest) = read_time(times)?;
     Some((from, read_time(rest)?.0))
 }
 
-/// The names for which a certificate was issued: its DNS names or, if it has none, its common name. Empty if the data
-/// is not a certificate.
+/// Returns the names for which a certificate was issued: its DNS names or, if it has none, its common name. Empty if
+/// the data is not a certificate.
 pub fn names(certificate: &[u8]) -> Vec<String> {
     let read = || {
         // Validity.
@@ -101,7 +101,7 @@ fn dns_names(mut extensions: &[u8]) -> Option<Vec<String>> {
         if kind != ALTERNATIVE_NAMES {
             continue;
         }
-        // Whether the extension is critical; absent if not.
+        // Says whether the extension is critical; absent if it is not.
         let value = expect(BOOLEAN, value).map_or(value, |(_, rest)| rest);
         let mut list = expect(SEQUENCE, expect(OCTET_STRING, value)?.0)?.0;
         while !list.is_empty() {
@@ -115,7 +115,7 @@ fn dns_names(mut extensions: &[u8]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The common name of a subject that has exactly one.
+/// Returns the common name of a subject that has exactly one.
 fn common_name(mut subject: &[u8]) -> Option<String> {
     let mut names = Vec::new();
     while !subject.is_empty() {
@@ -136,7 +136,7 @@ fn common_name(mut subject: &[u8]) -> Option<String> {
     names.is_empty().then_some(name)
 }
 
-/// The fields of a certificate that follow its issuer; None if it is not a certificate.
+/// Returns the fields of a certificate that follow its issuer; None if it is not a certificate.
 fn after_issuer(certificate: &[u8]) -> Option<&[u8]> {
     let (body, _) = expect(SEQUENCE, certificate)?;
     let (mut fields, _) = expect(SEQUENCE, body)?;
@@ -151,18 +151,18 @@ fn after_issuer(certificate: &[u8]) -> Option<&[u8]> {
     Some(fields)
 }
 
-/// Content of the first element, which must have this tag, and everything after the element.
+/// Returns the content of the first element, which must have this tag, and everything after the element.
 fn expect(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     next(bytes).filter(|(found, ..)| *found == tag).map(|(_, content, rest)| (content, rest))
 }
 
-/// Tag and content of the first element, and everything after the element.
+/// Returns the tag and content of the first element, and everything after the element.
 fn next(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (found, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
     let (length, rest) = match length {
         short @ 0..=127 => (usize::from(*short), rest),
-        // Longer lengths than 24 bits exceed the limits of certificate files.
+        // Lengths of more than 24 bits exceed the size limit of certificate files.
         long @ 0x81..=0x83 => {
             let (length, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
             (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)

@@ -24,8 +24,8 @@ const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 const SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 
-/// Number of random bytes in a serial number. Browsers refuse two certificates from one issuer with the same
-/// number.
+/// Number of random bytes in a serial number. Browsers refuse a second certificate with the same issuer and
+/// serial number.
 const SERIAL_BYTES: usize = 16;
 const VERSION_3: u8 = 2;
 
@@ -53,7 +53,7 @@ pub struct Issued {
     pub key: Vec<u8>,
 }
 
-/// Generates a key, and a certificate that is for these names and valid for this period.
+/// Generates a key and a certificate for these names that is valid for this period.
 pub fn issue(names: &[Name], from: Timestamp, until: Timestamp) -> Result<Issued, ServeError> {
     let failed = |_| ServeError::KeyGeneration;
     let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new())
@@ -98,7 +98,8 @@ fn body(
 fn extensions(names: &[Name]) -> Vec<u8> {
     let critical = element(BOOLEAN, &[&[0xff]]);
     let names: Vec<u8> = names.iter().flat_map(alternative).collect();
-    // This is not an authority's certificate: whoever trusts it must not trust others that its key could sign.
+    // The certificate is not an authority's: clients that trust it must not trust other certificates signed
+    // with its key.
     sequence(&[
         &extension(BASIC_CONSTRAINTS, &critical, &sequence(&[])),
         &extension(EXTENDED_KEY_USAGE, &[], &sequence(&[&identifier(SERVER_AUTH)])),

@@ -36,7 +36,7 @@ const RENEW: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A kept certificate.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Names for which it was issued, in order.
+    /// Names for which the certificate was issued, in order.
     names: Vec<String>,
     /// PEM.
     certificate: String,
@@ -44,12 +44,13 @@ struct Kept {
     key: String,
 }
 
-/// Where the certificate alone is kept.
+/// Returns the path of the file that contains only the certificate.
 pub fn public_file(folder: &Path) -> PathBuf {
     folder.join(PUBLIC_FILE)
 }
 
-/// The kept certificate, or a new one if none for these names remains valid long enough.
+/// Returns the kept certificate, or a new one if there is none that is for these names and remains valid long
+/// enough.
 pub fn load_or_issue(folder: &Path, names: &[Name], now: Timestamp) -> Result<CertifiedKey, ServeError> {
     if let Some(kept) = kept(folder, names)?.filter(|pair| !is_due(pair, now)) {
         return Ok(kept);
@@ -67,14 +68,14 @@ pub fn load_or_issue(folder: &Path, names: &[Name], now: Timestamp) -> Result<Ce
     certified(vec![CertificateDer::from(certificate)], key).map_err(|_| ServeError::KeyGeneration)
 }
 
-/// Whether a certificate is not valid, or not for much longer.
+/// Returns whether a certificate must be replaced because it is not valid or will soon expire.
 pub fn is_due(pair: &CertifiedKey, now: Timestamp) -> bool {
     let validity = pair.cert.first().and_then(|certificate| der::validity(certificate));
     let renew = |until: Timestamp| until.checked_sub(RENEW).unwrap_or(Timestamp::MIN);
     validity.is_none_or(|(from, until)| now < from || now >= renew(until))
 }
 
-/// The kept certificate; None if there is none for these names, or if the file is damaged.
+/// Returns the kept certificate; None if there is none for these names, or if the file is damaged.
 fn kept(folder: &Path, names: &[Name]) -> Result<Option<CertifiedKey>, ServeError> {
     let path = folder.join(FILE);
     let failed = |source: std::io::Error| ServeError::KeepCertificate { path: path.clone(), source };

@@ -57,7 +57,7 @@ const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     ],
 };
 
-/// The cryptography of a server.
+/// Returns the cryptography of a server.
 pub fn provider() -> CryptoProvider {
     CryptoProvider {
         cipher_suites: SUITES.to_vec(),

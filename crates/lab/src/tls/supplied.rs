@@ -30,7 +30,7 @@ pub fn load(certificate: &Path, key: &Path) -> Result<CertifiedKey, ServeError> 
     })
 }
 
-/// A certificate with its key, if they belong together and are of a kind that can be used.
+/// Returns a certificate with its key, if they belong together and are of a kind that can be used.
 pub fn certified(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -73,7 +73,8 @@ pub fn check_private(file: &File) -> Result<(), Unusable> {
     Err(Unusable::Exposed { owner, mode })
 }
 
-/// Root may grant a service access to a key through the file's group, as with PostgreSQL.
+/// Returns whether a key is private. Root may grant a service access to a key through the file's group, as with
+/// PostgreSQL.
 const fn is_private(owner: u32, mode: u32, acting: u32) -> bool {
     if owner == acting { mode & 0o077 == 0 } else { owner == 0 && mode & 0o037 == 0 }
 }

@@ -249,7 +249,7 @@ fn a_history_is_reproducible_bit_for_bit() {
     assert_ne!(sound_history(1), sound_history(2));
 }
 
-/// One seed per planted defect is enough; a change to the simulator may change which seed detects it.
+/// One seed per planted defect is enough; after a change to the simulator, a different seed may detect it.
 #[test]
 fn every_planted_defect_is_caught() {
     for defect in DEFECTS {

@@ -45,7 +45,7 @@ impl Thread {
         self.stream.draw(AHEAD, take);
     }
 
-    /// The half of the buffer that is due, followed by the other half.
+    /// Returns the half of the buffer that is due, followed by the other half.
     fn halves(&self) -> [&[Access]; 2] {
         let (first, second) = self.ahead.split_at(AHEAD);
         if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }

@@ -24,7 +24,8 @@ impl<D: Defects> Ssd<D> {
         self.ftl.prepare(commands);
     }
 
-    /// Time at which the drive will disappear; [`NEVER`] if no fault will remove it or cut its power.
+    /// Returns the time at which the drive will disappear; [`NEVER`] if no fault will remove it or cut its
+    /// power.
     pub(super) fn gone_ns(&self) -> u64 {
         self.faults.gone_ns().unwrap_or(NEVER)
     }

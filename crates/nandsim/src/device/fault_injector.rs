@@ -64,7 +64,7 @@ impl FaultInjector {
         self.gone_ns().is_some_and(|at| at <= now_ns)
     }
 
-    /// Why commands fail while the drive is unavailable.
+    /// Returns why commands fail while the drive is unavailable.
     pub(super) fn gone_cause(&self) -> Cause {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
@@ -128,7 +128,7 @@ impl FaultInjector {
         }
     }
 
-    /// The results of reads while data is checked.
+    /// Returns the results of reads while data is checked.
     pub(super) fn found_data(&mut self) -> FoundData {
         self.injected.as_deref_mut().map(|injected| injected.data.take_found()).unwrap_or_default()
     }

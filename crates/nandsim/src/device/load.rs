@@ -34,20 +34,20 @@ pub struct Load {
     pub until: Until,
     /// Seed for the access streams.
     pub seed: u64,
-    /// Minimum number of completed commands, for which a timed run continues beyond its end; 0 for exactly the
-    /// requested time.
+    /// Minimum number of completed commands; a timed run continues beyond its end until it is reached. With 0,
+    /// a run takes exactly the requested time.
     pub min_completions: u64,
     /// Length of a tick in ns; 0 for no ticks.
     pub tick_ns: u64,
 }
 
-/// Run length, in ticks, from which on ticks are never merged, because tests divide long runs.
+/// Length, in ticks, from which a run's ticks are never merged, because tests divide long runs into parts.
 const LONG_TICKS: u64 = 300;
 /// Maximum number of ticks of a shorter run, unless more were requested.
 const MOST_TICKS: u64 = 64;
 
 impl Load {
-    /// The access pattern.
+    /// Returns the access pattern.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         Pattern::plain(self.order, self.read_percent, self.block_bytes, self.span)

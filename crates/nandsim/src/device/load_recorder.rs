@@ -63,7 +63,7 @@ impl LoadRecorder {
         }
     }
 
-    /// Number of commands.
+    /// Returns the number of commands.
     #[must_use]
     pub fn commands(&self) -> u64 {
         self.reads + self.writes

@@ -174,7 +174,7 @@ impl<D: Defects> Ssd<D> {
         Health { nand_written_bytes, erases, ..self.counters }
     }
 
-    /// The health log.
+    /// Returns the health log.
     #[must_use]
     pub fn smart(&self) -> Smart {
         let units = |bytes: u64| bytes.div_ceil(512_000);

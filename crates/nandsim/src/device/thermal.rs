@@ -41,7 +41,7 @@ impl Thermal {
         }
     }
 
-    /// Whether the drive can throttle on its own.
+    /// Returns whether the drive can throttle on its own.
     pub(super) fn may_throttle(&self) -> bool {
         self.throttle_at.is_some()
     }
@@ -50,7 +50,7 @@ impl Thermal {
         self.throttled
     }
 
-    /// Controller time in ns per 64 KiB while throttled.
+    /// Returns the controller time in ns per 64 KiB while throttled.
     pub(super) fn slow_ns_per_64k(&self) -> u64 {
         self.slow_ns_per_64k
     }

@@ -45,7 +45,7 @@ pub struct FoundData {
 /// Maximum number of locations in the list; the count includes all locations.
 const MOST_PLACES: usize = 32;
 
-/// Which regions with a fault contain data, and the results of reading them.
+/// Records which regions with a fault contain data, and the results of reading them.
 #[derive(Debug, Default)]
 pub(crate) struct DataWatch {
     /// For each fault, whether it affects data that was written.

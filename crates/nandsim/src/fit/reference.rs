@@ -33,7 +33,7 @@ const fn standard(block_bytes: u32, demand: Demand, mb_per_s: [f64; 2]) -> Throu
     Throughput { block_bytes, demand, preconditioned: true, mb_per_s }
 }
 
-/// A TKperf throughput test, in the unit in which TKperf prints.
+/// A TKperf throughput test, with throughput in the unit that TKperf prints.
 const fn tkperf(block_bytes: u32, mib_per_s: [f64; 2]) -> Throughput {
     let mb_per_s = [mib_per_s[0] * PRINTED, mib_per_s[1] * PRINTED];
     Throughput { block_bytes, demand: TWO_BY_SIXTEEN, preconditioned: false, mb_per_s }

@@ -33,7 +33,7 @@ struct Op {
     job: Job,
 }
 
-/// Takes the place of an event leaf if no command waits for a program operation.
+/// Used instead of an event leaf if no command waits for a program operation.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Result of completing a program or erase operation.
@@ -45,7 +45,7 @@ pub(crate) struct Finished {
     pub(crate) leaf: u32,
 }
 
-/// Takes the place of a program unit if the next read on the die cannot be sequential.
+/// Used instead of a program unit if the next read on the die cannot be sequential.
 const NO_UNIT: u32 = u32::MAX;
 
 /// Slots in one program unit that are read together.
@@ -217,7 +217,7 @@ impl Flash {
         end
     }
 
-    /// Reads for the host: same as [`read`](Self::read), but the read may suspend a program operation.
+    /// Same as [`read`](Self::read), but for the host: the read may suspend a program operation.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         if at_ns >= self.dies[die].yields_ns {

@@ -70,18 +70,18 @@ impl Layout {
         }
     }
 
-    /// User capacity, a multiple of 1 MiB.
+    /// Returns the user capacity, a multiple of 1 MiB.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Bytes per map unit, as a shift.
+    /// Returns the bytes per map unit, as a shift.
     #[inline]
     pub(crate) fn map_unit_shift(&self) -> u32 {
         self.map_unit_shift
     }
 
-    /// Number of map units that the host can address.
+    /// Returns the number of map units that the host can address.
     pub(crate) fn map_units(&self) -> u32 {
         self.map_units
     }
@@ -106,13 +106,13 @@ impl Layout {
         self.superblock_slots
     }
 
-    /// Number of superblocks, excluding those of the cache.
+    /// Returns the number of superblocks, excluding those of the cache.
     #[inline]
     pub(crate) fn superblocks(&self) -> u32 {
         self.superblocks
     }
 
-    /// Number of cache superblocks. They follow all other superblocks.
+    /// Returns the number of cache superblocks. They follow all other superblocks.
     #[inline]
     pub(crate) fn cache_superblocks(&self) -> u32 {
         self.cache_superblocks

@@ -31,7 +31,7 @@ struct Log {
 }
 
 impl Log {
-    /// Number of superblocks in use.
+    /// Returns the number of superblocks in use.
     fn used(&self) -> u32 {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
@@ -235,8 +235,8 @@ impl Hybrid {
         true
     }
 
-    /// In idle time: sweeps until one more granule has been merged. Returns false if the log has nothing left
-    /// to sweep.
+    /// Sweeps in idle time until one more granule has been merged. Returns false if the log has nothing left to
+    /// sweep.
     fn merge_ahead<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         let merged_ns = self.log.busy_ns;
         while self.log.busy_ns == merged_ns {

@@ -35,7 +35,7 @@ fn window(firmware: &Firmware) -> Option<u32> {
     }
 }
 
-/// Number of write buffer slots: at least two rows.
+/// Returns the number of write buffer slots: at least two rows.
 fn buffer_slots(model: &Model, scale: Scale, layout: &Layout) -> u32 {
     let map_unit = model.geometry.map_unit_bytes;
     // A granule is accepted as a whole, even while both open program units wait for more slots.

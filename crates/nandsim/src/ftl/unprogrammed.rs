@@ -23,7 +23,7 @@ impl UnprogrammedSlots {
         self.0[die].pop_front();
     }
 
-    /// All recorded slots.
+    /// Returns all recorded slots.
     pub(super) fn all(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flatten().cloned().flatten()
     }

@@ -6,7 +6,7 @@ use stdx::access::{Order, Span};
 
 pub const SECOND: u64 = 1_000_000_000;
 
-/// A drive of `mib` MiB with four dies and program units of two map units.
+/// Returns a drive of `mib` MiB with four dies and program units of two map units.
 pub fn small_model(mib: u64, op_percent: f64, superblocks: u32) -> Model {
     let text = format!(
         r#"

@@ -14,7 +14,7 @@ use super::values::{self, check_webhook};
 use crate::decide::Rules;
 use crate::notice::Event;
 
-/// Limit on the number of channels: more than any reasonable file contains.
+/// Limit on the number of channels; no reasonable file contains as many.
 const MOST_CHANNELS: usize = 50;
 const MOST_WORDS: usize = 100;
 const MOST_ATTEMPTS: u32 = 100;
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         Self { file, text, mistakes: Vec::new() }
     }
 
-    /// The errors, in the order of their positions in the text.
+    /// Returns the errors, in the order of their positions in the text.
     pub fn mistakes(mut self) -> Vec<Mistake> {
         self.mistakes.sort();
         self.mistakes
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries in a table; unknown names are errors.
+    /// Returns the entries in a table; unknown names are errors.
     fn keys<'b, 't>(&mut self, table: &'b DeTable<'t>, known: &[&str]) -> Keys<'t, 'b> {
         let mut keys = Keys::new();
         for (name, value) in table.iter() {
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
         keys.get(key).and_then(|value| self.checked(value, values::absolute_path)).map(Into::into)
     }
 
-    /// The path of a file with a secret.
+    /// Returns the path of a file with a secret.
     fn secret(&mut self, keys: &Keys<'_, '_>, key: &str) -> Option<std::path::PathBuf> {
         keys.get(key).and_then(|value| self.checked(value, values::secret_path)).map(Into::into)
     }
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         Some(text.to_owned())
     }
 
-    /// A non-empty list of strings.
+    /// Returns a non-empty list of strings.
     fn list(
         &mut self,
         value: &Value<'_>,
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A name from the file as part of a message.
+/// Returns a name from the file as part of a message.
 fn values_shown(text: &str) -> String {
     crate::notice::short(text)
 }

@@ -62,7 +62,7 @@ pub enum Means {
 pub enum Source {
     /// The value.
     Value(String),
-    /// The file that contains it.
+    /// The file that contains the value.
     File(PathBuf),
 }
 

@@ -90,8 +90,8 @@ fn any_state() -> impl Strategy<Value = State> {
 }
 
 proptest! {
-    /// For any sequence of observations, no notice is sent twice, every lasting end of a run is reported unless
-    /// nobody is waiting for it, and the order of the runs in an observation does not matter.
+    /// For any sequence of observations, no notice is sent twice, every run that has ended for good is reported
+    /// unless nobody is waiting for it, and the order of the runs in an observation does not matter.
     #[test]
     fn no_notice_is_sent_twice_and_none_is_forgotten(
         looks in prop::collection::vec(prop::collection::vec((0_u8..4, 0_u64..4, any_state()), 0..6), 1..12),

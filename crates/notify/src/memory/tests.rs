@@ -100,7 +100,7 @@ fn a_long_memory_is_rewritten_without_what_is_past() {
         Conclusion { run, settled: Some(9), notice: None }
     };
     let conclusions: Vec<Conclusion> = (0..4000).map(conclusion).collect();
-    // Only one of the notices is for any channel.
+    // Only one of the notices is addressed to a channel.
     let complete = |conclusion: &Conclusion| {
         let channels = if conclusion.run.id == "run-3" { vec!["a".to_owned()] } else { Vec::new() };
         Some((notice(&format!("{}:finished:9", conclusion.run.id)), channels))

@@ -1,4 +1,4 @@
-//! Work that may take a long time and that a process does not wait for when it is asked to end.
+//! Runs work that may take a long time, and that the process does not wait for when it is asked to end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

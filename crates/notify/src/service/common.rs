@@ -9,10 +9,10 @@ use crate::channel::Channel;
 use crate::memory::{Memory, MemoryError};
 use crate::notice::Notice;
 
-/// Maximum time between two checks of whether this process has been asked to end.
+/// Maximum time between two checks for a request to end this process.
 pub const STEP: Duration = Duration::from_millis(100);
 
-/// Prints a line about the service's work.
+/// Prints a line about what the service does.
 pub type Report<'a> = &'a (dyn Fn(&str) + Sync);
 
 pub fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

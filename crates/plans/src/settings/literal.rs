@@ -1,5 +1,5 @@
 //! Values as written in a plan or on the command line, and their conversions. If a value cannot be converted, the error
-//! states the reason and the valid values; the text is printed after the name of the key or option.
+//! gives the reason and the valid values; its text is printed after the name of the key or option.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl Literal {
     /// Returns a non-empty string.
     ///
     /// # Errors
-    /// Returns an error that states the expected value, as all conversions do.
+    /// Returns an error that says what was expected, as all conversions do.
     pub fn text(&self) -> Result<String, String> {
         match self {
             Self::Typed(text) => Ok(text.clone()),
@@ -84,7 +84,7 @@ impl Literal {
     /// Returns the meaning of the value, which must be one of `words`.
     ///
     /// # Errors
-    /// Returns an error that lists the words.
+    /// Returns an error that lists the valid words.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text()?;
         words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning).ok_or_else(|| {
@@ -173,7 +173,8 @@ impl Literal {
     }
 }
 
-/// Parses a number within `limit`. The error states the reason even if the number does not fit into the type.
+/// Parses a number within `limit`. The error gives the reason for the limit even if the number does not fit
+/// into the type.
 fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Limit<T>) -> Result<T, String> {
     let (low, high) = (*limit.range.start(), *limit.range.end());
     match (typed_whole::<T>(text), text.trim().parse::<f64>()) {

@@ -19,7 +19,7 @@ pub fn typed(name: &str, value: &str) -> Result<Given, String> {
     Given::new(setting, Literal::Typed(value.into()))
 }
 
-/// The settings that plans may contain, as a Markdown table for the manual.
+/// Returns the settings that plans may contain, as a Markdown table for the manual.
 #[must_use]
 pub fn manual() -> String {
     let row =

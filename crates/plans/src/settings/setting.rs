@@ -32,7 +32,7 @@ pub struct Setting {
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
-    /// An error states the valid values; its text is printed after the name.
+    /// An error gives the valid values; its text is printed after the name.
     pub set: fn(&mut RunSettings, &Literal) -> Result<(), String>,
 }
 
@@ -79,7 +79,7 @@ impl Setting {
         set: |_, _| Ok(()),
     };
 
-    /// Meaning of the setting, with its limits.
+    /// Returns the meaning of the setting, with its limits.
     #[must_use]
     pub fn about(&self) -> String {
         self.about.replace("{limits}", &self.limits.map(|limits| limits()).unwrap_or_default())
@@ -128,19 +128,19 @@ impl Given {
     /// Checks that `value` is valid for `setting`.
     ///
     /// # Errors
-    /// Returns an error that states the valid values.
+    /// Returns an error that gives the valid values.
     pub fn new(setting: &'static Setting, value: Literal) -> Result<Self, String> {
         (setting.set)(&mut RunSettings::of(PROFILES[0].settings(1)), &value)?;
         Ok(Self { setting, value })
     }
 
-    /// The setting.
+    /// Returns the setting.
     #[must_use]
     pub const fn setting(&self) -> &'static Setting {
         self.setting
     }
 
-    /// The value as written.
+    /// Returns the value as written.
     #[must_use]
     pub const fn value(&self) -> &Literal {
         &self.value
@@ -153,7 +153,7 @@ impl Given {
     }
 }
 
-/// The settings of a run, applied to the profile's settings.
+/// The settings of a run, after they have been applied to the settings of the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// Settings of the tests.

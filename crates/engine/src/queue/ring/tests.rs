@@ -2,7 +2,7 @@ use super::super::entry::{BigEntry, Entry, Head};
 use super::*;
 
 const ENTRIES: u32 = 4;
-/// Longer than any delay of a call on any host.
+/// Longer than any host can delay a call.
 const LONG: Duration = Duration::from_secs(5);
 
 fn no_op(user_data: u64) -> Head {
@@ -62,7 +62,7 @@ fn a_wait_ends_when_its_time_is_over() {
     ring.peek();
     assert_eq!((ring.ready(), ring.next().map(|done| done.user_data)), (0, None));
 
-    // Before Linux 5.11, the ring is checked repeatedly instead of waiting; SQEs are still submitted.
+    // Before Linux 5.11, the call checks the ring repeatedly instead of waiting; it still submits SQEs.
     ring.timed = false;
     // SAFETY: a no-op refers to no memory.
     unsafe { ring.push(Entry { head: no_op(7), rest: [0; 2] }) };

@@ -299,7 +299,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The facts that only Plateau's own exports contain.
+    /// Returns the facts that only Plateau's own exports contain.
     pub fn stated(&self) -> ExportedCell {
         ExportedCell {
             workload: self.workload.clone(),

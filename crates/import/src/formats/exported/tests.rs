@@ -116,7 +116,7 @@ fn share(percent: u8) -> Result<u8, String> {
     if percent <= 100 { Ok(percent) } else { Err(format!("{percent} % is not a share of reads")) }
 }
 
-/// A workload as described in the document.
+/// Returns a workload as described in the document.
 fn cell(cell: &Cell) -> Result<Reading, String> {
     let number = |value: Option<f64>, what: &str| value.map(|value| possible(value, what)).transpose();
     let &Latency { mean_ns, p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, max_ns } = &cell.latency;

@@ -22,7 +22,7 @@ pub(super) struct Job {
     read: Option<Way>,
     #[serde(default)]
     write: Option<Way>,
-    /// Only in files written by Plateau.
+    /// Present only in files that Plateau wrote.
     #[serde(default)]
     plateau: Option<Place>,
 }
@@ -158,7 +158,7 @@ impl Job {
         is_one.then_some(first as u32)
     }
 
-    /// The directions with I/Os.
+    /// Returns the directions with I/Os.
     fn ways(&self) -> impl Iterator<Item = &Way> {
         [&self.read, &self.write].into_iter().flatten().filter(|way| way.total_ios > 0)
     }

@@ -21,18 +21,18 @@ const LONGEST_NS: u64 = 86_400_000_000_000;
 #[serde(default)]
 pub(super) struct Way {
     pub total_ios: u64,
-    /// Bytes in fio 3 and later; KiB, rounded down, before.
+    /// In bytes in fio 3 and later, and in KiB, rounded down, in earlier versions.
     io_bytes: Option<u64>,
-    /// fio 3 and later.
+    /// Written by fio 3 and later.
     io_kbytes: Option<u64>,
     pub iops: Option<f64>,
-    /// Bytes per second; fio 3 and later.
+    /// Bytes per second, written by fio 3 and later.
     bw_bytes: Option<f64>,
     /// KiB/s.
     bw: Option<f64>,
     lat_ns: Option<Spread>,
     clat_ns: Option<Spread>,
-    /// In microseconds; before fio 3.
+    /// In microseconds, written by versions before fio 3.
     lat: Option<Spread>,
     clat: Option<Spread>,
 }
@@ -54,7 +54,7 @@ impl Way {
         nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
     }
 
-    /// Returns the first latencies that satisfy `what`, and their unit in ns.
+    /// Returns the first latencies for which `what` is true, and their unit in ns.
     fn with(&self, what: fn(&Spread) -> bool) -> Option<(&Spread, f64)> {
         let all = [(&self.lat_ns, 1.0), (&self.clat_ns, 1.0), (&self.lat, 1000.0), (&self.clat, 1000.0)];
         all.into_iter().filter_map(|(spread, unit)| Some((spread.as_ref()?, unit))).find(|(s, _)| what(s))
@@ -64,7 +64,7 @@ impl Way {
         self.bw_bytes.or(self.bw.map(|kib| kib * 1024.0))
     }
 
-    /// Whether fio 2 or earlier wrote this direction.
+    /// Returns whether fio 2 or earlier wrote this direction.
     fn is_old(&self) -> bool {
         let is_new = self.io_kbytes.is_some()
             || self.bw_bytes.is_some()

@@ -51,7 +51,8 @@ pub(super) fn of_workload(
     Ok(())
 }
 
-/// The run's power meter; the sample states only what it measured. `None` if the sample is not about power.
+/// Returns the run's power meter; if there is none yet, adds one with the subject from the sample, which says
+/// nothing else about it. Returns `None` if the sample is not about power.
 fn meter<'a>(sample: &Sample, run: &'a mut Provenance) -> Result<Option<&'a mut ExportedMeter>, String> {
     let Some(subject) = sample.label("subject") else { return Ok(None) };
     let subject = match subject {
@@ -99,7 +100,7 @@ fn efficiency<'a>(exported: &'a mut Exported, name: &str) -> Result<&'a mut Effi
     }))
 }
 
-/// The entry for a workload, which is added if it is new.
+/// Returns the entry of a workload, after adding one if there is none.
 fn entry<T>(all: &mut Vec<T>, is_same: impl Fn(&T) -> bool, new: impl Fn() -> T) -> Result<&mut T, String> {
     let at = all.iter().position(is_same).unwrap_or(all.len());
     if at == MOST_WORKLOADS {

@@ -45,7 +45,7 @@ fn reading(row: &Row<'_>, test: &mut ImportedTest, _: &mut Exported) -> Result<(
     Ok(())
 }
 
-/// A workload, with amounts in both directions if the file has them.
+/// Adds a workload, with amounts in both directions if the file contains them.
 pub(super) fn cell(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Result<(), String> {
     reading(row, test, exported)?;
     exported.lacks_host_limits |= row.text("host_limited").is_none();
@@ -86,7 +86,8 @@ fn driven(row: &Row<'_>) -> Result<Driven, String> {
     })
 }
 
-/// Power during a workload; `None` if the row lacks the mean, the extremes or the number of samples.
+/// Returns the power during a workload; `None` if the row lacks the mean, the extremes or the number of
+/// samples.
 fn power(row: &Row<'_>) -> Result<Option<CellPower>, String> {
     let (Some(mean_watts), Some(min_watts), Some(max_watts), Some(samples)) = (
         row.number("power_mean_watts")?,
