@@ -14,7 +14,7 @@ use workload::{CaptureError, TraceError, WorkloadError};
 
 /// All exit codes except 0 (success), with their meanings. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
-    (Exit::Internal, "internal error: a bug, or the system refused an ordinary call"),
+    (Exit::Internal, "internal error: a bug, or an unexpected failure of a system call"),
     (Exit::Usage, "the command line is wrong, or requests an impossible setting; nothing was touched"),
     (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),

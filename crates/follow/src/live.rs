@@ -251,7 +251,7 @@ fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> Strin
     match snapshot.standing {
         Standing::Running => {}
         Standing::Incomplete => {
-            return "The run is not complete and no process is working on it. `plateau resume` continues after the last \
+            return "The run is not complete, but no process is working on it. `plateau resume` continues after the last \
                     completed cell."
                 .into();
         }

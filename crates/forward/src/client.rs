@@ -137,7 +137,7 @@ fn reply(response: &Response, id: &str, at: u64) -> Result<Reply, TransferError>
     let text = String::from_utf8_lossy(&response.body);
     if response.status == 200 {
         return serde_json::from_str(&text).map_err(|_| TransferError::Unreachable {
-            text: "the server's response is not one of a plateau server of this version".into(),
+            text: "the server's response is not that of a plateau server of this version".into(),
         });
     }
     if let Ok(problem) = serde_json::from_str::<Problem>(&text) {
@@ -190,7 +190,7 @@ impl Destination for Client {
 }
 
 fn stated(reply: Reply) -> Result<Received, TransferError> {
-    let text = || "the server does not state what it has received".into();
+    let text = || "the server does not say what it has received".into();
     reply.received.ok_or_else(|| TransferError::Unreachable { text: text() })
 }
 

@@ -310,11 +310,11 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         // The source of an imported run gave a verdict without the values.
         (Some(true), None) => {
-            format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
+            format!("steady state in rounds {}, according to the source", outcome.header.rounds)
         }
         (Some(_), _) => format!("steady state NOT reached in {}", outcome.missed_rounds()),
         (None, _) if outcome.stop.is_none() && !outcome.loops.is_empty() => {
-            "complete; not judged: too few rounds for steady state".to_owned()
+            "complete; too few rounds to evaluate steady state".to_owned()
         }
         (None, _) if outcome.stop.is_none() => "complete; this test does not require steady state".to_owned(),
         (None, _) => format!(

@@ -20,7 +20,7 @@ fn examples_are_ordinary_runs_labelled_as_imported_everywhere() {
     let shown = bench.ok(&["show", "example-slc-b"]);
     assert!(
         shown.contains("IMPORTED from Calypso")
-            && shown.contains("steady state in rounds 2-6, as stated by the source"),
+            && shown.contains("steady state in rounds 2-6, according to the source"),
         "{shown}"
     );
     let (html, pdf) = (bench.path("a.html"), bench.path("a.pdf"));

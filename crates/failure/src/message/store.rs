@@ -36,7 +36,7 @@ fn next(error: &StoreError) -> Option<&'static str> {
              schema as described in docs/reference/store.md, and run `plateau index --store ...` on each host"
         }
         StoreError::Full { .. } => {
-            "make space on the server, then repeat the command; nothing of it was stored incompletely"
+            "free some space on the server, then repeat the command; nothing was stored incompletely"
         }
         StoreError::Encoding { .. } => "create the database with ENCODING 'UTF8' TEMPLATE template0",
         StoreError::Authorities { .. } | StoreError::NoAuthorities => {

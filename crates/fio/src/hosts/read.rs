@@ -149,7 +149,7 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
         let latency = histogram(&way.lat_ns).map_err(|problem| of(what, problem))?;
         match latency.count() == way.total_ios && way.io_bytes <= MOST {
             true => Ok(Direction { ios: way.total_ios, bytes: way.io_bytes, latency }),
-            false => Err(of(what, "I/Os and response times differ in number")),
+            false => Err(of(what, "the number of response times differs from the number of I/Os")),
         }
     };
     let (read, write) = (way("read", wire.read)?, way("write", wire.write)?);

@@ -238,7 +238,7 @@ fn latency(
     if writer == Writer::Tkperf && stated != (1, 1) {
         let (jobs, depth) = stated;
         remarks.push(format!(
-            "lat: the file states {jobs} jobs with {depth} I/Os each, but TKperf measures response times with one \
+            "lat: the file specifies {jobs} jobs with {depth} I/Os each, but TKperf measures response times with one \
              outstanding I/O, so neither is used"
         ));
         (test.threads, test.queue_depth) = (None, None);

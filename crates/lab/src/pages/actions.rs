@@ -30,7 +30,7 @@ pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
     if !matches!(transfer::mark_of(&snapshot.run), Ok(None)) {
         return html! {
             section.actions {
-                p.soft { "This run is a copy. Stop or resume the run itself, on the host that it comes from." }
+                p.soft { "This run is a copy. Stop or resume the original on the host that it comes from." }
             }
         };
     }

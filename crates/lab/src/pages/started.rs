@@ -143,7 +143,7 @@ fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
             div.mistakes {
                 p { b { "The target cannot be tested now:" } }
                 ul { @for refusal in refusals { li { (refusal) } } }
-                @if has_launcher { p { "These are the server's findings, with its own privileges. The launcher \
+                @if has_launcher { p { "The server made these checks with its own privileges. The launcher \
                                         checks the target again." } }
             }
         }

@@ -68,7 +68,8 @@ fn of_subject(figures: Vec<FigureOfRun>, subject: &str) -> Done<Vec<FigureOfRun>
     models.sort_unstable();
     models.dedup();
     if models.len() > 1 {
-        let text = format!("'{subject}' matches several models: {}; type more of the name", models.join(", "));
+        let text =
+            format!("'{subject}' matches several models: {}; type more of the name", models.join(", "));
         return Err(Failure::text(Exit::Usage, text));
     }
     Ok(runs)

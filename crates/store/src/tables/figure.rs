@@ -25,7 +25,10 @@ pub(super) const TABLE: Table = Table {
         real("uncertainty", "Uncertainty of the power meter, in `unit`; null for other figures"),
         boolean("host_limited", "1 if the figure may reflect the host instead of the drive"),
         boolean("key_figure", "1 if the figure is on the summary page of its test"),
-        boolean("smaller_is_better", "1 if smaller values are better: for response times, recovery times and power"),
+        boolean(
+            "smaller_is_better",
+            "1 if smaller values are better: for response times, recovery times and power",
+        ),
     ],
     by_test: Some(""),
     rows,

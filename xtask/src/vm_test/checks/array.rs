@@ -18,8 +18,16 @@ pub const GROUP: Group = Group {
             ci: false,
             run: level_0,
         },
-        Check { name: "RAID 5: for each of two tests, the members are purged, the array is created again, and the test waits for the resync", ci: false, run: level_5 },
-        Check { name: "RAID 10: for each of two tests, the members are purged, the array is created again, and the test waits for the resync", ci: false, run: level_10 },
+        Check {
+            name: "RAID 5: for each of two tests, the members are purged, the array is created again, and the test waits for the resync",
+            ci: false,
+            run: level_5,
+        },
+        Check {
+            name: "RAID 10: for each of two tests, the members are purged, the array is created again, and the test waits for the resync",
+            ci: false,
+            run: level_10,
+        },
         Check { name: "a degraded array is refused", ci: true, run: degraded },
         Check {
             name: "an array that loses a member ends the run and is dismantled",

@@ -24,7 +24,11 @@ pub const GROUP: Group = Group {
             ci: true,
             run: empties_scsi,
         },
-        Check { name: "NVMe with metadata, SATA, virtio: every supported method removes all content", ci: false, run: empties_others },
+        Check {
+            name: "NVMe with metadata, SATA, virtio: every supported method removes all content",
+            ci: false,
+            run: empties_others,
+        },
         Check { name: "every other method is refused and changes no byte", ci: false, run: refused },
         Check { name: "formatting one NVMe namespace leaves the others unchanged", ci: true, run: others },
         Check { name: "a disk in use is not purged", ci: false, run: used },

@@ -15,7 +15,11 @@ pub const GROUP: Group = Group {
             ci: true,
             run: used_virtio,
         },
-        Check { name: "SCSI: a disk that is in use or contains data keeps every byte", ci: false, run: used_scsi },
+        Check {
+            name: "SCSI: a disk that is in use or contains data keeps every byte",
+            ci: false,
+            run: used_scsi,
+        },
         Check { name: "nothing is written without the right identity", ci: true, run: unconfirmed },
         Check { name: "the disk under the runs is refused", ci: true, run: library },
         Check { name: "a write-protected disk cannot be used", ci: false, run: read_only },
