@@ -3,6 +3,7 @@
 //! run continues.
 #![forbid(unsafe_code)]
 
+pub mod extension;
 pub mod file;
 pub mod places;
 pub mod printer;

@@ -8,8 +8,8 @@ use stdx::units::grouped;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
+use crate::output::extension;
 use crate::output::file;
-use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::report_file;
@@ -29,7 +29,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         [(&["html", "htm"][..], &options.html), (&["pdf"], &options.pdf), (&["csv"], &options.csv)]
     {
         let Some(path) = path else { continue };
-        options::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
+        extension::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
     }
     options.card.as_deref().map_or(Ok(()), file::check_folder_of_output)?;
     let (comparison, reports) = read(cli, options)?;
@@ -132,7 +132,7 @@ fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let mut reports = Vec::with_capacity(names.len());
     for name in names {
         let run = match library.find(name) {
-            Err(_) if options::by_extension(name.as_ref()).is_ok() => {
+            Err(_) if extension::by_extension(name.as_ref()).is_ok() => {
                 let text =
                     format!("{name} is not a run; to write a file, use its option, such as --pdf {name}");
                 return Err(Failure::text(Exit::Usage, text));

@@ -30,7 +30,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         let text = match options
             .runs
             .iter()
-            .find(|run| crate::output::options::by_extension(run.as_ref()).is_ok())
+            .find(|run| crate::output::extension::by_extension(run.as_ref()).is_ok())
         {
             Some(file) => format!("`plateau report RUN {file}` selects the format by its extension"),
             None => "specify a format and a path, such as --csv DIR or --json-file FILE; \

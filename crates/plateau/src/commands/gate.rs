@@ -10,8 +10,8 @@ use stdx::files::Links;
 
 use crate::cli::{Cli, Gate};
 use crate::failure::{Done, Exit, Failure};
+use crate::output::extension;
 use crate::output::file;
-use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 
@@ -49,7 +49,7 @@ fn outputs(options: &Gate) -> Done<Vec<(&Path, Format)>> {
     let mut all: Vec<(&Path, Format)> = Vec::new();
     for (extension, path, format) in named {
         let Some(path) = path else { continue };
-        options::check_name(extension, &[extension], path)
+        extension::check_name(extension, &[extension], path)
             .map_err(|text| Failure::text(Exit::Usage, text))?;
         all.push((path, format));
     }

@@ -9,15 +9,16 @@ use crate::cli::{Cli, Query};
 use crate::commands::export::parquet;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
+use crate::output::extension;
 use crate::output::file;
-use crate::output::options as output;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::shared;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
     if let Some(path) = &options.parquet {
-        output::check_name("parquet", &["parquet"], path).map_err(|text| Failure::text(Exit::Usage, text))?;
+        extension::check_name("parquet", &["parquet"], path)
+            .map_err(|text| Failure::text(Exit::Usage, text))?;
         file::check([path.as_path()], false)?;
     }
     let library = places::library(cli.library.as_deref())?;

@@ -6,8 +6,8 @@ use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
 use crate::failure::{Done, Exit, Failure};
+use crate::output::extension::by_extension;
 use crate::output::file;
-use crate::output::options::by_extension;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;

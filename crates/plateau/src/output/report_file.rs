@@ -8,8 +8,8 @@ use report::formats::{FORMATS, Files, Format, Make, Source};
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
+use crate::output::extension;
 use crate::output::file;
-use crate::output::options;
 use crate::output::publication;
 
 /// Returns the default path of a run's HTML report: in the run's directory or, if the run is archived and its
@@ -29,7 +29,7 @@ pub fn write(run: &Run) -> Done<PathBuf> {
 /// # Errors
 /// Returns an error if an extension is unknown.
 pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
-    let all = files.iter().map(|path| options::by_extension(path)).collect::<Result<_, _>>();
+    let all = files.iter().map(|path| extension::by_extension(path)).collect::<Result<_, _>>();
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
@@ -68,7 +68,7 @@ fn check(requested: &[(&'static Format, PathBuf)], json: bool) -> Done {
     file::check(files.map(|(_, path)| path.as_path()), json)?;
     let folders = requested.iter().filter(|(format, _)| matches!(format.make, Make::Folder(_)));
     folders.map(|(_, path)| path.as_path()).try_for_each(file::check_folder_of_output)?;
-    let fit = requested.iter().try_for_each(|(format, path)| options::check(format, path));
+    let fit = requested.iter().try_for_each(|(format, path)| extension::check(format, path));
     fit.map_err(|text| Failure::text(Exit::Usage, text))
 }
 

@@ -12,8 +12,8 @@ use crate::cli::{Cli, Export};
 use crate::commands::runs;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
+use crate::output::extension;
 use crate::output::file;
-use crate::output::options;
 use crate::output::places;
 use crate::output::printer;
 
@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, requested: &Export, dir: &Path) -> Done {
     if file::is_stdout(dir) {
         return Err(Failure::text(Exit::Usage, "--parquet writes several files; specify a directory"));
     }
-    options::check_name("parquet", &[], dir).map_err(|text| Failure::text(Exit::Usage, text))?;
+    extension::check_name("parquet", &[], dir).map_err(|text| Failure::text(Exit::Usage, text))?;
     file::check_folder_of_output(dir)?;
     let library = places::library(cli.library.as_deref())?;
     let dir = std::path::absolute(dir)?;
