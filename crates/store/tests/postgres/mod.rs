@@ -293,9 +293,8 @@ impl FullDisk {
         let mut length = 1 << 20;
         // Down to the last page.
         while length > 0 {
-            match file.write(&vec![0; length]) {
-                Ok(_) => {}
-                Err(_) => length /= 2,
+            if file.write_all(&vec![0; length]).is_err() {
+                length /= 2;
             }
         }
     }
