@@ -120,12 +120,12 @@ impl Index {
     /// # Errors
     /// Returns an error if the library cannot be read or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
-        let folders = sources::folders(&self.runs)?;
-        let annotations = self.annotations()?;
-        // Both queries see the same state of the store, even if another process is replacing rows.
-        let (known, mut listed) = self.reading(|index| {
-            let known = index.sources()?;
-            Ok::<_, StoreError>((known, listing::listed(&mut *index.engine, &index.library)?))
+        let runs = self.runs.clone();
+        let (folders, (annotations, known, mut listed)) = std::thread::scope(|scope| {
+            let folders = scope.spawn(move || sources::folders(&runs));
+            let stored = self.stored();
+            let folders = folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok::<_, StoreError>((folders?, stored?))
         })?;
         let seen = |(folder, source): (String, Option<Source>)| {
             let is_current = source.is_some_and(|source| is_current(&known, &folder, source, &annotations));
@@ -136,6 +136,16 @@ impl Index {
             (folder, seen)
         };
         Ok(folders.into_iter().map(seen).collect())
+    }
+
+    /// Returns the annotations of runs and the content of the store about the library.
+    fn stored(&mut self) -> Result<Stored, StoreError> {
+        let annotations = self.annotations()?;
+        // Both queries see the same state of the store, even if another process is replacing rows.
+        self.reading(|index| {
+            let known = index.sources()?;
+            Ok((annotations, known, listing::listed(&mut *index.engine, &index.library)?))
+        })
     }
 
     /// Returns all annotations of runs in the library.
@@ -399,6 +409,9 @@ impl Index {
         Ok(out)
     }
 }
+
+/// The annotations of runs, the data from which their rows were made, and the data that lists show.
+type Stored = (Annotations, BTreeMap<String, Folded>, BTreeMap<String, (ListedRun, Standing)>);
 
 /// A run that was read.
 struct Read<'a> {

@@ -1,13 +1,17 @@
 //! The state of a run's files, which shows whether its rows are up to date.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use record::Library;
 
 use crate::error::StoreError;
 use crate::value::Value;
+
+/// Number of runs below which another thread is not worth starting.
+const FEW: usize = 500;
 
 /// Lengths and modification times of a run's files. A journal only grows, and its run file is written once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,18 +74,31 @@ fn extent(path: &Path) -> Option<(i64, i64)> {
 /// Returns an error if the library cannot be read. A missing library counts as empty.
 pub fn folders(library: &Library) -> Result<BTreeMap<String, Option<Source>>, StoreError> {
     let failed = |source| StoreError::Library { path: library.root().into(), source };
-    let mut found = BTreeMap::new();
-    for (name, path) in library.entries().map_err(failed)? {
-        // Run ids are ASCII; a folder whose name is not ASCII is read without the index.
-        let Ok(name) = name.into_string() else { continue };
-        if name.starts_with('.') {
-            continue;
-        }
-        let source = Source::of(library, &path);
-        let is_other_file = || std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        if source.is_some() || !is_other_file() {
-            found.insert(name, source);
-        }
+    // Run ids are ASCII; a folder whose name is not ASCII is read without the index.
+    let named = |(name, path): (OsString, PathBuf)| Some((name.into_string().ok()?, path));
+    let entries = library.entries().map_err(failed)?;
+    let entries: Vec<(String, PathBuf)> = entries.into_iter().filter_map(named).collect();
+    // Most of the time is spent in system calls, which several threads can make in parallel.
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = entries.len().div_ceil(threads).max(FEW);
+    let states = |part: &[(String, PathBuf)]| -> Vec<_> {
+        part.iter().filter_map(|(name, path)| Some((name.clone(), state(library, name, path)?))).collect()
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = entries.chunks(share).map(|part| scope.spawn(move || states(part))).collect();
+        let joined = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Ok(workers.into_iter().flat_map(joined).collect())
+    })
+}
+
+/// Returns the state of an entry's files, None within if it is not a complete run; None if it cannot be a run.
+fn state(library: &Library, name: &str, path: &Path) -> Option<Option<Source>> {
+    if name.starts_with('.') {
+        return None;
     }
-    Ok(found)
+    let source = Source::of(library, path);
+    let is_other_file = || std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    (source.is_some() || !is_other_file()).then_some(source)
 }
