@@ -1,5 +1,5 @@
-//! Fuzzes restore records of settings. The properties are in `properties/changed_settings.rs`; a test also checks
-//! them with the corpus.
+//! Fuzzes the parser for the restore records of changed settings. The properties are in
+//! `properties/changed_settings.rs`; a test also checks them with the corpus.
 
 #![no_main]
 

@@ -159,7 +159,7 @@ mod tests {
         };
         assert_eq!(package("MIT".into(), REGISTRY.into()), None);
         assert_eq!(package("MIT".into(), Value::Null), None);
-        assert!(package(Value::Null, REGISTRY.into()).unwrap() == "a 1.0.0 does not state a licence");
+        assert!(package(Value::Null, REGISTRY.into()).unwrap() == "a 1.0.0 does not specify a licence");
         assert!(package("GPL-3.0".into(), REGISTRY.into()).unwrap().contains("GPL-3.0"));
         let git = package("MIT".into(), "git+https://example.org/a".into()).unwrap();
         assert!(git.contains("comes from git+"), "{git}");

@@ -42,7 +42,7 @@ pub enum AdminError {
     AlsoErased {
         /// Name of the method.
         method: &'static str,
-        /// Other data that would be erased without confirmation.
+        /// The other namespaces that would be erased and were not confirmed.
         others: Vec<OtherNamespace>,
     },
     /// The device does not support the requested LBA format.

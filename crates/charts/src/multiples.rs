@@ -23,7 +23,8 @@ const BOTTOM: f64 = 22.0;
 #[must_use]
 pub fn multiple(lines: &Lines, own: usize, caveat: Option<&str>, size: Size) -> String {
     let Some(series) = lines.series.get(own) else { return String::new() };
-    let mut canvas = Canvas::new(size, &series.name, "One run in front of the lines of all others.");
+    let mut canvas =
+        Canvas::new(size, &series.name, "One run, drawn in front of the lines of all other runs.");
     let room = ((size.width - 4.0) / (TITLE.size * 0.58)) as usize;
     let title = match caveat {
         // If necessary, the name is shortened, not the caveat.

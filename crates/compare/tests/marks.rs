@@ -198,7 +198,7 @@ fn lines_of_runs_without_a_valid_result_are_dashed_in_charts_of_all_runs() {
     }
 }
 
-/// In the PDF, as in HTML, values of a test without a valid result are pale.
+/// In the PDF, as in HTML, the values of a test without a valid result are greyed out.
 #[test]
 fn values_that_are_not_valid_are_pale_in_the_pdf() {
     const PALE: &str = "#55606e";

@@ -23,8 +23,8 @@ const LENGTH_NS: u64 = 2_000_000_000;
 const WITHIN: f64 = 0.05;
 const ATTEMPTS: u32 = 5;
 
-/// Raises the priority of this process and its children above all others, if permitted (root). On a busy
-/// machine, the scheduler would otherwise determine the percentiles. The processes sleep most of the time.
+/// Raises the priority of this process and its children above all others, if permitted (root). Otherwise,
+/// scheduling delays would dominate the percentiles on a busy machine. The processes sleep most of the time.
 fn go_first() {
     let process = std::process::id().to_string();
     let _ = Command::new("chrt").args(["--fifo", "--all-tasks", "--pid", "10", &process]).output();

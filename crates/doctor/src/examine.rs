@@ -36,7 +36,7 @@ pub struct Examined {
 pub struct Caller<'a> {
     /// Effective user of the caller.
     pub uid: u32,
-    /// Name of the file in a run's directory that the run was imported from.
+    /// Name of the file that a run was imported from, in the run's directory.
     pub imported_file: &'a str,
     /// Maximum size of the imported file.
     pub most_imported_bytes: u64,

@@ -182,7 +182,7 @@ impl Service {
     }
 
     /// Sends what is new every `look_every` until the process is asked to end. If the server cannot be reached, tries
-    /// again at growing intervals; meanwhile, runs wait on this host's disk.
+    /// again at growing intervals; meanwhile, the runs remain on this host.
     pub fn follow(&mut self, look_every: Duration, report: Report<'_>) {
         let mut failures = 0;
         let mut last_problem = None;

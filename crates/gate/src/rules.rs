@@ -185,7 +185,7 @@ fn required(text: &str) -> Result<Condition, String> {
     match threshold.limit {
         Limit::Value(..) => Ok(Condition::Within(threshold)),
         Limit::Percent(_) => {
-            Err(format!("'{text}': a difference in percent is a condition of `fail-if`, not of `require`"))
+            Err(format!("'{text}': percentage differences are allowed in `fail-if`, but not in `require`"))
         }
     }
 }

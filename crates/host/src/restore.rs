@@ -19,7 +19,7 @@ use state::{self, State, StateFolder, UNFINISHED, unfinished};
 
 /// Size limit; all valid records are smaller.
 const MOST_BYTES: u64 = 1 << 20;
-/// File systems limit names to 255 bytes.
+/// Longest identity in the name of a record; file systems limit whole names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
 /// Prefixes of the names of records; records in a library are ignored.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];

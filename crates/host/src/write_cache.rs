@@ -145,7 +145,7 @@ pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveEr
     Ok(())
 }
 
-/// After a crash, restores a recorded state that was not restored.
+/// After a crash, restores a recorded state that had not been restored before.
 ///
 /// # Errors
 /// Returns an error if the drive refuses the command or a system call fails.

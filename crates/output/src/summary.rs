@@ -314,7 +314,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
         }
         (Some(_), _) => format!("steady state NOT reached in {}", outcome.missed_rounds()),
         (None, _) if outcome.stop.is_none() && !outcome.loops.is_empty() => {
-            "complete; too few rounds to evaluate steady state".to_owned()
+            "complete; not judged: too few rounds for steady state".to_owned()
         }
         (None, _) if outcome.stop.is_none() => "complete; this test does not require steady state".to_owned(),
         (None, _) => format!(

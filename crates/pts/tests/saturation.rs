@@ -267,7 +267,7 @@ fn the_lengths_of_published_runs_conform_to_1_0() {
             wsat(Some(6), Some(1), Some(SaturationUntil::All)),
             20,
             120,
-            format!("6 x capacity written and 1 h over after 120 min; {at_4} 80 min"),
+            format!("6 x capacity written and 1 h elapsed after 120 min; {at_4} 80 min"),
         ),
         (wsat(None, Some(24), None), 900, 1_440, "24 h".to_owned()),
     ] {

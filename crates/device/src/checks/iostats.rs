@@ -9,5 +9,5 @@ const IOSTATS: QueueSetting = QueueSetting {
     recommended: "0",
     meaning: str::to_owned,
     offered: |_| true,
-    harm: "the kernel timestamps each I/O, which costs CPU time near the host's limit",
+    harm: "the kernel timestamps each I/O; the CPU time this costs matters if the host is near its limit",
 };

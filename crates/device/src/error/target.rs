@@ -24,7 +24,7 @@ pub enum TargetError {
     /// The file does not exist, and no size was specified.
     #[error("no such file")]
     NoFile,
-    /// The file does not exist, and targets that are only read are not created.
+    /// The file does not exist. A file is created only if it will be written to.
     #[error("no such file, and a read-only load does not create one")]
     NoFileToRead,
     /// The file's folder does not exist.

@@ -120,7 +120,7 @@ impl Block {
         usage::settled(|| self.refusals_of_others(self.users()))
     }
 
-    /// Returns all reasons not to write to the device, including the given users.
+    /// Returns all reasons not to write to the device; the given users are among them.
     pub(crate) fn refusals_of_others(&self, users: Vec<Refusal>) -> Vec<Refusal> {
         let mut found = users;
         found.extend(self.raid_troubles());

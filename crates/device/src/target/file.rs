@@ -402,7 +402,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     match descriptor::open_elsewhere(file) {
         Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
-        // Without a lease, all users of files must be known.
+        // If the lease does not settle it, refuse the file unless every possible user of files is visible.
         Elsewhere::No | Elsewhere::Unknown => {
             unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
         }

@@ -86,8 +86,8 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
     }
 }
 
-/// Returns the segment of a workload that a failed I/O ended. The amounts completed before the failure are
-/// unknown.
+/// Returns the segment of a workload that was ended by a failed I/O. The amounts completed before the failure
+/// are unknown.
 #[must_use]
 pub fn ended_by(
     workload: &Workload,

@@ -21,7 +21,8 @@ const QUICK_NS: u64 = 10_000;
 pub(super) fn may_block(fd: RawFd) -> bool {
     // SAFETY: the target keeps its file open for the whole run.
     let file = unsafe { BorrowedFd::borrow_raw(fd) };
-    // The kernel checks the flag before the offset, so nothing is read in either case.
+    // The kernel checks the flag before the offset, so nothing is read, whether or not it supports the flag for
+    // this file.
     let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
     answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
 }

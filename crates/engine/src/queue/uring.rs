@@ -169,8 +169,8 @@ impl<E: Operation> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a
-    /// call.
+    /// If only a few CQEs are left to reap, leaves the submission to `wait`: reaping them takes little time,
+    /// and one system call is saved.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }

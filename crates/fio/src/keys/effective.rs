@@ -14,7 +14,7 @@ use crate::values::{bytes, engine, number, percent_of, size, switch, time_ns, ti
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
 const NAME: Form = Form::Word("NAME");
-/// A time that is not in seconds by default.
+/// A time whose default unit is not the second.
 const US: Form = Form::Word("TIME");
 /// A switch for which fio requires a value.
 const BIT: Form = Form::Word("0|1");

@@ -112,8 +112,8 @@ impl Shared {
     }
 }
 
-/// Restores the settings after the last live run has crashed. Requires the lock. A setting that cannot be
-/// restored is retried at the next start.
+/// Restores the settings after the last live run has crashed. Requires the lock. If a setting cannot be
+/// restored, the next start tries again.
 fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
         return Ok(());

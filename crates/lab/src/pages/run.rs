@@ -218,7 +218,7 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
                 }))
             }
             @if let Some(amplification) = amplification(live) { (one("Write amplification", html! { (grouped(amplification, 2)) })) }
-            // The file of an imported run does not contain the bytes written.
+            // The file of an imported run does not say how many bytes were written.
             @if snapshot.run.file.target.kind != TargetKind::Imported {
                 (one("Written by tests", html! {
                     (amount_base10(live.written_bytes))

@@ -132,7 +132,7 @@ impl Worker<'_> {
     fn abandon(&self, notice: &Notice, why: &str) {
         let name = self.channel.name();
         note(lock(self.memory).abandoned(&notice.id, name), self.report);
-        (self.report)(&format!("notice {} is abandoned for '{name}': {why}", notice.id));
+        (self.report)(&format!("gave up delivering notice {} to '{name}': {why}", notice.id));
     }
 }
 

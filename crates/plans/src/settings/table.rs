@@ -329,7 +329,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "burn-in-used",
         form: Form::Number("P"),
-        about: "Burn-in: maximum used percentage of the rated endurance [default: 100]",
+        about: "Burn-in: maximum percentage of the rated endurance used [default: 100]",
         limits: Some(|| words_of(&limits::BURN_IN_USED)),
         set: |run, value| value.whole(&limits::BURN_IN_USED).map(|used| run.keep("burn-in-used", &used)),
         ..Setting::BASE

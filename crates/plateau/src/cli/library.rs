@@ -64,7 +64,8 @@ pub struct Only {
     /// Only runs in this state; repeatable
     #[arg(long, value_name = "STATE")]
     pub state: Vec<State>,
-    /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
+    /// Only runs started since a date such as 2026-11-01, a time such as 2026-11-01T08:00, or an age such as
+    /// 12h, 7d or 2mo
     #[arg(long, value_name = "WHEN", value_parser = super::since::since)]
     pub since: Option<jiff::Timestamp>,
 }

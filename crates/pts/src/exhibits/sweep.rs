@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::exhibits::unit::Unit;
 
-/// One workload at several numbers of outstanding I/Os.
+/// One workload, measured with different numbers of outstanding I/Os.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DemandSweep {
     /// The workload, such as `RND 4KiB R`.

@@ -30,7 +30,7 @@ pub struct Fake {
     /// The requested workloads in full, without purges and idle times.
     pub requested: Vec<Workload>,
     pub notes: Vec<Note>,
-    /// Rounds and steps that follow an interruption of one hour each.
+    /// Rounds and steps before which there is a one-hour interruption.
     pub gaps: Vec<(u32, usize)>,
     step: usize,
     pub fail_after_cells: Option<usize>,

@@ -40,7 +40,8 @@ impl Quantity {
         self.scatter.map(|scatter| scatter + self.tolerance.unwrap_or(0.0))
     }
 
-    /// Returns the difference. Scatter adds in quadrature; tolerances of one meter add linearly.
+    /// Returns the difference. Scatter adds in quadrature; tolerances add linearly, because both readings come
+    /// from the same power meter.
     fn minus(self, other: Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| a.zip(b);
         Self {

@@ -53,6 +53,10 @@ pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError 
     {
         return StoreError::Unreachable { store: store(), source };
     }
+    // The server writes to the disk even when somebody connects.
+    if is(&[SqlState::DISK_FULL, SqlState::OUT_OF_MEMORY, SqlState::INSUFFICIENT_RESOURCES]) {
+        return StoreError::Full { store: store(), source };
+    }
     if attempt == Attempt::Connect {
         return match (&address.no_password, code.code().starts_with("28")) {
             (Some(why), true) => {
@@ -66,9 +70,6 @@ pub fn failure(address: &Address, attempt: Attempt, error: Error) -> StoreError 
     }
     if is(&[SqlState::INSUFFICIENT_PRIVILEGE, SqlState::READ_ONLY_SQL_TRANSACTION]) {
         return StoreError::Denied { action, store: store(), source };
-    }
-    if is(&[SqlState::DISK_FULL, SqlState::OUT_OF_MEMORY, SqlState::INSUFFICIENT_RESOURCES]) {
-        return StoreError::Full { store: store(), source };
     }
     if is(&[SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN, SqlState::DATATYPE_MISMATCH])
         || code.code().starts_with("XX")
