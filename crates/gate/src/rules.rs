@@ -230,7 +230,7 @@ mod tests {
         let expected = [
             "r.toml:1:1: unknown key 'requires'; did you mean 'require'?",
             "r.toml:2:12: unknown condition 'stedy'; did you mean 'steady'?",
-            "r.toml:2:21: 'iops.rnd4k.w > 5%': a difference in percent",
+            "r.toml:2:21: 'iops.rnd4k.w > 5%': percentage differences are allowed in",
             "r.toml:2:42: must be a string in quotes",
             "r.toml:2:45: no health value 'health.usd'; did you mean 'health.used'?",
             "r.toml:3:12: 'steady' is a condition of `require`",
