@@ -6,7 +6,7 @@
 
 use chartdata::exhibit::{Columns3d, Scale};
 
-use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width, widest_text};
 use crate::markup::shortened;
 use crate::matrix::matrix;
 use crate::reading::sentence;
@@ -221,8 +221,14 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
     canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);
     let above = view.at(0.0, 0.0, 1.0);
-    let lettering = Lettering { anchor: Anchor::End, ..TITLE };
-    canvas.text((above.0 - 4.0, above.1 - 12.0), &columns.height_label, lettering);
+    // A long label starts at the edge instead of being cut off there.
+    let ends = above.0 - 4.0;
+    let (x, anchor) = if widest_text(&columns.height_label, TITLE.size) < ends {
+        (ends, Anchor::End)
+    } else {
+        (2.0, Anchor::Start)
+    };
+    canvas.text((x, above.1 - 12.0), &columns.height_label, Lettering { anchor, ..TITLE });
 }
 
 /// The colour of a row, darkened or lightened.

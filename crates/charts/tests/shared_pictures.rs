@@ -128,6 +128,30 @@ fn golden_pictures_for_narrow_screens() {
     is_golden("narrow_lines.svg", &narrow(&Exhibit::Lines(of_runs())));
 }
 
+/// A label that does not fit to the left of the axis starts at the edge of the picture.
+#[test]
+fn a_long_label_of_the_vertical_axis_is_not_cut_off() {
+    let columns = |label: &str| {
+        let columns = Columns3d {
+            reading: ReadingHint::Columns,
+            x_label: "Block Size (KiB)".into(),
+            depth_label: "R/W Mix".into(),
+            height_label: label.into(),
+            x: vec!["4".into()],
+            depth: vec!["0/100".into()],
+            heights: vec![vec![Some(1.0)]],
+        };
+        charts::columns3d(&columns, "Columns", Size { width: 400.0, height: 300.0 })
+    };
+    let anchor = |label: &str| {
+        let svg = columns(label);
+        let tag = svg.split("<text").find(|tag| tag.contains(&format!(">{label}<"))).unwrap();
+        tag.contains("text-anchor=\"end\"")
+    };
+    assert!(anchor("IOPS"));
+    assert!(!anchor("99.999 % of the response times of all reads (ms)"));
+}
+
 /// The place of a run among all runs determines its colour: a missing run does not change the colours of the others.
 #[test]
 fn a_run_has_the_same_colour_in_all_charts() {
