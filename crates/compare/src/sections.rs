@@ -122,7 +122,9 @@ fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Pag
 fn exhibits<'a>(runs: &[Candidate], test: &str, shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
     let all: Vec<(usize, Name<'_>, &Exhibit)> = shown
         .iter()
-        .flat_map(|(run, page)| names(page).into_iter().zip(&page.exhibits).map(|(name, e)| (*run, name, e)))
+        .flat_map(|(run, page)| {
+            names(page).into_iter().zip(&page.exhibits).map(move |(name, e)| (*run, name, e))
+        })
         .collect();
     let mut known: Vec<&Name<'_>> = Vec::new();
     let (mut overlaid, mut rows) = (Vec::new(), Vec::new());

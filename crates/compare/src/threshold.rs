@@ -1,5 +1,6 @@
 //! Conditions on figures, for firmware regression tests: `iops.rnd4k.w < -5%`, `iops.rnd4k.w < 500000`.
 
+use crate::candidate::Candidate;
 use crate::comparison::Comparison;
 use crate::noise::Finding;
 use report::parts::Figure;
@@ -213,7 +214,7 @@ impl Threshold {
     fn decimals(&self, value: f64, limit: f64, fewest: usize) -> usize {
         const MOST: usize = 9;
         let holds = |decimals: &usize| {
-            let printed = format!("{value:.decimals$}").parse();
+            let printed = format!("{value:.*}", *decimals).parse();
             printed.is_ok_and(|printed: f64| self.operator.holds(printed, limit))
         };
         (fewest..MOST).find(holds).unwrap_or(MOST)

@@ -45,12 +45,12 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
             for (run, name, exhibit) in &row.each {
                 let picture = |size| sections::picture(exhibit, row, name, size);
                 let on_narrow = picture(Size::NARROW).filter(|_| matches!(exhibit, Exhibit::Lines(_)));
-                let drawn =
-                    picture(CHART).map(|svg| svg + &narrow(on_narrow)).unwrap_or_else(|| match exhibit {
-                        Exhibit::Table(data) => table(data),
-                        Exhibit::Facts(facts) => list(facts),
-                        _ => String::new(),
-                    });
+                let drawn = match (picture(CHART), exhibit) {
+                    (Some(svg), _) => svg + &narrow(on_narrow),
+                    (None, Exhibit::Table(data)) => table(data),
+                    (None, Exhibit::Facts(facts)) => list(facts),
+                    (None, _) => String::new(),
+                };
                 out.push_str(&format!(
                     "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
                     run_class(*run),
