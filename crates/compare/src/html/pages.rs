@@ -43,11 +43,14 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
             let wide = row.each.iter().any(|(_, _, exhibit)| is_wide(exhibit));
             out.push_str(if wide { "<div class=\"beside alone\">\n" } else { "<div class=\"beside\">\n" });
             for (run, name, exhibit) in &row.each {
-                let drawn = sections::picture(exhibit, row, name, CHART).unwrap_or_else(|| match exhibit {
-                    Exhibit::Table(data) => table(data),
-                    Exhibit::Facts(facts) => list(facts),
-                    _ => String::new(),
-                });
+                let picture = |size| sections::picture(exhibit, row, name, size);
+                let on_narrow = picture(Size::NARROW).filter(|_| matches!(exhibit, Exhibit::Lines(_)));
+                let drawn = match (picture(CHART), exhibit) {
+                    (Some(svg), _) => svg + &narrow(on_narrow),
+                    (None, Exhibit::Table(data)) => table(data),
+                    (None, Exhibit::Facts(facts)) => list(facts),
+                    (None, _) => String::new(),
+                };
                 out.push_str(&format!(
                     "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
                     run_class(*run),
@@ -78,12 +81,18 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
     } else {
         let runs: Vec<String> = overlay.runs.iter().map(usize::to_string).collect();
         let svg = overlay.picture(section, WIDE_CHART);
-        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}</figure>\n", runs.join(" "))
+        let narrow = narrow(Some(overlay.picture(section, Size::NARROW)));
+        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}{narrow}</figure>\n", runs.join(" "))
     };
     format!("{caption}{charts}{}", remark(&overlay.reading()))
 }
 
-/// Returns whether two of these tables are too wide to fit side by side.
+/// The picture that narrow screens show instead of the first picture, with the legend below the plot.
+fn narrow(svg: Option<String>) -> String {
+    svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
+}
+
+/// Whether two of these tables are too wide to fit side by side.
 fn is_wide(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
 }
