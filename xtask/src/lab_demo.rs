@@ -73,10 +73,10 @@ impl Chore for LabDemo {
             Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
             None => program(root, &["build", "--release", "--package", "plateau"], "plateau")?,
         };
-        let end = self.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
         let stop = stop_flag()?;
         demonstrate(root, &binary, &self.listen, &self.prometheus, |lab| {
             println!("{}", lab.invitation());
+            let end = self.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
             match self.seconds {
                 Some(seconds) => println!("This demo ends after {seconds} s."),
                 None => println!("Ctrl-C ends the demo and removes everything that it created."),
