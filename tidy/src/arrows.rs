@@ -35,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("transfer", &["record", "stdx"]),
     ("fleet", &["device", "record", "stdx"]),
+    ("cluster", &["failure", "fleet", "output", "pts", "record", "stdx"]),
     ("state", &["device", "record", "stdx"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("doctor", &["pts", "record", "stdx", "skips"]),
@@ -66,8 +67,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
-            "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace", "fitting",
-            "prepare", "follow", "notify", "forward", "outbound", "output",
+            "workload", "watch", "state", "transfer", "cluster", "fleet", "failure", "host", "trace",
+            "fitting", "prepare", "follow", "notify", "forward", "outbound", "output",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -13,6 +13,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("crates/output/", "messages of the program about its files"),
     ("crates/prepare/", "messages of the program about the settings of a run"),
     ("crates/failure/", "the messages of the program"),
+    ("crates/cluster/", "the messages of the program about campaigns"),
     ("crates/host/", "what the program prints about its host"),
     ("crates/fleet/src/contention.rs", "a message of the program"),
     ("crates/notify/src/render.rs", "notices name the command that a person types next"),

@@ -47,6 +47,7 @@ const STEPS: &[Step] = &[
     Step { name: "recompute", how: How::Part(&["--ci"], crate::recompute::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
+    Step { name: "lab-demo", how: How::Part(&["--ci"], crate::lab_demo::ci), environment: &[] },
     Step {
         name: "doc",
         how: How::Cargo(&["doc", "--workspace", "--no-deps", "--locked"]),

@@ -10,6 +10,7 @@ mod deny;
 mod dist;
 mod fuzz;
 mod kills;
+mod lab_demo;
 mod lab_server;
 mod newcomer;
 mod pictures;
@@ -45,6 +46,7 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<bench::Bench>("bench"),
     Entry::of::<swarm::Swarm>("swarm"),
     Entry::of::<recompute::Recompute>("recompute"),
+    Entry::of::<lab_demo::LabDemo>("lab-demo"),
     Entry::of::<kills::Kills>("kills"),
     Entry::of::<stress::Stress>("stress"),
     Entry::of::<stacks::Stacks>("stacks"),

@@ -61,24 +61,56 @@ pub struct HostLook {
     pub tunings: Vec<Tuning>,
 }
 
+/// Conditions that no setting of a run changes. They do not include the load of other jobs on the same host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conditions {
+    /// The PCIe link of the drive.
+    pub link: HostCheck,
+    /// Limits on the I/O and CPU time of this process.
+    pub limits: HostCheck,
+    /// Temperatures of the drive and the host.
+    pub thermal: HostCheck,
+}
+
 /// Checks a target's host.
 pub(crate) fn look(real: &Real) -> HostLook {
-    match real {
-        Real::Block(block) => {
-            let device = SysDevice::find(block.roots(), block.number()).ok();
-            look_around(&Scene { roots: block.roots(), device, watched: WATCHED })
-        }
-        Real::File(_) => look_around(&Scene { roots: &Roots::default(), device: None, watched: WATCHED }),
-    }
+    on_scene(Some(real), look_around)
+}
+
+pub(crate) fn conditions(real: Option<&Real>) -> Conditions {
+    on_scene(real, |scene| {
+        let [link, limits, thermal] = [pcie_link::CHECK, cgroup::CHECK, thermal::CHECK]
+            .map(|check| of_finding(&check, &(check.look)(scene)));
+        Conditions { link, limits, thermal }
+    })
+}
+
+/// Checks the conditions of this host, without a drive.
+#[must_use]
+pub fn host_conditions() -> Conditions {
+    conditions(None)
+}
+
+fn on_scene<T>(real: Option<&Real>, look: impl Fn(&Scene<'_>) -> T) -> T {
+    let Some(Real::Block(block)) = real else {
+        return look(&Scene { roots: &Roots::default(), device: None, watched: WATCHED });
+    };
+    let device = SysDevice::find(block.roots(), block.number()).ok();
+    look(&Scene { roots: block.roots(), device, watched: WATCHED })
+}
+
+fn of_finding(check: &Check, finding: &Finding) -> HostCheck {
+    let Finding { verdict, found, fix, tunings } = finding.clone();
+    let tunable = fix.is_some() && !tunings.is_empty();
+    HostCheck { name: check.name.into(), verdict, found, fix, tunable }
 }
 
 fn look_around(scene: &Scene<'_>) -> HostLook {
     let mut looked = HostLook::default();
     for check in CHECKS {
-        let Finding { verdict, found, fix, tunings } = (check.look)(scene);
-        let tunable = fix.is_some() && !tunings.is_empty();
-        looked.checks.push(HostCheck { name: check.name.into(), verdict, found, fix, tunable });
-        looked.tunings.extend(tunings);
+        let finding = (check.look)(scene);
+        looked.checks.push(of_finding(check, &finding));
+        looked.tunings.extend(finding.tunings);
     }
     looked
 }

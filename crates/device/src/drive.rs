@@ -7,7 +7,7 @@ use record::TargetFacts;
 
 use crate::armed::Armed;
 use crate::array::{self, Array};
-use crate::checks::HostLook;
+use crate::checks::{Conditions, HostLook};
 use crate::error::DriveError;
 use crate::error::confirm::Unconfirmed;
 use crate::exclusive::Exclusive;
@@ -142,5 +142,12 @@ impl Drive {
             Kind::Single(Single::Real(real, _)) => checks::look(real),
             Kind::Single(Single::Simulated(_)) | Kind::Array(_) => HostLook::default(),
         }
+    }
+
+    /// Checks what no setting of a run changes; `None` for a simulated drive or an array.
+    #[must_use]
+    pub fn conditions(&self) -> Option<Conditions> {
+        let Kind::Single(Single::Real(real, _)) = &self.kind else { return None };
+        Some(checks::conditions(Some(real)))
     }
 }

@@ -62,7 +62,7 @@ pub use armed::Armed;
 pub use array::dissolve_left_over;
 pub use attached::attached;
 pub use check::check;
-pub use checks::{HostLook, KnownSettings, Tuning};
+pub use checks::{Conditions, HostLook, KnownSettings, Tuning, host_conditions};
 pub use drive::Drive;
 pub use error::array::{ArrayError, ControllerFailure, ControllerStep, Defect, MdadmStep};
 pub use error::confirm::Unconfirmed;

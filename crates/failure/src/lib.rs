@@ -31,7 +31,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Regressed,
         "a condition of `compare --fail-if` is met, a run does not pass a `gate`, `check` found settings that would \
-         invalidate results, or `load --merge` cannot merge the results of several hosts",
+         invalidate results, `fleet check` found a drive or host that is not fit for a test, or `load --merge` cannot merge the results of several hosts",
     ),
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
     (Exit::InProgress, "`status` found a run in progress, or `gate` was asked to check one"),
@@ -42,7 +42,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Busy,
-        "`job` found another process working on the run or its target, `notify` another one for the library, or `serve` \
+        "`job` found another process working on the run or its target, `fleet check` a drive or host that is too hot, `notify` another one for the library, or `serve` \
          another server with the same folder; or a shared store (`--store`) cannot be reached; or `notify` could not deliver a notice; or `load --start-at` was not ready in time; try \
          again later",
     ),

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{FleetError, invalid};
+use crate::fitness::Limits;
 use crate::inventory::{Drive, Inventory};
 use crate::sharing::Contention;
 use crate::words::name;
@@ -27,6 +28,12 @@ pub struct Campaign {
     pub arrays: bool,
     /// Time limit of each job in minutes; by default twice the longest estimate.
     pub time_limit_minutes: Option<u32>,
+    /// Whether jobs use a drive without checking its health, link and temperature first.
+    #[serde(default)]
+    pub unchecked: bool,
+    /// Limits for the health of the drives.
+    #[serde(default)]
+    pub limits: Limits,
     /// The drives.
     pub drives: Vec<Selection>,
     /// The plans to run on each drive.

@@ -2,6 +2,7 @@
 
 use crate::campaign::{Campaign, Work};
 use crate::error::{FleetError, invalid};
+use crate::fitness::Limits;
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
 
@@ -26,6 +27,8 @@ pub struct Job {
     pub work: Work,
     /// Licenses for the links and the enclosure that the drive shares with others.
     pub licenses: Vec<String>,
+    /// Limits that the drive must meet before each start; `None` if the drive is not checked.
+    pub limits: Option<Limits>,
 }
 
 /// How jobs start Plateau.
@@ -56,6 +59,7 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
                     drive: (*drive).clone(),
                     work: work.clone(),
                     licenses,
+                    limits: (!campaign.unchecked).then(|| campaign.limits.clone()),
                 });
             }
         }
@@ -144,6 +148,14 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let start = [program.path.as_str(), "--library", &program.library, "job"].map(quoted);
     let words: Vec<String> =
         start.into_iter().chain([id]).chain(words.iter().map(|word| quoted(word))).collect();
-    // The script uses `exec`, so that the signal sent before the time limit reaches Plateau itself.
-    Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
+    // An unfit drive's job ends with the exit code of the check, so that Slurm holds or requeues it.
+    let check = job.limits.as_ref().map(|limits| {
+        let words = [program.path.clone(), "fleet".into(), "check".into(), target.clone()];
+        let words: Vec<String> =
+            words.into_iter().chain(limits.options()).map(|word| quoted(&word)).collect();
+        format!("{} || exit\n", words.join(" "))
+    });
+    let check = check.unwrap_or_default();
+    // `exec`, so that the signal sent before the time limit reaches Plateau itself.
+    Ok(format!("#!/bin/sh\n{options}{check}exec {}\n", words.join(" ")))
 }

@@ -10,11 +10,13 @@ mod campaign;
 mod configuration;
 pub mod contention;
 mod error;
+pub mod fitness;
 mod inventory;
 mod jobs;
 pub mod outlook;
 mod queue;
 mod sharing;
+mod state;
 mod words;
 
 pub use campaign::{Campaign, Selection, Work};
@@ -25,3 +27,4 @@ pub use jobs::{Job, Program, batch_name, batches, jobs, script};
 pub use outlook::Expected;
 pub use queue::{Place, Queued, SQUEUE_FORMAT, at, queue};
 pub use sharing::{Contention, Enclosure};
+pub use state::{State, Stored, counts, state};

@@ -26,8 +26,8 @@ pub enum Place {
     Running(String),
     /// The job is pending, for this reason.
     Waiting(String),
-    /// The job is held until someone releases it.
-    Held,
+    /// The job is held until someone releases it, and why, in Slurm's words.
+    Held(String),
     /// The job is completing.
     Ending,
 }
@@ -61,11 +61,12 @@ pub fn at(queued: &Queued) -> Place {
     match queued.state.as_str() {
         "RUNNING" => Place::Running(place.into()),
         "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "CONFIGURING" | "SUSPENDED" => {
-            // A job that failed with an exit code listed in `RequeueExitHold` is also held.
+            // A job is also held if it failed with an exit code listed in `RequeueExitHold`, or if its prolog failed.
             let is_held = place.starts_with("JobHeld")
                 || place.contains("held state")
+                || place == "launch failed requeued held"
                 || queued.state == "SPECIAL_EXIT";
-            if is_held { Place::Held } else { Place::Waiting(place.into()) }
+            if is_held { Place::Held(place.into()) } else { Place::Waiting(place.into()) }
         }
         _ => Place::Ending,
     }

@@ -86,6 +86,26 @@ fn repetitions_are_tasks_of_one_array_if_the_campaign_asks_for_it() {
 }
 
 #[test]
+fn a_job_checks_its_drive_first_unless_the_campaign_says_otherwise() {
+    let inventory = inventory(&["alpha", "beta"]);
+    let program = Program { path: "p".into(), library: "l".into(), logs: "o".into() };
+    let first = |more: &str| {
+        let campaign = Campaign::parse(&format!("{more}\n{CAMPAIGN}")).expect("a campaign");
+        let drives = campaign.select(&inventory).expect("drives");
+        script(&[&jobs(&campaign, &inventory, &drives)[0]], &program, 10).expect("a script")
+    };
+    let checked = |text: &str| text.lines().filter(|line| line.contains("fleet check")).count();
+    assert!(first("").contains("\np fleet check serial:A-1 || exit\nexec p "));
+    assert_eq!(checked(&first("unchecked = true")), 0);
+    let limited = first("limits = { max-temperature = 60, min-spare = 10, max-used = 90 }");
+    let line =
+        "\np fleet check serial:A-1 --max-temperature=60 --min-spare=10 --max-used=90 || exit\nexec p ";
+    assert!(limited.contains(line), "{limited}");
+    let unknown = Campaign::parse(&format!("limits = {{ max-age = 1 }}\n{CAMPAIGN}"));
+    assert!(unknown.is_err_and(|error| error.to_string().contains("max-age")));
+}
+
+#[test]
 fn one_job_at_a_time_uses_an_enclosure_if_the_campaign_asks_for_it() {
     let drive = |identity: &str, enclosure: &str| {
         format!(r#"{{"path": "/dev/{identity}", "kind": "SAS", "identity": "{identity}"{enclosure}}}"#)
@@ -245,11 +265,24 @@ fn errors_in_a_campaign_are_found_before_submission() {
 #[test]
 fn the_queue_reports_the_state_of_jobs() {
     let text = "12|N/A|qual-iops-A-1-1|RUNNING|n1\n13|N/A|b|PENDING|(Resources)\n14|N/A|c|PENDING|(JobHeldUser)\n\
-                15|N/A|d|COMPLETING|n2\n16|3|e|PENDING|(job requeued in held state)\n";
+                15|N/A|d|COMPLETING|n2\n16|3|e|PENDING|(job requeued in held state)\n17|N/A|f|PENDING|(launch failed requeued held)\n";
     let names: Vec<String> = queue(text).expect("a queue").into_iter().map(|queued| queued.name).collect();
-    assert_eq!(names, ["qual-iops-A-1-1", "b", "c", "d", "e-3"], "a task of an array has the id of its run");
+    assert_eq!(
+        names,
+        ["qual-iops-A-1-1", "b", "c", "d", "e-3", "f"],
+        "a task of an array has the id of its run"
+    );
     let places: Vec<Place> = queue(text).expect("a queue").iter().map(at).collect();
     let waiting = Place::Waiting("Resources".into());
-    assert_eq!(places, [Place::Running("n1".into()), waiting, Place::Held, Place::Ending, Place::Held]);
+    let held = |reason: &str| Place::Held(reason.into());
+    let expected = [
+        Place::Running("n1".into()),
+        waiting,
+        held("JobHeldUser"),
+        Place::Ending,
+        held("job requeued in held state"),
+        held("launch failed requeued held"),
+    ];
+    assert_eq!(places, expected);
     assert!(queue("slurm_load_jobs error").is_err());
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::Library;
 use transfer::{Received, TransferError};
 
+use crate::campaigns::{Campaigns, ReadCampaigns};
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::followed::Followed;
@@ -48,6 +49,8 @@ pub struct Options {
     pub models: Vec<&'static str>,
     /// Lists the host's block devices, or returns the reason why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
+    /// Reports the campaigns to show.
+    pub campaigns: ReadCampaigns,
 }
 
 /// A block device of the host.
@@ -79,6 +82,7 @@ pub struct App {
     pub receivers: Receivers,
     pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
+    pub campaigns: Campaigns,
     is_terminal: bool,
     stopping: AtomicBool,
 }
@@ -106,6 +110,7 @@ impl App {
             receivers: Receivers::of(options.library),
             models: options.models,
             devices: options.devices,
+            campaigns: Campaigns::of(options.campaigns),
             is_terminal: options.is_terminal,
             stopping: AtomicBool::new(false),
         })

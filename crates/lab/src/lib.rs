@@ -11,6 +11,7 @@ mod app;
 mod assets;
 mod audit;
 mod basic;
+mod campaigns;
 mod catalogue;
 mod connections;
 mod document;
@@ -43,6 +44,7 @@ use follow::{live, snapshot};
 
 pub use announce::Announcement;
 pub use app::{Device, Options};
+pub use campaigns::{Campaign, CampaignJob, ReadCampaigns};
 pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;
 pub use routes::addresses;

@@ -8,6 +8,7 @@ pub mod comparisons;
 pub mod drives;
 pub mod edition;
 pub mod entrance;
+pub mod fleet;
 pub mod frame;
 pub mod heat;
 pub mod labels;

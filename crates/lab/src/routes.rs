@@ -94,6 +94,7 @@ pub const ROUTES: &[Route] = &[
     ),
     page("/drives", "tested drives and block devices of the host", pages::drives::list),
     page("/drive", "results and runs of a drive", pages::drives::one),
+    page("/fleet", "the jobs of campaigns on the drives of several hosts", pages::fleet::page),
     page("/compare", "a comparison of runs; the first is the baseline", api::compare),
     page("/runs/{id}", "a run, live while it is in progress", pages::run::page),
     page("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
@@ -124,6 +125,7 @@ pub const ROUTES: &[Route] = &[
     },
     json("/api/starts", "runs planned, queued or started through this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
+    json("/api/fleet", "the jobs of campaigns: running, waiting or failed, and why", pages::fleet::document),
     sent(Method::Get, "/receive/v1/runs/{id}", "how much of a run the server has", STATE),
     sent(Method::Post, "/receive/v1/runs/{id}", "adds a run of another host", BEGIN),
     Route {

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
-pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
+pub use fleet::{Copy, Fleet, FleetCheck, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use forward::{Forward, Push, Sender, ServerOptions};
 pub use gate::Gate;
 pub use library::{

@@ -6,6 +6,7 @@ pub(crate) mod listing;
 pub(crate) mod options;
 pub(crate) mod publication;
 pub(crate) mod report_file;
+pub(crate) mod several;
 pub(crate) mod shared;
 pub(crate) mod standing;
 pub(crate) mod version;

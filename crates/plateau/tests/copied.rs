@@ -66,4 +66,21 @@ fn all_runs_are_copied_at_once_or_refused() {
     assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
     assert_eq!(bench.ok(&["copy", dest, "--all"]).matches("nothing new").count(), 2);
     assert!(!std::path::Path::new(wrong).exists());
+
+    // A run that cannot be copied is reported, and the others are copied.
+    let partial = bench.path("partial");
+    let partial = partial.to_str().expect("text");
+    let damaged = bench.library().join("example-mlc-a/run.json");
+    std::fs::write(&damaged, "damaged").expect("written");
+    let output = bench.run(&["copy", "--all", partial, "--json"]);
+    let (out, err) = support::texts(&output);
+    assert_eq!(output.status.code(), Some(6), "{out}{err}");
+    let document: serde_json::Value = serde_json::from_str(&out).expect("a document");
+    assert_eq!(document["copied"][0]["run"], "example-slc-a", "{document}");
+    assert!(
+        document["failed"][0]["problem"].as_str().is_some_and(|why| why.contains("example-mlc-a")),
+        "{document}"
+    );
+    let error = bench.fails(6, &["copy", "--all", partial]);
+    assert!(error.contains("example-mlc-a") && error.contains("1 of 2 runs were not copied"), "{error}");
 }

@@ -141,6 +141,7 @@ fn what_commands_without_a_run_print_matches_the_schema() {
         &["plan", "--check", &plan],
         &["replay", &trace, "sim:sas-slc-2011"],
         &["fleet", "inventory", "--dir", &other],
+        &["fleet", "check", "sim:sas-slc-2011"],
         &["user", "list"],
         &["sender", "list"],
         &["sender", "add", "rack7"],

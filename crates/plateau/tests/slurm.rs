@@ -3,7 +3,11 @@
 
 #[path = "slurm/cluster.rs"]
 mod cluster;
+#[path = "support/lab_server/mod.rs"]
+mod lab_server;
 mod support;
+#[path = "slurm/unfit.rs"]
+mod unfit;
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -109,6 +113,9 @@ fn every_run_of_a_campaign_completes() {
     check_runs(&lab, 8 + IN_ARRAYS + if loops.len() == 2 { 2 } else { 0 });
     assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
+    unfit::keep_unfit_drives_from_running(&lab);
+    unfit::drain_an_unfit_host(&lab);
+    unfit::show_campaigns_on_a_page(&lab, &campaign);
 }
 
 /// Writes the configuration for two nodes, each with two simulated drives and at most one loop device (path,
@@ -180,14 +187,17 @@ fn refuse_an_unknown_serial_number(lab: &Lab, campaign: &str) {
     let unknown = lab.write("unknown.json", &known.replace("D4", "D9"));
     let refused = lab.plateau(&["fleet", "submit", campaign, "--inventory", &unknown]);
     assert_eq!(refused.status.code(), Some(6), "{}", support::texts(&refused).1);
+    let unknown = lab.plateau(&["fleet", "check", "serial:D9"]);
+    assert_eq!(unknown.status.code(), Some(4), "{}", support::texts(&unknown).1);
 }
 
-/// Submits a campaign for two loop devices, which requires their identities.
+/// Submits a campaign for two loop devices, which requires their identities. They are not checked, because this host may be
+/// hot.
 fn submit_disks(lab: &Lab, one: &str, other: &str) {
     let disks = lab.write(
         "disks.toml",
         &format!(
-            "name = \"d\"\n[[drives]]\nidentities = [{one:?}, {other:?}]\n[[plans]]\nname = \"tp\"\n\
+            "name = \"d\"\nunchecked = true\n[[drives]]\nidentities = [{one:?}, {other:?}]\n[[plans]]\nname = \"tp\"\n\
              tests = \"tp-1024\"\noptions = [\"--cell-seconds\", \"1\", \"--max-rounds\", \"5\"]\n"
         ),
     );

@@ -44,6 +44,7 @@ impl Edition {
             Self::Server => of(&[
                 ("/", "Runs"),
                 ("/drives", "Drives"),
+                ("/fleet", "Fleet"),
                 ("/start", "Start"),
                 ("/api", "API"),
                 ("/account", "Account"),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::fleet::fitness::Limits;
 use clap::{Args, Subcommand};
 
 use super::completion;
@@ -65,6 +66,8 @@ pub struct Job {
 pub enum Fleet {
     /// Write the Slurm configuration for the drives of one or more hosts, and report what changed
     Inventory(FleetInventory),
+    /// Check the health, link and temperature of a drive, or the temperature of this host, before a job uses it
+    Check(FleetCheck),
     /// Submit a campaign: drives x plans x repetitions, one job per run
     Submit(FleetSubmit),
     /// Show, for each drive, which jobs are running, waiting or failed, and why
@@ -82,6 +85,41 @@ pub struct FleetInventory {
     /// Folder for inventory.json, gres.conf and nodes.conf
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetCheck {
+    /// Block device, simulated drive, or serial:IDENTITY for the drive with this identity [default: only this host]
+    #[arg(value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Highest temperature in degrees Celsius
+    #[arg(long, value_name = "CELSIUS", requires = "target")]
+    pub max_temperature: Option<i16>,
+    /// Lowest available spare in percent
+    #[arg(long, value_name = "PERCENT", requires = "target")]
+    pub min_spare: Option<u8>,
+    /// Highest percentage of the rated endurance that may be used
+    #[arg(long, value_name = "PERCENT", requires = "target")]
+    pub max_used: Option<u8>,
+    /// Largest number of unrecovered data errors
+    #[arg(long, value_name = "N", requires = "target")]
+    pub max_media_errors: Option<u64>,
+    /// Largest number of reallocated sectors
+    #[arg(long, value_name = "N", requires = "target")]
+    pub max_reallocated: Option<u64>,
+}
+
+impl FleetCheck {
+    /// Returns the limits for the drive.
+    pub const fn limits(&self) -> Limits {
+        Limits {
+            max_temperature: self.max_temperature,
+            min_spare: self.min_spare,
+            max_used: self.max_used,
+            max_media_errors: self.max_media_errors,
+            max_reallocated: self.max_reallocated,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -39,6 +39,15 @@ pub struct Serve {
     /// server [default: as processes of the server's own user]
     #[arg(long, value_name = "SOCKET", conflicts_with = "read_only")]
     pub launcher: Option<PathBuf>,
+    /// Show the jobs of this campaign on the page Fleet; repeatable
+    #[arg(long, value_name = "CAMPAIGN.toml")]
+    pub campaign: Vec<PathBuf>,
+    /// Inventory of the drives of the campaigns
+    #[arg(long, value_name = "FILE", default_value = "inventory.json", requires = "campaign")]
+    pub inventory: PathBuf,
+    /// Folder with the output of the campaigns' jobs
+    #[arg(long, value_name = "DIR", default_value = "logs", requires = "campaign")]
+    pub logs: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ use crate::cli::{Cli, Copy};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
+use crate::output::several::{self, Deed};
 
 pub fn run(cli: &Cli, options: &Copy) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -18,29 +19,43 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
     let is_same = |dir: &std::path::Path| {
         std::fs::canonicalize(dir).is_ok_and(|dir| std::fs::canonicalize(&dest).is_ok_and(|dest| dest == dir))
     };
-    // All runs are checked before the first run is copied.
-    let runs = places::chosen(&library, &options.runs, options.all)?;
-    for run in &runs {
+    let may_copy = |run: &Run| {
         if run.dir.parent().is_some_and(is_same) {
             let text = format!("run {} is already in {}", run.file.id, dest.display());
             return Err(Failure::text(Exit::Usage, text));
         }
-        check(run, options.in_progress)?;
+        check(run, options.in_progress)
+    };
+    let (runs, mut failures) = match options.all {
+        // A run that cannot be copied does not keep the others from being copied.
+        true => several::every(&library)?,
+        false => (places::chosen(&library, &options.runs, false)?, Vec::new()),
+    };
+    // Named runs are checked before the first of them is copied.
+    if !options.all {
+        runs.iter().try_for_each(may_copy)?;
     }
     let mut copied = Vec::new();
     for run in runs {
         let id = run.file.id.clone();
         let there = Library::at(&dest);
-        let sent = copy(run, there.clone()).map_err(|error| {
-            Failure::from(error).of_run(&id).with_document(json!({ "copied": copied.clone() }))
-        })?;
+        let sent = may_copy(&run)
+            .and_then(|()| copy(run, there.clone()).map_err(|error| Failure::from(error).of_run(&id)));
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(failure) if options.all => {
+                failures.push(failure);
+                continue;
+            }
+            Err(failure) => return Err(failure.with_document(json!({ "copied": copied }))),
+        };
         if !cli.json {
             let is_archived = there.open(&id).is_ok_and(|run| run.is_archived());
             printer::print(&text(&id, sent, is_archived))?;
         }
         copied.push(document(&id, sent));
     }
-    if cli.json { printer::print_json(&json!({ "copied": copied })) } else { Ok(()) }
+    several::conclude(cli, &Deed { key: "copied", word: "copied" }, &copied, failures, &[])
 }
 
 /// Rejects an incomplete copy and, unless `is_in_progress_requested`, a run in progress.

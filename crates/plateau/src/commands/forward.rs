@@ -15,6 +15,7 @@ use crate::cli::{Cli, Forward, Push, ServerOptions};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
+use crate::output::several::{self, Deed};
 use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Forward) -> Done {
@@ -90,7 +91,8 @@ pub fn push(cli: &Cli, options: &Push) -> Done {
         }
     }
     let not_tried: Vec<String> = runs.map(|run| run.file.id).collect();
-    conclude(cli, &pushed, failures, &not_tried)
+    let deed = Deed { key: "pushed", word: "sent" };
+    several::conclude(cli, &deed, &pushed, failures, &not_tried)
 }
 
 /// The runs to send, and the reasons why the other runs in the library cannot be read.
@@ -98,37 +100,7 @@ fn requested(library: &Library, options: &Push) -> Done<(Vec<Run>, Vec<Failure>)
     if !options.all {
         return Ok((places::chosen(library, &options.runs, false)?, Vec::new()));
     }
-    let (runs, unreadable) = library.list()?;
-    if runs.is_empty() && unreadable.is_empty() {
-        return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
-    }
-    Ok((runs, unreadable.into_iter().map(Failure::from).collect()))
-}
-
-/// Reports the outcome of all runs. The most serious failure determines the exit code.
-fn conclude(cli: &Cli, pushed: &[Value], mut failures: Vec<Failure>, not_tried: &[String]) -> Done {
-    let mut document = json!({ "pushed": pushed });
-    let Some(exit) = failures.iter().map(|failure| failure.exit).max_by_key(|exit| exit.gravity()) else {
-        return if cli.json { printer::print_json(&document) } else { Ok(()) };
-    };
-    let problem = |failure: &Failure| json!({ "run": failure.run, "problem": failure.message() });
-    document["failed"] = failures.iter().map(problem).collect();
-    document["not_tried"] = json!(not_tried);
-    let not_sent = failures.len() + not_tried.len();
-    let total = pushed.len() + not_sent;
-    if total == 1 {
-        return Err(failures.remove(0).with_document(document));
-    }
-    for failure in &failures {
-        let of_run = failure.run.as_ref().map(|id| format!("run {id}: ")).unwrap_or_default();
-        printer::print_line(&format!("plateau: {of_run}{}", failure.message()));
-    }
-    let rest = match not_tried.len() {
-        0 => String::new(),
-        count => format!("; {count} of them were not tried"),
-    };
-    Err(Failure::text(exit, format!("{not_sent} of {total} runs were not sent{rest}"))
-        .with_document(document))
+    several::every(library)
 }
 
 fn connection(address: &Address, options: &ServerOptions) -> Done<Connection> {

@@ -39,6 +39,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         launcher: options.launcher.clone(),
         models: MODELS.iter().map(|(name, _)| *name).collect(),
         devices: Box::new(devices),
+        campaigns: super::fleet::shown(options, &places::library(cli.library.as_deref())?)?,
     };
     let server = Server::bind(options).map_err(failure)?;
     let stop = signals::watch()?;

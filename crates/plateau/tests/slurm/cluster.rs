@@ -1,5 +1,6 @@
 //! Slurm with two nodes on this host, started for a test and stopped at its end.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,7 +39,9 @@ impl Cluster {
             "chmod 755 {0}; mkdir {0}/munge {0}/state {0}/spool-n1 {0}/spool-n2",
             dir.path().display()
         ));
-        Some(Self { dir, daemons: Vec::new(), ports: free_ports() })
+        let cluster = Self { dir, daemons: Vec::new(), ports: free_ports() };
+        cluster.set_prolog("exit 0\n");
+        Some(cluster)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -47,6 +50,14 @@ impl Cluster {
 
     pub fn text(&self, name: &str) -> String {
         self.path(name).to_str().expect("text").to_owned()
+    }
+
+    /// Replaces the program that nodes start before each job.
+    pub fn set_prolog(&self, lines: &str) {
+        let (path, other) = (self.path("prolog"), self.path("prolog.new"));
+        std::fs::write(&other, format!("#!/bin/sh\n{lines}")).expect("written");
+        std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).expect("changed");
+        std::fs::rename(&other, &path).expect("renamed");
     }
 
     /// Returns the parameters of node 1 or 2 for the inventory.
@@ -96,7 +107,7 @@ impl Cluster {
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
              MpiDefault=none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
              SchedulerParameters=bf_interval=1,sched_min_interval=1\nSlurmdParameters=config_overrides\n\
-             ReturnToService=2\nKillWait=5\nRequeueExit=75,130\nRequeueExitHold=2-10\ninclude {dir}/nodes.conf\n\
+             ReturnToService=2\nProlog={dir}/prolog\nKillWait=5\nRequeueExit=75,130\nRequeueExitHold=2-10\ninclude {dir}/nodes.conf\n\
              PartitionName=p Nodes=n1,n2 Default=YES State=UP\n"
         )
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 use ::fleet::{Inventory, gres_conf, nodes_conf};
+use cluster::files::{failure, read};
 use serde_json::{Value, json};
 use stdx::files::Folder;
 use stdx::text::on_one_line;
 use stdx::units::amount_base10;
 
-use super::files::{failure, read};
 use crate::cli::{Cli, FleetInventory};
 use crate::commands::list;
 use crate::failure::{Done, Exit, Failure};

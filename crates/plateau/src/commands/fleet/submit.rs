@@ -5,13 +5,14 @@ use std::ffi::OsStr;
 
 use ::fleet::{Drive, Expected, FleetError, Job, Program, batch_name, batches, outlook, script};
 use clap::Parser as _;
+use cluster::Whose;
+use cluster::files::{campaign, failure, read, read_inventory};
+use cluster::scheduler::{self, Queue};
 use record::{Library, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::files::Folder;
 use stdx::text::{in_quotes, on_one_line};
 
-use super::files::{campaign, failure, read, read_inventory};
-use super::scheduler::{self, Queue};
 use crate::cli::{Assumptions, Cli, Command, FleetSubmit};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
@@ -58,14 +59,15 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         Some(_) => jobs.iter().collect(),
         None => missing(&jobs, &library)?,
     };
-    let longest: BTreeMap<&str, u32> =
-        jobs.iter().zip(&each).map(|(job, expected)| (job.series.as_str(), minutes(expected))).collect();
+    let limits: BTreeMap<&str, u32> =
+        jobs.iter().zip(&each).map(|(job, expected)| (job.id.as_str(), minutes(expected))).collect();
+    // Slurm has one time limit for all tasks of an array.
+    let limit = |batch: &[&Job]| batch.iter().filter_map(|job| limits.get(job.id.as_str())).max().copied();
     let scripts: Vec<(Vec<&Job>, String)> = batches(&campaign, &wanted)
         .into_iter()
-        .map(|batch| {
-            let limit =
-                batch.first().and_then(|job| longest.get(job.series.as_str())).copied().unwrap_or(u32::MAX);
-            script(&batch, &program, limit).map(|text| (batch, text))
+        .filter_map(|batch| {
+            let limit = limit(&batch)?;
+            Some(script(&batch, &program, limit).map(|text| (batch, text)))
         })
         .collect::<Result<_, FleetError>>()
         .map_err(failure)?;
@@ -186,7 +188,7 @@ fn write(dir: &std::path::Path, scripts: &[(Vec<&Job>, String)]) -> Done<Value> 
 
 /// Returns the jobs that are neither complete nor in the queue, so that resubmitting a campaign adds only these.
 fn missing<'a>(jobs: &'a [Job], library: &Library) -> Done<Vec<&'a Job>> {
-    let queued = match scheduler::queued()? {
+    let queued = match scheduler::queued(Whose::Mine)? {
         Queue::Known(queued) => queued,
         // There is no sbatch on this host either, which the first submission's error message will say.
         Queue::Absent => Vec::new(),
@@ -207,7 +209,12 @@ fn submit(cli: &Cli, scripts: &[(Vec<&Job>, String)], skipped: usize) -> Done<Va
     let mut submitted = Vec::new();
     for (batch, text) in scripts {
         let number = scheduler::submit(text).map_err(|failure| {
-            failure.of_run(batch_name(batch)).with_document(json!({ "submitted": submitted.clone() }))
+            // A batch of several runs has a name of its own, which is not the id of a run.
+            let failure = match batch[..] {
+                [job] => failure.of_run(&job.id),
+                _ => failure,
+            };
+            failure.with_document(json!({ "submitted": submitted.clone() }))
         })?;
         for job in batch {
             // Slurm's notation for a task of a job array.

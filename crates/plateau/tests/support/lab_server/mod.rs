@@ -33,7 +33,17 @@ impl Server {
 
     /// Starts a server at an address.
     pub fn listening(bench: &Bench, address: &str, options: &[&str]) -> Self {
-        let mut command = bench.command(&[&["--json", "serve", "--listen", address], options].concat());
+        Self::started(bench.command(&[&["--json", "serve", "--listen", address], options].concat()))
+    }
+
+    /// Starts a server with additional options whose command is changed by `change`.
+    pub fn configured(bench: &Bench, options: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = bench.command(&[&["--json", "serve", "--listen", "127.0.0.1:0"], options].concat());
+        change(&mut command);
+        Self::started(command)
+    }
+
+    fn started(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
         let document = document(&mut child);
         let text = |key: &str| document[key].as_str().unwrap_or_default().to_owned();

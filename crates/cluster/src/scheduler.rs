@@ -3,14 +3,14 @@
 use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
 
+use failure::{Done, Exit, Failure};
 use fleet::{Queued, SQUEUE_FORMAT, queue};
 
-use super::files::failure;
-use crate::failure::{Done, Exit, Failure};
+use crate::files::failure;
 
 /// Slurm's queue, as seen from this host.
 pub enum Queue {
-    /// This user's jobs.
+    /// The jobs.
     Known(Vec<Queued>),
     /// Slurm is not installed on this host.
     Absent,
@@ -19,12 +19,26 @@ pub enum Queue {
     Unknown(String),
 }
 
-/// Asks `squeue` for this user's jobs.
+/// Whose jobs `squeue` is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// This user's jobs.
+    Mine,
+    /// The jobs of all users.
+    Everyones,
+}
+
+/// Asks `squeue` for jobs.
 ///
 /// # Errors
 /// Returns an error if the output of `squeue` is in a different format.
-pub fn queued() -> Done<Queue> {
-    let output = match Command::new("squeue").args(["-h", "-r", "--me", "-o", SQUEUE_FORMAT]).output() {
+pub fn queued(whose: Whose) -> Done<Queue> {
+    let mut command = Command::new("squeue");
+    command.args(["-h", "-r", "-o", SQUEUE_FORMAT]);
+    if whose == Whose::Mine {
+        command.arg("--me");
+    }
+    let output = match command.stdin(Stdio::null()).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Queue::Absent),
         Err(error) => return Ok(Queue::Unknown(error.to_string())),
         Ok(output) => output,
@@ -36,6 +50,9 @@ pub fn queued() -> Done<Queue> {
 }
 
 /// Submits a job; returns its number.
+///
+/// # Errors
+/// Returns an error if `sbatch` cannot be started or refuses the job.
 pub fn submit(script: &str) -> Done<String> {
     let started = Command::new("sbatch")
         .arg("--parsable")
@@ -60,6 +77,7 @@ pub fn submit(script: &str) -> Done<String> {
 }
 
 /// Returns the failure for a Slurm program that printed this message.
+#[must_use]
 pub fn failed(program: &str, message: &str) -> Failure {
     Failure::text(Exit::Run, format!("{program} failed: {message}"))
 }

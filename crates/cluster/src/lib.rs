@@ -1,0 +1,10 @@
+//! Campaigns as they are: reads campaigns and inventories, asks Slurm for its queue, submits jobs, and combines the queue
+//! with the library and the output of the jobs. All decisions are made in the `fleet` crate.
+#![forbid(unsafe_code)]
+
+pub mod files;
+pub mod scheduler;
+mod survey;
+
+pub use scheduler::Whose;
+pub use survey::{Survey, Surveyor};

@@ -1,0 +1,132 @@
+//! What became of a campaign's jobs.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use failure::Done;
+use fleet::{Job, Queued, State, Stored, at, state};
+use jiff::Timestamp;
+use output::summary::Summary;
+use pts::Standing;
+use record::Library;
+use stdx::files::Links;
+
+use crate::files::{campaign, read_inventory};
+use crate::scheduler::{self, Queue, Whose};
+
+/// Number of bytes at the end of a job's output that are searched for its last message.
+const TAIL_BYTES: u64 = 4096;
+
+/// The jobs of a campaign, and their states.
+pub struct Survey {
+    /// Name of the campaign.
+    pub name: String,
+    /// Why the queue is unknown; `None` if it is known.
+    pub note: Option<String>,
+    /// The jobs, in the order in which they are submitted.
+    pub jobs: Vec<(Job, State)>,
+}
+
+/// The places that say what became of a campaign.
+pub struct Surveyor {
+    /// The campaign's file.
+    pub campaign: PathBuf,
+    /// The inventory of the drives.
+    pub inventory: PathBuf,
+    /// Folder with the jobs' output.
+    pub logs: PathBuf,
+    /// The library that contains the runs.
+    pub library: Library,
+    /// Whose jobs belong to the campaign.
+    pub whose: Whose,
+    /// Complete runs, which are evaluated only once: when each was created, and what it is.
+    over: Mutex<BTreeMap<String, (Timestamp, Stored)>>,
+}
+
+impl Surveyor {
+    /// Returns a surveyor that has not read anything yet.
+    #[must_use]
+    pub const fn of(
+        campaign: PathBuf,
+        inventory: PathBuf,
+        logs: PathBuf,
+        library: Library,
+        whose: Whose,
+    ) -> Self {
+        Self { campaign, inventory, logs, library, whose, over: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Returns the current state of each job.
+    ///
+    /// # Errors
+    /// Returns an error if the campaign or the inventory cannot be read, or if the output of `squeue` has a different
+    /// format.
+    pub fn survey(&self) -> Done<Survey> {
+        let inventory = read_inventory(&self.inventory)?;
+        let (campaign, jobs) = campaign(&self.campaign, &inventory)?;
+        let (queued, note) = match scheduler::queued(self.whose)? {
+            Queue::Known(queued) => (Some(queued), None),
+            Queue::Absent => {
+                (None, Some("this host has no squeue: jobs in the queue are unknown".to_owned()))
+            }
+            Queue::Unknown(message) => {
+                (None, Some(format!("squeue failed: jobs in the queue are unknown: {message}")))
+            }
+        };
+        let jobs = jobs.into_iter().map(|job| {
+            let state = self.state(&job, queued.as_deref());
+            (job, state)
+        });
+        Ok(Survey { name: campaign.name, note, jobs: jobs.collect() })
+    }
+
+    fn state(&self, job: &Job, queue: Option<&[Queued]>) -> State {
+        let place = queue.unwrap_or_default().iter().find(|queued| queued.name == job.id).map(at);
+        let said = || last_message(&self.logs.join(format!("{}.log", job.id)));
+        state(place, queue.is_some(), || self.stored(&job.id), said)
+    }
+
+    fn stored(&self, id: &str) -> Stored {
+        if !self.library.has(id) {
+            return Stored::Missing;
+        }
+        let run = match self.library.open(id) {
+            Ok(run) => run,
+            Err(error) => return Stored::Unreadable(failure::Failure::from(error).message()),
+        };
+        let created = run.file.created;
+        let over = || self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, stored)) = over().get(id).filter(|(known, _)| *known == created) {
+            return stored.clone();
+        }
+        let stored = match Summary::live(run) {
+            Err(failure) => Stored::Unreadable(failure.message()),
+            Ok(summary) => match summary.standing() {
+                Standing::Running => Stored::Running(summary.in_progress().unwrap_or_default()),
+                Standing::Incomplete => Stored::Incomplete,
+                _ if summary.is_rejected() => Stored::Rejected,
+                standing => Stored::Complete(standing.verdict().into()),
+            },
+        };
+        if matches!(stored, Stored::Complete(_) | Stored::Rejected) {
+            over().insert(id.to_owned(), (created, stored.clone()));
+        }
+        stored
+    }
+}
+
+/// Returns the last error in a job's output; empty if there is none.
+fn last_message(log: &Path) -> String {
+    let tail = || {
+        let mut file = stdx::files::open(log, Links::Refused).ok()?;
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let tail = tail().unwrap_or_default();
+    tail.lines().rev().find_map(|line| line.strip_prefix("plateau: ")).unwrap_or_default().to_owned()
+}
