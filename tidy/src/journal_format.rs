@@ -15,6 +15,7 @@ const FORMAT: &[&str] = &[
     "segment",
     "power",
     "io_path",
+    "path_choice",
     "check",
     "choices",
     "workload",

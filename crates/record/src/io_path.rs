@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{MeasuredEngine, PathChoice};
+
 /// How the I/Os of a segment were submitted, and how that differs from what was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +18,9 @@ pub struct IoPath {
     /// Other differences from the default path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
+    /// How the engine was chosen; absent if it was requested, and in runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Box<PathChoice>>,
 }
 
 /// An I/O engine (fio: `ioengine`).
@@ -107,7 +112,7 @@ impl IoEngine {
 impl From<IoEngine> for IoPath {
     /// Returns a path with this engine and nothing to report about it.
     fn from(engine: IoEngine) -> Self {
-        Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
+        Self { engine, fallbacks: Vec::new(), remarks: Vec::new(), choice: None }
     }
 }
 
@@ -116,6 +121,16 @@ impl IoPath {
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         self.remarks.contains(&PathRemark::Buffered)
+    }
+
+    /// Returns the measurements of this path's engine and of the first in the fixed order, if a measurement made the
+    /// difference.
+    #[must_use]
+    pub fn preferred(&self) -> Option<[&MeasuredEngine; 2]> {
+        let PathChoice::Measured { engines, .. } = self.choice.as_deref()? else { return None };
+        let [first, others @ ..] = &engines[..] else { return None };
+        let used = others.iter().find(|other| other.engine == self.engine)?;
+        Some([used, first])
     }
 }
 
@@ -162,6 +177,7 @@ mod tests {
                 fallback(IoEngine::Libaio, "Operation not permitted"),
             ],
             remarks: vec![PathRemark::NotPolled { cause: "a file".into() }, PathRemark::Buffered],
+            choice: None,
         };
         assert_eq!(
             path.to_string(),

@@ -31,6 +31,7 @@ mod library_journal;
 mod live;
 mod order;
 mod packed_wire;
+mod path_choice;
 mod plain;
 mod plain_array;
 mod power;
@@ -87,6 +88,7 @@ pub use library::{
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, check_order};
+pub use path_choice::{MeasuredEngine, MeasuredRound, NotMeasured, PathChoice};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};

@@ -15,7 +15,7 @@ use crate::load::steady::Searches;
 use crate::load::watch::Watch;
 use crate::load::{holes, merge};
 use device::{Armed, Reader};
-use engine::{Flow, LoadOutcome, Tick, VerifyReport};
+use engine::{ChoiceLimits, Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
@@ -68,6 +68,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
+    choose_engines(&request.jobs, &workloads, &mut opened, &interrupted)?;
     if let Some(requested) = options.start_at {
         start::wait(requested, &interrupted)?;
     }
@@ -144,6 +145,32 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
         )),
         LoadOutcome::Finished(_) => Ok(()),
     }
+}
+
+/// Chooses the engines of all jobs that do not name one. The targets share the time for the measurements.
+fn choose_engines(
+    jobs: &[Job],
+    workloads: &[Vec<Workload>],
+    opened: &mut BTreeMap<String, Opened>,
+    interrupted: &AtomicBool,
+) -> Done {
+    let limits = ChoiceLimits::default();
+    let limits = ChoiceLimits { total_ns: limits.total_ns / (opened.len() as u64).max(1), ..limits };
+    for (name, target) in opened {
+        let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_ref() == Some(name));
+        let workloads: Vec<Workload> =
+            of_target.flat_map(|(_, workloads)| workloads.iter().cloned()).collect();
+        let go_on = || !interrupted.load(Ordering::Relaxed);
+        let is_done = match target {
+            Opened::ToRead(reader) => reader.choose_engines(&workloads, &limits, &go_on)?,
+            Opened::ToWrite(armed) => armed.choose_engines(&workloads, &limits, &go_on)?,
+        };
+        if !is_done {
+            let text = "interrupted before the load started; nothing was measured";
+            return Err(Failure::text(Exit::Interrupted, text));
+        }
+    }
+    Ok(())
 }
 
 /// Runs all streams in a stage concurrently and returns (job, part) pairs.
