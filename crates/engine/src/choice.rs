@@ -41,6 +41,14 @@ impl Default for ChoiceLimits {
     }
 }
 
+impl ChoiceLimits {
+    /// Divides the time equally.
+    #[must_use]
+    pub fn shared_by(self, count: usize) -> Self {
+        Self { total_ns: self.total_ns / (count as u64).max(1), ..self }
+    }
+}
+
 /// The engines that were chosen, by workload.
 #[derive(Debug, Clone, Default)]
 pub struct Choices(Vec<Choice>);

@@ -49,7 +49,7 @@ fn reads_are_measured_without_a_trace_and_the_segment_says_so() {
     let path = target.finish(&load).io_path;
     assert!(content(&file).iter().all(|byte| *byte == OLD));
     match *path.choice.expect("a choice") {
-        PathChoice::FixedOrder { reason } => {
+        PathChoice::FixedOrder { reason, .. } => {
             assert!(target.is_buffered() && reason == NotMeasured::Buffered, "{reason}");
         }
         PathChoice::Measured { engines, written_bytes } => {
@@ -90,7 +90,7 @@ fn only_what_the_load_writes_is_written() {
     }
     assert_eq!(late * 4096, range.segment_bytes);
     match *path.choice.expect("a choice") {
-        PathChoice::FixedOrder { reason } => assert!(target.is_buffered() && early == 0, "{reason}"),
+        PathChoice::FixedOrder { reason, .. } => assert!(target.is_buffered() && early == 0, "{reason}"),
         PathChoice::Measured { written_bytes, .. } => {
             assert!(early > 0 && early < late && written_bytes >= early * 4096, "{early} {written_bytes}");
         }
@@ -106,7 +106,7 @@ fn loads_that_must_not_be_measured_touch_nothing() {
     target.choose(&[verified.clone(), short.clone()], &LIMITS, &always).expect("nothing stopped it");
     assert!(content(&file).iter().all(|byte| *byte == OLD));
     let reason = |load: &Workload| match target.finish(load).io_path.choice.as_deref() {
-        Some(PathChoice::FixedOrder { reason }) => *reason,
+        Some(PathChoice::FixedOrder { reason, .. }) => *reason,
         other => panic!("{other:?}"),
     };
     assert_eq!(reason(&verified), NotMeasured::Verification);

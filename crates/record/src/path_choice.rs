@@ -19,10 +19,13 @@ pub enum PathChoice {
         #[serde(default, skip_serializing_if = "is_zero")]
         written_bytes: u64,
     },
-    /// The fixed order of engines applied, because nothing was measured.
+    /// The fixed order of engines applied, because nothing was measured, or not all of it.
     FixedOrder {
         /// Why nothing was measured.
         reason: NotMeasured,
+        /// Bytes that measurements without a result wrote to blocks of the load; absent if none.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        written_bytes: u64,
     },
 }
 
@@ -80,6 +83,14 @@ pub enum NotMeasured {
     Failed,
 }
 
+impl NotMeasured {
+    /// Returns the choice if nothing was written before this became known.
+    #[must_use]
+    pub const fn choice(self) -> PathChoice {
+        PathChoice::FixedOrder { reason: self, written_bytes: 0 }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
 const fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
@@ -110,18 +121,22 @@ impl fmt::Display for MeasuredEngine {
 
 impl fmt::Display for PathChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::FixedOrder { reason } => write!(f, "engines in their fixed order: {reason}"),
+        let written_bytes = match self {
+            Self::FixedOrder { reason, written_bytes } => {
+                write!(f, "engines in their fixed order: {reason}")?;
+                *written_bytes
+            }
             Self::Measured { engines, written_bytes } => {
                 f.write_str("engines measured before the load: ")?;
                 for (index, engine) in engines.iter().enumerate() {
                     write!(f, "{}{engine}", if index == 0 { "" } else { "; " })?;
                 }
-                match written_bytes {
-                    0 => Ok(()),
-                    bytes => write!(f, "; {bytes} B were written to blocks of the load"),
-                }
+                *written_bytes
             }
+        };
+        match written_bytes {
+            0 => Ok(()),
+            bytes => write!(f, "; {bytes} B were written to blocks of the load"),
         }
     }
 }
@@ -167,7 +182,7 @@ mod tests {
             choice.to_string(),
             "engines measured before the load: libaio 301,220 IOPS, 31.8 outstanding, 3,120 ns of CPU time per I/O"
         );
-        let fixed = PathChoice::FixedOrder { reason: NotMeasured::Short };
+        let fixed = NotMeasured::Short.choice();
         assert_eq!(serde_json::to_string(&fixed).unwrap(), r#"{"fixed_order":{"reason":"short"}}"#);
     }
 }

@@ -153,7 +153,7 @@ fn only_loads_without_side_effects_are_measured() {
 fn workloads_that_differ_only_in_place_and_seed_share_a_choice() {
     let load = workload(Until::DurationNs(SECOND_NS));
     let mut choices = Choices::default();
-    choices.add(&load, PathChoice::FixedOrder { reason: NotMeasured::Short });
+    choices.add(&load, NotMeasured::Short.choice());
     let moved =
         Workload { seed: 8, from_block: 0, range: Range { start_bytes: 4096, ..load.range }, ..load.clone() };
     assert!(choices.of(&load).is_some() && choices.of(&moved).is_none());

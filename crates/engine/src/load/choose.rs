@@ -14,40 +14,46 @@ use crate::choice::{ChoiceLimits, Choices, ROUNDS, Slice, least_ios, measurement
 use crate::effort;
 use crate::options::{Engine, Polling};
 use crate::outcome::LoadOutcome;
-use crate::progress::Flow;
+use crate::progress::{Flow, Tick};
 
 /// One thread per outstanding I/O is not worth considering beyond this number.
 const MOST_HELPERS: u32 = 128;
 
-/// Chooses an engine for each workload. Returns no choices if the engine was requested, and `None` if `go_on` stopped
-/// the measurements.
+/// Chooses an engine for each workload, and returns these choices after the earlier ones of the target, which stay
+/// valid. Chooses nothing if the engine was requested. Returns `None` if `go_on` stopped the measurements.
 pub fn choose(
     target: &Target<'_>,
     workloads: &[Workload],
     limits: &ChoiceLimits,
     go_on: &dyn Fn() -> bool,
 ) -> Option<Choices> {
-    let mut choices = Choices::default();
+    let mut choices = target.options.choices.clone();
     if target.options.engine != Engine::Auto {
         return Some(choices);
     }
     let mut shapes = Choices::default();
     for workload in workloads.iter().filter(|workload| reason(target, workload).is_none()) {
-        if shapes.of_shape(workload).is_none() {
-            shapes.add(workload, PathChoice::FixedOrder { reason: NotMeasured::Short });
+        if shapes.of_shape(workload).is_none() && choices.of_shape(workload).is_none() {
+            shapes.add(workload, NotMeasured::Short.choice());
         }
     }
     let time_ns = limits.total_ns / (shapes.iter().count() as u64).max(1);
     for workload in workloads {
+        if choices.of(workload).is_some() {
+            continue;
+        }
         let known = choices.of_shape(workload).map(|choice| choice.record.clone());
         let record = match (known, reason(target, workload)) {
             (Some(record), _) => record,
-            (None, Some(reason)) => PathChoice::FixedOrder { reason },
-            (None, None) => match measured(target, workload, time_ns, limits, go_on) {
-                Ok(record) => record,
-                Err(Ended::Stopped) => return None,
-                Err(Ended::Without(reason)) => PathChoice::FixedOrder { reason },
-            },
+            (None, Some(reason)) => reason.choice(),
+            (None, None) => {
+                let mut written_bytes = 0;
+                match measured(target, workload, (time_ns, limits), go_on, &mut written_bytes) {
+                    Ok(engines) => PathChoice::Measured { engines, written_bytes },
+                    Err(Ended::Stopped) => return None,
+                    Err(Ended::Without(reason)) => PathChoice::FixedOrder { reason, written_bytes },
+                }
+            }
         };
         choices.add(workload, record);
     }
@@ -76,17 +82,17 @@ fn reason(target: &Target<'_>, workload: &Workload) -> Option<NotMeasured> {
 fn measured(
     target: &Target<'_>,
     workload: &Workload,
-    time_ns: u64,
-    limits: &ChoiceLimits,
+    (time_ns, limits): (u64, &ChoiceLimits),
     go_on: &dyn Fn() -> bool,
-) -> Result<PathChoice, Ended> {
+    written_bytes: &mut u64,
+) -> Result<Vec<MeasuredEngine>, Ended> {
     let is_possible = |way: &Way| *way != Way::Threads || workload.outstanding() <= MOST_HELPERS;
     let mut tried: Vec<(Way, Vec<MeasuredRound>)> = Vec::new();
     let ways = Way::of(target, workload.queue_depth).iter().copied().filter(is_possible);
     ways.for_each(|way| tried.push((way, Vec::new())));
     let count = ROUNDS * tried.len() as u64;
     let slice = slice(workload, count, time_ns, limits)?;
-    let (begun_ns, mut written_bytes, mut index) = (target.clock.now_ns(), 0, 0);
+    let (begun_ns, mut index) = (target.clock.now_ns(), 0);
     for round in 0..ROUNDS {
         let mut order: Vec<usize> = (0..tried.len()).collect();
         if round % 2 == 1 {
@@ -102,10 +108,10 @@ fn measured(
             }
             let short = measurement(workload, slice, index, count);
             index += 1;
-            match once(target, &short, tried[place].0, slice)? {
-                Some((figures, bytes)) => {
-                    written_bytes += bytes;
-                    tried[place].1.push(figures);
+            match once(target, &short, tried[place].0, go_on)? {
+                Some(once) => {
+                    *written_bytes += once.segment.write.bytes;
+                    tried[place].1.push(figures(&once, &short, slice)?);
                 }
                 None => unusable.push(tried[place].0),
             }
@@ -116,40 +122,49 @@ fn measured(
         }
     }
     let engines = tried.into_iter().map(|(way, rounds)| MeasuredEngine { engine: way.engine(), rounds });
-    Ok(PathChoice::Measured { engines: engines.collect(), written_bytes })
+    Ok(engines.collect())
 }
 
-/// Measures one engine once, and returns its figures and the number of bytes written; `None` if the engine cannot
-/// be set up.
+/// The result of one measurement.
+struct Once {
+    segment: Segment,
+    /// CPU time of the process.
+    cpu_ns: u64,
+}
+
+/// Measures one engine once; returns `None` if the engine cannot be set up.
 fn once(
     target: &Target<'_>,
     short: &Workload,
     way: Way,
-    slice: Slice,
-) -> Result<Option<(MeasuredRound, u64)>, NotMeasured> {
+    go_on: &dyn Fn() -> bool,
+) -> Result<Option<Once>, Ended> {
+    // A measurement is too short for a tick, unless the target hangs.
+    let mut on_tick = |_: &Tick| if go_on() { Flow::Continue } else { Flow::Stop };
     let before_ns = effort::of_this_process_ns();
-    let Ok(ran) = attempt_by(way, target, short, &mut |_| Flow::Continue) else { return Ok(None) };
+    let Ok(ran) = attempt_by(way, target, short, &mut on_tick) else { return Ok(None) };
     let cpu_ns = effort::of_this_process_ns().saturating_sub(before_ns);
-    let Ok(LoadOutcome::Finished(segment)) = conclude(target, short, way.engine().into(), ran) else {
-        return Err(NotMeasured::Failed);
-    };
-    let figures = figures(&segment, cpu_ns);
-    let is_complete = slice.amount_bytes.is_some() || segment.end_ns - segment.start_ns <= slice.length_ns;
-    if figures.ios < least_ios(short) || !is_complete {
-        return Err(NotMeasured::Slow);
+    match conclude(target, short, way.engine().into(), ran) {
+        Ok(LoadOutcome::Finished(segment)) => Ok(Some(Once { segment, cpu_ns })),
+        Ok(LoadOutcome::Stopped) => Err(Ended::Stopped),
+        Err(_) => Err(NotMeasured::Failed.into()),
     }
-    Ok(Some((figures, segment.write.bytes)))
 }
 
-fn figures(segment: &Segment, cpu_ns: u64) -> MeasuredRound {
+/// Returns the figures of a measurement, unless it has too few I/Os or its last I/O took too long.
+fn figures(once: &Once, short: &Workload, slice: Slice) -> Result<MeasuredRound, NotMeasured> {
+    let segment = &once.segment;
     let ios = segment.read.ios + segment.write.ios;
     let elapsed_ns = segment.end_ns.saturating_sub(segment.start_ns).max(1);
+    if ios < least_ios(short) || slice.amount_bytes.is_none() && elapsed_ns > slice.length_ns {
+        return Err(NotMeasured::Slow);
+    }
     // Little's law.
     let sum_ns = segment.read.latency.sum() + segment.write.latency.sum();
-    MeasuredRound {
+    Ok(MeasuredRound {
         ios,
-        iops: (segment.iops()).round() as u64,
+        iops: segment.iops().round() as u64,
         outstanding_milli: (sum_ns * 1000 / u128::from(elapsed_ns)) as u64,
-        cpu_ns_per_io: cpu_ns / ios.max(1),
-    }
+        cpu_ns_per_io: once.cpu_ns / ios.max(1),
+    })
 }

@@ -68,12 +68,16 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
-    choose_engines(&request.jobs, &workloads, &mut opened, &interrupted)?;
+    let limits = ChoiceLimits::default().shared_by(stages.len() * opened.len());
+    if let Some(first) = stages.first() {
+        choose_engines(&request.jobs, first, &workloads, &mut opened, &limits, &interrupted)?;
+    }
     if let Some(requested) = options.start_at {
         start::wait(requested, &interrupted)?;
     }
     let origin = start::origin(options.start_at, real);
     for stage in stages {
+        choose_engines(&request.jobs, &stage, &workloads, &mut opened, &limits, &interrupted)?;
         let readings = readings(&opened);
         let searches = Searches::of(&request.jobs, &stage, &workloads);
         let mut results = run_stage(&request.jobs, &stage, &workloads, &searches, &mut opened, &interrupted)?;
@@ -147,27 +151,29 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Chooses the engines of all jobs that do not name one. The targets share the time for the measurements.
+/// Chooses the engines of a stage's jobs that do not name one. Earlier choices stay valid. This happens right before the
+/// stage, because the measurements of a job that writes would otherwise precede the I/Os of earlier stages.
 fn choose_engines(
     jobs: &[Job],
+    stage: &[usize],
     workloads: &[Vec<Workload>],
     opened: &mut BTreeMap<String, Opened>,
+    limits: &ChoiceLimits,
     interrupted: &AtomicBool,
 ) -> Done {
-    let limits = ChoiceLimits::default();
-    let limits = ChoiceLimits { total_ns: limits.total_ns / (opened.len() as u64).max(1), ..limits };
+    let go_on = || !interrupted.load(Ordering::Relaxed);
     for (name, target) in opened {
-        let of_target = jobs.iter().zip(workloads).filter(|(job, _)| job.filename.as_ref() == Some(name));
-        let workloads: Vec<Workload> =
-            of_target.flat_map(|(_, workloads)| workloads.iter().cloned()).collect();
-        let go_on = || !interrupted.load(Ordering::Relaxed);
+        let of_target = stage.iter().filter(|job| jobs[**job].filename.as_ref() == Some(name));
+        let workloads: Vec<Workload> = of_target.flat_map(|job| workloads[*job].iter().cloned()).collect();
         let is_done = match target {
-            Opened::ToRead(reader) => reader.choose_engines(&workloads, &limits, &go_on)?,
-            Opened::ToWrite(armed) => armed.choose_engines(&workloads, &limits, &go_on)?,
+            Opened::ToRead(reader) => reader.choose_engines(&workloads, limits, &go_on)?,
+            Opened::ToWrite(armed) => armed.choose_engines(&workloads, limits, &go_on)?,
         };
         if !is_done {
-            let text = "interrupted before the load started; nothing was measured";
-            return Err(Failure::text(Exit::Interrupted, text));
+            return Err(Failure::text(
+                Exit::Interrupted,
+                "interrupted while engines were measured; the load is incomplete",
+            ));
         }
     }
     Ok(())
