@@ -14,6 +14,7 @@ const FORMAT: &[&str] = &[
     "event",
     "segment",
     "power",
+    "io_engine",
     "io_path",
     "path_choice",
     "check",

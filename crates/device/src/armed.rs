@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::{
-    Answer, Bounds, ChoiceLimits, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick,
+    Answer, Bounds, Choosing, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick,
     check_ranges,
 };
 use record::{Effort, TargetFacts, Workload};
@@ -12,7 +12,6 @@ use crate::array::Assembly;
 use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
-use crate::load_options::keep_choices;
 
 /// A target that may be written to: held exclusively after the user confirmed its erasure.
 pub struct Armed {
@@ -99,30 +98,17 @@ impl Armed {
     }
 
     /// Measures the engines on the target, and chooses one for each workload, unless the engine was requested. From then
-    /// on, exactly these workloads use the chosen engines, and their segments contain the measurements. Writes only
-    /// what the workloads write. Returns false if `go_on` stopped the measurements.
+    /// on, exactly these workloads use the chosen engines. Writes only what they write.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), but a failed I/O is not an error: nothing is then measured.
-    pub fn choose_engines(
-        &mut self,
-        workloads: &[Workload],
-        limits: &ChoiceLimits,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<bool, DriveError> {
-        for workload in workloads {
-            check(workload, &self.facts)?;
+    /// As for [`run`](Self::run), but a failed I/O is not an error: nothing is then chosen.
+    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
+        workloads.iter().try_for_each(|workload| check(workload, &self.facts))?;
+        self.check_in_between()?;
+        if let Inner::Real { held, clock, options, .. } = &mut self.inner {
+            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
         }
-        self.check_in_between()?;
-        let is_done = match &mut self.inner {
-            Inner::Simulated(_) => true,
-            Inner::Real { held, clock, options, .. } => {
-                let target = held.to_load(&self.facts.path, *clock, options);
-                keep_choices(engine::choose(&target, workloads, limits, go_on), options)
-            }
-        };
-        self.check_in_between()?;
-        Ok(is_done)
+        self.check_in_between()
     }
 
     /// Runs several workloads concurrently, reporting the progress of each to `on_tick` about once per second.

@@ -32,13 +32,3 @@ pub(crate) fn load_options(
         choices: Choices::default(),
     })
 }
-
-/// Stores the chosen engines for the loads that follow. Returns false if the measurements were stopped.
-pub(crate) fn keep_choices(choices: Option<Choices>, options: &mut LoadOptions) -> bool {
-    let Some(choices) = choices else { return false };
-    for (workload, choice) in choices.iter().skip(options.choices.iter().count()) {
-        log::info!("load {workload} at TC {} QD {}: {choice}", workload.threads, workload.queue_depth);
-    }
-    options.choices = choices;
-    true
-}

@@ -1,15 +1,14 @@
 //! A target that is only read: opened without write permission, so no confirmation is required.
 
 use engine::{
-    Answer, Bounds, ChoiceLimits, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions,
-    ReplaySource, Replayed, Tick,
+    Answer, Bounds, Choosing, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions, ReplaySource,
+    Replayed, Tick,
 };
 use record::{Effort, TargetFacts, Workload};
 
 use crate::check::{check, stored, unverified};
 use crate::error::DriveError;
 use crate::error::target::TargetError;
-use crate::load_options::keep_choices;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
@@ -85,23 +84,15 @@ impl Reader {
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub fn choose_engines(
-        &mut self,
-        workloads: &[Workload],
-        limits: &ChoiceLimits,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<bool, DriveError> {
+    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
         for workload in workloads {
             self.refuse_writes(workload)?;
             check(workload, &self.facts)?;
         }
-        Ok(match &mut self.inner {
-            Inner::Simulated(_) => true,
-            Inner::Real { held, clock, options } => {
-                let target = held.to_load(&self.facts.path, *clock, options);
-                keep_choices(engine::choose(&target, workloads, limits, go_on), options)
-            }
-        })
+        if let Inner::Real { held, clock, options } = &mut self.inner {
+            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
+        }
+        Ok(())
     }
 
     /// Runs several read workloads concurrently, like [`crate::Armed::run_concurrently`].

@@ -49,6 +49,14 @@ impl ChoiceLimits {
     }
 }
 
+/// How engines are to be measured.
+pub struct Choosing<'a> {
+    /// How much the measurements may take.
+    pub limits: ChoiceLimits,
+    /// Asked before each measurement, and once a second while the target hangs; false stops the measurements.
+    pub go_on: &'a dyn Fn() -> bool,
+}
+
 /// The engines that were chosen, by workload.
 #[derive(Debug, Clone, Default)]
 pub struct Choices(Vec<Choice>);
@@ -82,9 +90,8 @@ impl Choices {
         self.0.iter().find(|choice| of_other(&choice.workload) == *workload)
     }
 
-    /// Returns each workload with its choice.
-    pub fn iter(&self) -> impl Iterator<Item = (&Workload, &PathChoice)> {
-        self.0.iter().map(|choice| (&choice.workload, &choice.record))
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 }
 

@@ -40,7 +40,7 @@ mod replay;
 mod wall_clock;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
-pub use choice::{ChoiceLimits, Choices};
+pub use choice::{ChoiceLimits, Choices, Choosing};
 pub use clock::Clock;
 pub use disturbance::Disturbance;
 pub use error::{EngineError, FailedOperation, FailureCause, IoFailure};

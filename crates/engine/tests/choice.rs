@@ -3,7 +3,7 @@
 
 mod support;
 
-use engine::{ChoiceLimits, Engine};
+use engine::{ChoiceLimits, Choosing, Engine};
 use record::{IoEngine, NotMeasured, Offsets, PathChoice, Range, Regime, Until, Workload};
 use support::{TempFile, opened, workload};
 
@@ -11,6 +11,7 @@ const SIZE: u64 = 32 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// Measurements end after an amount, so the speed of the host does not matter.
 const LIMITS: ChoiceLimits = ChoiceLimits { total_ns: HOUR_NS, part: 1, least_ns: 0 };
+const UNTIL_DONE: Choosing<'_> = Choosing { limits: LIMITS, go_on: &|| true };
 /// Content of each byte that was never written.
 const OLD: u8 = 7;
 
@@ -36,16 +37,12 @@ fn once(range: Range, read_percent: u8) -> Workload {
     }
 }
 
-fn always() -> bool {
-    true
-}
-
 #[test]
 fn reads_are_measured_without_a_trace_and_the_segment_says_so() {
     let file = filled();
     let mut target = opened(&file, SIZE, Engine::Auto);
     let load = once(Range::first(SIZE), 100);
-    target.choose(std::slice::from_ref(&load), &LIMITS, &always).expect("nothing stopped it");
+    target.choose(std::slice::from_ref(&load), &UNTIL_DONE);
     let path = target.finish(&load).io_path;
     assert!(content(&file).iter().all(|byte| *byte == OLD));
     match *path.choice.expect("a choice") {
@@ -74,7 +71,7 @@ fn only_what_the_load_writes_is_written() {
     let mut target = opened(&file, SIZE, Engine::Auto);
     let range = Range { start_bytes: 4 << 20, ..Range::first(16 << 20) };
     let load = once(range, 0);
-    target.choose(std::slice::from_ref(&load), &LIMITS, &always).expect("nothing stopped it");
+    target.choose(std::slice::from_ref(&load), &UNTIL_DONE);
     let measured = content(&file);
     let path = target.finish(&load).io_path;
     let after = content(&file);
@@ -103,7 +100,7 @@ fn loads_that_must_not_be_measured_touch_nothing() {
     let mut target = opened(&file, SIZE, Engine::Auto);
     let verified = Workload { regime: Regime::VERIFIED, ..once(Range::first(SIZE), 0) };
     let short = Workload { until: Until::AmountBytes(64 << 10), ..once(Range::first(SIZE), 0) };
-    target.choose(&[verified.clone(), short.clone()], &LIMITS, &always).expect("nothing stopped it");
+    target.choose(&[verified.clone(), short.clone()], &UNTIL_DONE);
     assert!(content(&file).iter().all(|byte| *byte == OLD));
     let reason = |load: &Workload| match target.finish(load).io_path.choice.as_deref() {
         Some(PathChoice::FixedOrder { reason, .. }) => *reason,
@@ -125,8 +122,6 @@ fn a_requested_engine_or_another_load_has_no_choice_and_a_stop_chooses_nothing()
     assert!(target.finish(&load).io_path.choice.is_none());
     drop(target);
     let mut target = opened(&file, SIZE, Engine::Auto);
-    if !target.is_buffered() {
-        assert!(target.choose(std::slice::from_ref(&load), &LIMITS, &|| false).is_none());
-    }
-    assert!(target.finish(&load).io_path.choice.is_none());
+    target.choose(std::slice::from_ref(&load), &Choosing { limits: LIMITS, go_on: &|| false });
+    assert_eq!(target.finish(&load).io_path.choice.is_none(), !target.is_buffered());
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{MeasuredEngine, PathChoice};
+use crate::{IoEngine, MeasuredEngine, PathChoice};
 
 /// How the I/Os of a segment were submitted, and how that differs from what was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,28 +21,6 @@ pub struct IoPath {
     /// How the engine was chosen; absent if it was requested, and in runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Box<PathChoice>>,
-}
-
-/// An I/O engine (fio: `ioengine`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IoEngine {
-    /// io_uring.
-    IoUring,
-    /// NVMe commands through io_uring, bypassing the block layer.
-    IoUringCmd,
-    /// Linux native asynchronous I/O (libaio).
-    Libaio,
-    /// `pread` and `pwrite` in the load thread: one I/O at a time.
-    Psync,
-    /// `pread` and `pwrite` in one thread per outstanding I/O.
-    Threads,
-    /// No I/O: every request completes immediately. Measures the cost of the load loop itself.
-    Null,
-    /// No-op requests through io_uring. Measures the cost of the ring without a target.
-    NoOpRing,
-    /// The simulated drive, in virtual time.
-    Simulated,
 }
 
 /// An engine that was tried and could not be set up.
@@ -83,30 +61,6 @@ pub enum PathRemark {
     /// The I/Os went through the page cache because the file system does not support direct I/O. Response times
     /// are therefore those of memory.
     Buffered,
-}
-
-impl IoEngine {
-    /// Returns the displayed name: fio's name, if fio has this engine.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::IoUring => "io_uring",
-            Self::IoUringCmd => "io_uring_cmd",
-            Self::Libaio => "libaio",
-            Self::Psync => "pread and pwrite (depth 1)",
-            Self::Threads => "threads",
-            Self::Null => "null",
-            Self::NoOpRing => "no-op ring",
-            Self::Simulated => "simulated",
-        }
-    }
-
-    /// Returns whether every I/O passes through an io_uring ring, so that the host's cost includes the cost of
-    /// the ring.
-    #[must_use]
-    pub const fn uses_ring(self) -> bool {
-        matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
-    }
 }
 
 impl From<IoEngine> for IoPath {

@@ -23,6 +23,7 @@ mod host;
 mod host_share;
 mod imported;
 mod injected_fault;
+mod io_engine;
 mod io_path;
 mod journal;
 mod label;
@@ -75,7 +76,8 @@ pub use imported::{
     DirectionReading, IMPORTED_FROM, ImportedTest, MarkKind, Origin, Reading, StatedMark, Times, ToldFigure,
 };
 pub use injected_fault::InjectedFault;
-pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
+pub use io_engine::IoEngine;
+pub use io_path::{Fallback, IoPath, PathRemark};
 pub use journal::{
     Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_JOURNAL_BYTES, MOST_LINE_BYTES,
     RESCUED as RESCUED_JOURNAL, TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal,

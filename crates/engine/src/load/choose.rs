@@ -10,7 +10,7 @@ use super::attempt::attempt_by;
 use super::conclude::conclude;
 use super::target::Target;
 use super::way::Way;
-use crate::choice::{ChoiceLimits, Choices, ROUNDS, Slice, least_ios, measurement, slice, unmeasurable};
+use crate::choice::{Choices, Choosing, ROUNDS, least_ios, measurement, slice, unmeasurable};
 use crate::effort;
 use crate::options::{Engine, Polling};
 use crate::outcome::LoadOutcome;
@@ -20,16 +20,12 @@ use crate::progress::{Flow, Tick};
 const MOST_HELPERS: u32 = 128;
 
 /// Chooses an engine for each workload, and returns these choices after the earlier ones of the target, which stay
-/// valid. Chooses nothing if the engine was requested. Returns `None` if `go_on` stopped the measurements.
-pub fn choose(
-    target: &Target<'_>,
-    workloads: &[Workload],
-    limits: &ChoiceLimits,
-    go_on: &dyn Fn() -> bool,
-) -> Option<Choices> {
+/// valid. Chooses nothing if the engine was requested, and nothing more once `go_on` returns false.
+#[must_use]
+pub fn choose(target: &Target<'_>, workloads: &[Workload], choosing: &Choosing<'_>) -> Choices {
     let mut choices = target.options.choices.clone();
     if target.options.engine != Engine::Auto {
-        return Some(choices);
+        return choices;
     }
     let mut shapes = Choices::default();
     for workload in workloads.iter().filter(|workload| reason(target, workload).is_none()) {
@@ -37,7 +33,7 @@ pub fn choose(
             shapes.add(workload, NotMeasured::Short.choice());
         }
     }
-    let time_ns = limits.total_ns / (shapes.iter().count() as u64).max(1);
+    let time_ns = choosing.limits.total_ns / (shapes.len() as u64).max(1);
     for workload in workloads {
         if choices.of(workload).is_some() {
             continue;
@@ -48,16 +44,18 @@ pub fn choose(
             (None, Some(reason)) => reason.choice(),
             (None, None) => {
                 let mut written_bytes = 0;
-                match measured(target, workload, (time_ns, limits), go_on, &mut written_bytes) {
+                match measured(target, workload, (time_ns, choosing), &mut written_bytes) {
                     Ok(engines) => PathChoice::Measured { engines, written_bytes },
-                    Err(Ended::Stopped) => return None,
+                    Err(Ended::Stopped) => return choices,
                     Err(Ended::Without(reason)) => PathChoice::FixedOrder { reason, written_bytes },
                 }
             }
         };
+        let Workload { threads, queue_depth, .. } = workload;
+        log::info!("load {workload} at TC {threads} QD {queue_depth}: {record}");
         choices.add(workload, record);
     }
-    Some(choices)
+    choices
 }
 
 /// Why the measurements for a workload have no result.
@@ -82,8 +80,7 @@ fn reason(target: &Target<'_>, workload: &Workload) -> Option<NotMeasured> {
 fn measured(
     target: &Target<'_>,
     workload: &Workload,
-    (time_ns, limits): (u64, &ChoiceLimits),
-    go_on: &dyn Fn() -> bool,
+    (time_ns, choosing): (u64, &Choosing<'_>),
     written_bytes: &mut u64,
 ) -> Result<Vec<MeasuredEngine>, Ended> {
     let is_possible = |way: &Way| *way != Way::Threads || workload.outstanding() <= MOST_HELPERS;
@@ -91,7 +88,7 @@ fn measured(
     let ways = Way::of(target, workload.queue_depth).iter().copied().filter(is_possible);
     ways.for_each(|way| tried.push((way, Vec::new())));
     let count = ROUNDS * tried.len() as u64;
-    let slice = slice(workload, count, time_ns, limits)?;
+    let slice = slice(workload, count, time_ns, &choosing.limits)?;
     let (begun_ns, mut index) = (target.clock.now_ns(), 0);
     for round in 0..ROUNDS {
         let mut order: Vec<usize> = (0..tried.len()).collect();
@@ -100,7 +97,7 @@ fn measured(
         }
         let mut unusable = Vec::new();
         for place in order {
-            if !go_on() {
+            if !(choosing.go_on)() {
                 return Err(Ended::Stopped);
             }
             if target.clock.now_ns() - begun_ns > time_ns {
@@ -108,10 +105,10 @@ fn measured(
             }
             let short = measurement(workload, slice, index, count);
             index += 1;
-            match once(target, &short, tried[place].0, go_on)? {
+            match once(target, &short, tried[place].0, choosing.go_on)? {
                 Some(once) => {
                     *written_bytes += once.segment.write.bytes;
-                    tried[place].1.push(figures(&once, &short, slice)?);
+                    tried[place].1.push(figures(&once, &short)?);
                 }
                 None => unusable.push(tried[place].0),
             }
@@ -151,12 +148,12 @@ fn once(
     }
 }
 
-/// Returns the figures of a measurement, unless it has too few I/Os or its last I/O took too long.
-fn figures(once: &Once, short: &Workload, slice: Slice) -> Result<MeasuredRound, NotMeasured> {
+/// Returns the figures of a measurement, unless it has too few I/Os.
+fn figures(once: &Once, short: &Workload) -> Result<MeasuredRound, NotMeasured> {
     let segment = &once.segment;
     let ios = segment.read.ios + segment.write.ios;
     let elapsed_ns = segment.end_ns.saturating_sub(segment.start_ns).max(1);
-    if ios < least_ios(short) || slice.amount_bytes.is_none() && elapsed_ns > slice.length_ns {
+    if ios < least_ios(short) {
         return Err(NotMeasured::Slow);
     }
     // Little's law.

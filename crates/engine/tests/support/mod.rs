@@ -12,8 +12,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use engine::{
-    Answer, ChoiceLimits, Choices, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places,
-    Polling, Target, Tick,
+    Answer, Choices, Choosing, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places, Polling,
+    Target, Tick,
 };
 use record::{Segment, Workload};
 
@@ -64,15 +64,9 @@ impl Opened {
         self.is_buffered
     }
 
-    /// Chooses the engines for these workloads; `None` if `go_on` stopped the measurements.
-    pub fn choose(
-        &mut self,
-        workloads: &[Workload],
-        limits: &ChoiceLimits,
-        go_on: &dyn Fn() -> bool,
-    ) -> Option<()> {
-        self.options.choices = engine::choose(&self.target(), workloads, limits, go_on)?;
-        Some(())
+    /// Chooses the engines for these workloads.
+    pub fn choose(&mut self, workloads: &[Workload], by: &Choosing<'_>) {
+        self.options.choices = engine::choose(&self.target(), workloads, by);
     }
 
     pub fn run(&self, workload: &Workload) -> Result<LoadOutcome, EngineError> {

@@ -15,7 +15,7 @@ use crate::load::steady::Searches;
 use crate::load::watch::Watch;
 use crate::load::{holes, merge};
 use device::{Armed, Reader};
-use engine::{ChoiceLimits, Flow, LoadOutcome, Tick, VerifyReport};
+use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
@@ -69,15 +69,15 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
     let limits = ChoiceLimits::default().shared_by(stages.len() * opened.len());
-    if let Some(first) = stages.first() {
-        choose_engines(&request.jobs, first, &workloads, &mut opened, &limits, &interrupted)?;
-    }
+    let by = Choosing { limits, go_on: &|| !interrupted.load(Ordering::Relaxed) };
     if let Some(requested) = options.start_at {
+        let mut choose = |stage| choose_engines(&request.jobs, stage, &workloads, &mut opened, &by);
+        stages.first().map_or(Ok(()), |first| choose(first))?;
         start::wait(requested, &interrupted)?;
     }
     let origin = start::origin(options.start_at, real);
     for stage in stages {
-        choose_engines(&request.jobs, &stage, &workloads, &mut opened, &limits, &interrupted)?;
+        choose_engines(&request.jobs, &stage, &workloads, &mut opened, &by)?;
         let readings = readings(&opened);
         let searches = Searches::of(&request.jobs, &stage, &workloads);
         let mut results = run_stage(&request.jobs, &stage, &workloads, &searches, &mut opened, &interrupted)?;
@@ -151,29 +151,21 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Chooses the engines of a stage's jobs that do not name one. Earlier choices stay valid. This happens right before the
-/// stage, because the measurements of a job that writes would otherwise precede the I/Os of earlier stages.
+/// Chooses the engines of a stage's jobs that do not name one. This happens right before the stage, because the
+/// measurements of a job that writes would otherwise precede the I/Os of earlier stages.
 fn choose_engines(
     jobs: &[Job],
     stage: &[usize],
     workloads: &[Vec<Workload>],
     opened: &mut BTreeMap<String, Opened>,
-    limits: &ChoiceLimits,
-    interrupted: &AtomicBool,
+    by: &Choosing<'_>,
 ) -> Done {
-    let go_on = || !interrupted.load(Ordering::Relaxed);
     for (name, target) in opened {
         let of_target = stage.iter().filter(|job| jobs[**job].filename.as_ref() == Some(name));
         let workloads: Vec<Workload> = of_target.flat_map(|job| workloads[*job].iter().cloned()).collect();
-        let is_done = match target {
-            Opened::ToRead(reader) => reader.choose_engines(&workloads, limits, &go_on)?,
-            Opened::ToWrite(armed) => armed.choose_engines(&workloads, limits, &go_on)?,
-        };
-        if !is_done {
-            return Err(Failure::text(
-                Exit::Interrupted,
-                "interrupted while engines were measured; the load is incomplete",
-            ));
+        match target {
+            Opened::ToRead(reader) => reader.choose_engines(&workloads, by)?,
+            Opened::ToWrite(armed) => armed.choose_engines(&workloads, by)?,
         }
     }
     Ok(())
