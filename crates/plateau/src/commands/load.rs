@@ -151,8 +151,7 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
     }
 }
 
-/// Chooses the engines of a stage's jobs that do not name one. This happens right before the stage, because the
-/// measurements of a job that writes would otherwise precede the I/Os of earlier stages.
+/// Chooses the engines of a stage, right before it: measurements that write must not precede I/Os of earlier stages.
 fn choose_engines(
     jobs: &[Job],
     stage: &[usize],
