@@ -71,8 +71,8 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let limits = ChoiceLimits::default().shared_by(stages.len() * opened.len());
     let by = Choosing { limits, go_on: &|| !interrupted.load(Ordering::Relaxed) };
     if let Some(requested) = options.start_at {
-        let mut choose = |stage| choose_engines(&request.jobs, stage, &workloads, &mut opened, &by);
-        stages.first().map_or(Ok(()), |first| choose(first))?;
+        let first = stages.first().map_or(&[][..], Vec::as_slice);
+        choose_engines(&request.jobs, first, &workloads, &mut opened, &by)?;
         start::wait(requested, &interrupted)?;
     }
     let origin = start::origin(options.start_at, real);
