@@ -9,6 +9,7 @@ mod release;
 mod report;
 mod results;
 mod sim;
+mod targets;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -26,8 +27,14 @@ use results::{Benchmark, Results, Verdict};
 pub use release::built;
 
 /// Every benchmark.
-const BENCHMARKS: &[Benchmark] =
-    &[engine::BENCHMARK, lab::BENCHMARK, library::BENCHMARK, report::BENCHMARK, sim::BENCHMARK];
+const BENCHMARKS: &[Benchmark] = &[
+    engine::BENCHMARK,
+    lab::BENCHMARK,
+    library::BENCHMARK,
+    report::BENCHMARK,
+    sim::BENCHMARK,
+    targets::BENCHMARK,
+];
 
 /// Measure performance against its targets
 #[derive(clap::Args)]

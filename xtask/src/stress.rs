@@ -29,6 +29,7 @@ const SUBJECTS: &[&str] = &[
     "device/polling",
     "device/read_only_open",
     "engine/fallback",
+    "engine/choice",
     "device/blocking_targets",
     "engine/conformance",
     "engine/allocations",

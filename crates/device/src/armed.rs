@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use engine::{
-    Answer, Bounds, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick, check_ranges,
+    Answer, Bounds, Choosing, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick,
+    check_ranges,
 };
 use record::{Effort, TargetFacts, Workload};
 
@@ -96,6 +97,20 @@ impl Armed {
                 Ok(engine::check_trims(&held.to_load(&self.facts.path, *clock, options))?)
             }
         }
+    }
+
+    /// Measures the engines on the target, and chooses one for each workload, unless the engine was requested. From then
+    /// on, exactly these workloads use the chosen engines. Writes only what they write.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), but a failed I/O is not an error: nothing is then chosen.
+    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
+        workloads.iter().try_for_each(|workload| check(workload, &self.facts))?;
+        self.check_in_between()?;
+        if let Inner::Real { held, clock, options, .. } = &mut self.inner {
+            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
+        }
+        self.check_in_between()
     }
 
     /// Runs several workloads concurrently, reporting the progress of each to `on_tick` about once per second.

@@ -1,6 +1,6 @@
 //! Determines which engine, placement and polling mode suit a real target.
 
-use engine::{Engine, EngineError, LoadOptions, Places, Polling};
+use engine::{Choices, Engine, EngineError, LoadOptions, Places, Polling};
 
 use crate::error::DriveError;
 use crate::error::target::TargetError;
@@ -24,5 +24,11 @@ pub(crate) fn load_options(
     }
     let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
     let polling = if impossible.is_some() { Polling::No } else { options.polling };
-    Ok(LoadOptions { engine: options.engine, places, polling, unpolled: impossible })
+    Ok(LoadOptions {
+        engine: options.engine,
+        places,
+        polling,
+        unpolled: impossible,
+        choices: Choices::default(),
+    })
 }

@@ -1,8 +1,8 @@
 //! A target that is only read: opened without write permission, so no confirmation is required.
 
 use engine::{
-    Answer, Bounds, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions, ReplaySource, Replayed,
-    Tick,
+    Answer, Bounds, Choosing, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions, ReplaySource,
+    Replayed, Tick,
 };
 use record::{Effort, TargetFacts, Workload};
 
@@ -78,6 +78,21 @@ impl Reader {
                 Ok(outcome)
             }
         }
+    }
+
+    /// Chooses an engine for each workload, like [`crate::Armed::choose_engines`].
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
+        for workload in workloads {
+            self.refuse_writes(workload)?;
+            check(workload, &self.facts)?;
+        }
+        if let Inner::Real { held, clock, options } = &mut self.inner {
+            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
+        }
+        Ok(())
     }
 
     /// Runs several read workloads concurrently, like [`crate::Armed::run_concurrently`].

@@ -7,6 +7,7 @@ use std::path::Path;
 use record::{Access, Ceiling, CostPerIo, DataPattern, Effort, Range, Regime, Segment, Until, Workload};
 use stdx::units::SECOND_NS;
 
+use crate::choice::Choices;
 use crate::clock::{self, Clock};
 use crate::error::EngineError;
 use crate::load::fill::Fill;
@@ -89,7 +90,13 @@ pub fn rehearse_by(
         return Err(EngineError::NothingToVerify);
     }
     let places = Places::of(Path::new(SYS), None, None)?;
-    let options = LoadOptions { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };
+    let options = LoadOptions {
+        engine: Engine::Auto,
+        places,
+        polling: Polling::No,
+        unpolled: None,
+        choices: Choices::default(),
+    };
     let target = Target::nowhere("nowhere", Clock::start(), &options, interval_ns);
     let way = match nowhere {
         Nowhere::Null => Way::Null,
@@ -222,7 +229,13 @@ mod tests {
             return skips::skip!("the processor's counter is not used here");
         }
         let places = Places::of(Path::new(SYS), None, None).expect("processors");
-        let options = LoadOptions { engine: Engine::Auto, places, polling: Polling::No, unpolled: None };
+        let options = LoadOptions {
+            engine: Engine::Auto,
+            places,
+            polling: Polling::No,
+            unpolled: None,
+            choices: Choices::default(),
+        };
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);
             let begin = std::time::Instant::now();

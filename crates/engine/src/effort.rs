@@ -1,4 +1,4 @@
-//! CPU cost of a thread as accounted by the kernel.
+//! CPU cost of a thread or the process as accounted by the kernel.
 
 use record::Effort;
 use rustix::time::{ClockId, clock_gettime};
@@ -21,4 +21,10 @@ pub(crate) fn of_this_thread() -> Effort {
         voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
         involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
     }
+}
+
+/// Returns the CPU time of all threads of this process, including the kernel's helper threads (io-wq).
+pub(crate) fn of_this_process_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }

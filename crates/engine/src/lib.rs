@@ -14,6 +14,7 @@
 //! | `queue` | submission and completion: io_uring, libaio, threads, NVMe commands, or no device |
 //! | `load/content` | data to write, and verification of data that was read ([`VerifyReport`]) |
 //! | `load/recorder` | histograms and time series of one thread |
+//! | `choice` | which engine suits a workload, given measurements of each ([`choose()`]) |
 //! | `placement` | the CPUs on which the threads run ([`Places`]) |
 //! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
 //! | `wall_clock` | how accurate the wall clock of this host is ([`WallClock`]) |
@@ -24,6 +25,7 @@
 //! configuration.
 
 mod ceiling;
+mod choice;
 mod clock;
 mod disturbance;
 mod effort;
@@ -38,9 +40,11 @@ mod replay;
 mod wall_clock;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
+pub use choice::{ChoiceLimits, Choices, Choosing};
 pub use clock::Clock;
 pub use disturbance::Disturbance;
 pub use error::{EngineError, FailedOperation, FailureCause, IoFailure};
+pub use load::choose::choose;
 pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
 pub use load::interval::Interval;
 pub use load::recorder::{Recorder, Recording, merge};

@@ -5,6 +5,7 @@
 //! after a stop depends on the device. If the device never completes its I/Os, the kernel's driver times out.
 
 mod attempt;
+pub(crate) mod choose;
 mod conclude;
 pub(crate) mod concurrent;
 mod content;

@@ -2,6 +2,7 @@
 
 use record::PathRemark;
 
+use crate::choice::Choices;
 use crate::placement::Places;
 
 /// How to drive a target.
@@ -15,6 +16,8 @@ pub struct LoadOptions {
     pub polling: Polling,
     /// Why the load does not poll although polling was requested.
     pub unpolled: Option<&'static str>,
+    /// The engines that were chosen for individual workloads; see [`choose`](crate::choose()).
+    pub choices: Choices,
 }
 
 /// I/O engine.

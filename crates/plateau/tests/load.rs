@@ -1,6 +1,8 @@
 //! `plateau load`: fio's options on the command line and in job files, and the permissions that each of them
 //! requires.
 
+#[path = "load/engines.rs"]
+mod engines;
 #[path = "load/several_hosts.rs"]
 mod several_hosts;
 mod support;

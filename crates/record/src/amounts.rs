@@ -250,7 +250,12 @@ mod tests {
             write: Direction::default(),
             series,
             errors: Vec::new(),
-            io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
+            io_path: IoPath {
+                engine: IoEngine::Simulated,
+                fallbacks: Vec::new(),
+                remarks: Vec::new(),
+                choice: None,
+            },
             gap_before: None,
             on_file: None,
             power: None,

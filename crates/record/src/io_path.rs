@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{IoEngine, MeasuredEngine, PathChoice};
+
 /// How the I/Os of a segment were submitted, and how that differs from what was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,28 +18,9 @@ pub struct IoPath {
     /// Other differences from the default path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
-}
-
-/// An I/O engine (fio: `ioengine`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IoEngine {
-    /// io_uring.
-    IoUring,
-    /// NVMe commands through io_uring, bypassing the block layer.
-    IoUringCmd,
-    /// Linux native asynchronous I/O (libaio).
-    Libaio,
-    /// `pread` and `pwrite` in the load thread: one I/O at a time.
-    Psync,
-    /// `pread` and `pwrite` in one thread per outstanding I/O.
-    Threads,
-    /// No I/O: every request completes immediately. Measures the cost of the load loop itself.
-    Null,
-    /// No-op requests through io_uring. Measures the cost of the ring without a target.
-    NoOpRing,
-    /// The simulated drive, in virtual time.
-    Simulated,
+    /// How the engine was chosen; absent if it was requested, and in runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Box<PathChoice>>,
 }
 
 /// An engine that was tried and could not be set up.
@@ -80,34 +63,10 @@ pub enum PathRemark {
     Buffered,
 }
 
-impl IoEngine {
-    /// Returns the displayed name: fio's name, if fio has this engine.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::IoUring => "io_uring",
-            Self::IoUringCmd => "io_uring_cmd",
-            Self::Libaio => "libaio",
-            Self::Psync => "pread and pwrite (depth 1)",
-            Self::Threads => "threads",
-            Self::Null => "null",
-            Self::NoOpRing => "no-op ring",
-            Self::Simulated => "simulated",
-        }
-    }
-
-    /// Returns whether every I/O passes through an io_uring ring, so that the host's cost includes the cost of
-    /// the ring.
-    #[must_use]
-    pub const fn uses_ring(self) -> bool {
-        matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
-    }
-}
-
 impl From<IoEngine> for IoPath {
     /// Returns a path with this engine and no differences from the default.
     fn from(engine: IoEngine) -> Self {
-        Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
+        Self { engine, fallbacks: Vec::new(), remarks: Vec::new(), choice: None }
     }
 }
 
@@ -116,6 +75,16 @@ impl IoPath {
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         self.remarks.contains(&PathRemark::Buffered)
+    }
+
+    /// Returns the measurements of this path's engine and of the first in the fixed order, if a measurement made the
+    /// difference.
+    #[must_use]
+    pub fn preferred(&self) -> Option<[&MeasuredEngine; 2]> {
+        let PathChoice::Measured { engines, .. } = self.choice.as_deref()? else { return None };
+        let [first, others @ ..] = &engines[..] else { return None };
+        let used = others.iter().find(|other| other.engine == self.engine)?;
+        Some([used, first])
     }
 }
 
@@ -162,6 +131,7 @@ mod tests {
                 fallback(IoEngine::Libaio, "Operation not permitted"),
             ],
             remarks: vec![PathRemark::NotPolled { cause: "a file".into() }, PathRemark::Buffered],
+            choice: None,
         };
         assert_eq!(
             path.to_string(),

@@ -23,6 +23,7 @@ mod host;
 mod host_share;
 mod imported;
 mod injected_fault;
+mod io_engine;
 mod io_path;
 mod journal;
 mod label;
@@ -31,6 +32,7 @@ mod library_journal;
 mod live;
 mod order;
 mod packed_wire;
+mod path_choice;
 mod plain;
 mod plain_array;
 mod power;
@@ -74,7 +76,8 @@ pub use imported::{
     DirectionReading, IMPORTED_FROM, ImportedTest, MarkKind, Origin, Reading, StatedMark, Times, ToldFigure,
 };
 pub use injected_fault::InjectedFault;
-pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
+pub use io_engine::IoEngine;
+pub use io_path::{Fallback, IoPath, PathRemark};
 pub use journal::{
     Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_JOURNAL_BYTES, MOST_LINE_BYTES,
     RESCUED as RESCUED_JOURNAL, TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal,
@@ -87,6 +90,7 @@ pub use library::{
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, check_order};
+pub use path_choice::{MeasuredEngine, MeasuredRound, NotMeasured, PathChoice};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};

@@ -10,6 +10,7 @@ use super::conclude::conclude;
 use super::content::Checks;
 use super::target::Target;
 use super::way::Way;
+use crate::choice::Choice;
 use crate::error::EngineError;
 use crate::options::Engine;
 use crate::outcome::LoadOutcome;
@@ -64,8 +65,8 @@ pub(super) fn run_and_check(
         check_trims(target)?;
     }
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
-    let ways = if workload.regime.trims { &[Way::Threads] } else { Way::of(target, workload.queue_depth) };
-    for &way in ways {
+    let choice = target.options.choices.of(workload);
+    for way in ways(target, workload, choice) {
         match attempt_by(way, target, workload, on_tick) {
             Err(error) => failed.push((way, error)),
             Ok(mut ran) => {
@@ -76,7 +77,8 @@ pub(super) fn run_and_check(
                     }
                     _ => way.engine(),
                 };
-                let path = IoPath { fallbacks: fallbacks(&failed), ..engine.into() };
+                let choice = choice.map(|choice| Box::new(choice.record.clone()));
+                let path = IoPath { fallbacks: fallbacks(&failed), choice, ..engine.into() };
                 return Ok((conclude(target, workload, path, ran)?, checks));
             }
         }
@@ -84,6 +86,16 @@ pub(super) fn run_and_check(
     let &Workload { threads, queue_depth, block_bytes, .. } = workload;
     let (_, source) = failed.pop().expect("at least one engine was tried");
     Err(EngineError::Setup { threads, queue_depth, block_bytes, source })
+}
+
+/// Returns the engines to try, best first.
+fn ways(target: &Target<'_>, workload: &Workload, choice: Option<&Choice>) -> Vec<Way> {
+    let fixed = Way::of(target, workload.queue_depth);
+    match choice.and_then(Choice::measured) {
+        _ if workload.regime.trims => vec![Way::Threads],
+        Some((chosen, measured)) => Way::ordered(fixed, chosen, &measured),
+        None => fixed.to_vec(),
+    }
 }
 
 /// Runs a workload without a target.

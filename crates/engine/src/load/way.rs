@@ -37,6 +37,20 @@ impl Way {
         }
     }
 
+    /// Moves the chosen engine ahead of the others that were measured. Engines that could not be set up stay where
+    /// they are, so that the segment records them.
+    pub(crate) fn ordered(ways: &[Self], chosen: IoEngine, measured: &[IoEngine]) -> Vec<Self> {
+        let mut ways = ways.to_vec();
+        let first = ways.iter().position(|way| measured.contains(&way.engine()));
+        let place = ways.iter().position(|way| way.engine() == chosen);
+        if let (Some(first), Some(place)) = (first, place)
+            && first < place
+        {
+            ways[first..=place].rotate_right(1);
+        }
+        ways
+    }
+
     pub(crate) const fn engine(self) -> IoEngine {
         match self {
             Self::Uring => IoEngine::IoUring,
@@ -46,5 +60,22 @@ impl Way {
             Self::Null => IoEngine::Null,
             Self::NoOpRing => IoEngine::NoOpRing,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chosen_engine_precedes_only_engines_that_were_measured() {
+        let ways = [Way::Uring, Way::Aio, Way::Threads];
+        let all = [IoEngine::IoUring, IoEngine::Libaio, IoEngine::Threads];
+        let ordered = |chosen, measured: &[IoEngine]| Way::ordered(&ways, chosen, measured);
+        assert_eq!(ordered(IoEngine::IoUring, &all), ways);
+        assert_eq!(ordered(IoEngine::Libaio, &all), [Way::Aio, Way::Uring, Way::Threads]);
+        assert_eq!(ordered(IoEngine::Threads, &all), [Way::Threads, Way::Uring, Way::Aio]);
+        assert_eq!(ordered(IoEngine::Threads, &all[1..]), [Way::Uring, Way::Threads, Way::Aio]);
+        assert_eq!(ordered(IoEngine::Null, &all), ways);
     }
 }

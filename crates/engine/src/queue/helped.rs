@@ -16,6 +16,10 @@ const NOWHERE: u64 = 1 << 62;
 /// If completions arrive more slowly than this, the engine waits for each of them individually, so that its
 /// time stamp is exact.
 const QUICK_NS: u64 = 10_000;
+/// Longest time for which one call collects completions.
+const LONGEST_NS: u64 = 40_000;
+/// One call waits for at most this part of the depth.
+const DEPTH_PART: u32 = 4;
 
 /// Returns whether the target may block during submission, in which case io_uring passes its I/Os to io-wq workers.
 pub(super) fn may_block(fd: RawFd) -> bool {
@@ -38,30 +42,44 @@ fn can_be_polled(file: BorrowedFd<'_>) -> bool {
 /// Number of completions for which one call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitBatch {
-    most: usize,
-    quick: bool,
+    most: u32,
+    now: u32,
 }
 
 impl WaitBatch {
     /// Always wait for one completion.
-    pub(super) const ONE: Self = Self { most: 1, quick: false };
+    pub(super) const ONE: Self = Self { most: 1, now: 1 };
 
-    /// Wait for up to `batch` completions, but leave enough of the `depth` I/Os in flight to keep all
-    /// `helpers` worker threads busy.
+    /// Wait for up to `batch` completions, or for a part of the `depth` I/Os in flight if that is more, but leave enough
+    /// of them in flight to keep all `helpers` worker threads busy.
     pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
-        Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
+        let most = depth.saturating_sub(helpers).clamp(1, batch.max(depth / DEPTH_PART));
+        Self { most, now: 1 }
     }
 
     /// Returns the number of completions to wait for, given `in_flight` submitted I/Os.
     #[inline]
     pub(super) fn count(self, in_flight: usize) -> u32 {
-        if self.quick { self.most.min(in_flight) as u32 } else { 1 }
+        self.now.min(in_flight as u32)
+    }
+
+    /// Returns the number of I/Os to submit at once: as many as one call waits for, so that the same call submits them.
+    #[inline]
+    pub(super) fn submitted(self) -> u32 {
+        self.now
     }
 
     /// Adjusts the batch, given how many completions arrived and how long they took.
     #[inline]
     pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
-        self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;
+        if self.most == 1 {
+            return;
+        }
+        let count = count as u64;
+        self.now = match LONGEST_NS * count / within_ns.max(1) {
+            _ if within_ns >= QUICK_NS * count => 1,
+            fitting => u64::from(self.most).min(fitting) as u32,
+        };
     }
 }
 
@@ -72,12 +90,18 @@ mod tests {
     #[test]
     fn several_are_waited_for_only_while_all_helpers_are_busy_and_quick() {
         let mut wait_batch = WaitBatch::of(32, 4, 8);
-        assert_eq!(wait_batch.count(32), 1, "nothing is known yet");
+        assert_eq!((wait_batch.count(32), wait_batch.submitted()), (1, 1), "nothing is known yet");
         wait_batch.learn(1, QUICK_NS - 1);
-        assert_eq!((wait_batch.count(32), wait_batch.count(3)), (4, 3));
+        assert_eq!((wait_batch.count(32), wait_batch.count(3), wait_batch.submitted()), (4, 3, 4));
+        wait_batch.learn(2, QUICK_NS);
+        assert_eq!(wait_batch.count(32), 8, "a quarter of the depth, in 40 us");
+        wait_batch.learn(8, 50_000);
+        assert_eq!(wait_batch.count(32), 6);
         wait_batch.learn(4, 4 * QUICK_NS);
         assert_eq!(wait_batch.count(32), 1);
-        for (depth, helpers, most) in [(10, 8, 2), (8, 8, 1), (4, 8, 1), (1, 1, 1), (128, 8, 4)] {
+        wait_batch.learn(0, 0);
+        assert_eq!(wait_batch.count(32), 1, "nothing arrived");
+        for (depth, helpers, most) in [(10, 8, 2), (8, 8, 1), (4, 8, 1), (1, 1, 1), (128, 8, 32)] {
             let mut wait_batch = WaitBatch::of(depth, 4, helpers);
             wait_batch.learn(1, 0);
             assert_eq!(wait_batch.count(depth as usize), most, "depth {depth}, {helpers} helpers");

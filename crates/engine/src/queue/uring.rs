@@ -227,7 +227,8 @@ impl<E: Operation> Queue for Uring<E> {
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
-        if self.at_once_waits >= AT_ONCE_WAITS { depth } else { batch(depth) }
+        let least = batch(depth).max(self.wait_batch.submitted());
+        if self.at_once_waits >= AT_ONCE_WAITS { depth } else { least }
     }
 
     fn is_polling(&self) -> bool {

@@ -12,7 +12,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use engine::{
-    Answer, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places, Polling, Target, Tick,
+    Answer, Choices, Choosing, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places, Polling,
+    Target, Tick,
 };
 use record::{Segment, Workload};
 
@@ -47,6 +48,7 @@ pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
             places: Places::of(Path::new("/sys"), None, None).expect("CPUs"),
             polling: Polling::No,
             unpolled: None,
+            choices: Choices::default(),
         },
     }
 }
@@ -56,6 +58,15 @@ impl Opened {
         let mut target = Target::new(&self.name, self.file.as_fd(), self.clock, &self.options);
         target.is_buffered = self.is_buffered;
         target
+    }
+
+    pub fn is_buffered(&self) -> bool {
+        self.is_buffered
+    }
+
+    /// Chooses the engines for these workloads.
+    pub fn choose(&mut self, workloads: &[Workload], by: &Choosing<'_>) {
+        self.options.choices = engine::choose(&self.target(), workloads, by);
     }
 
     pub fn run(&self, workload: &Workload) -> Result<LoadOutcome, EngineError> {

@@ -230,7 +230,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         NAME,
         "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2`, `posixaio` for plain system calls, or \
-         `io_uring_cmd` for NVMe commands [the cheapest]",
+         `io_uring_cmd` for NVMe commands [the best on the target]",
         |job, text| engine(text).map(|engine| job.engine = engine),
     )
     .differs(),

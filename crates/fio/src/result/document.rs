@@ -3,7 +3,7 @@
 use engine::VerifyReport;
 use jiff::Timestamp;
 use pts::response::Percentile;
-use record::{Ceiling, ClockFacts, Direction, Synced, TargetFacts, Workload};
+use record::{Ceiling, ClockFacts, Direction, PathChoice, Synced, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
 use stdx::Histogram;
 
@@ -45,6 +45,8 @@ struct Job<'a> {
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
     engines: Vec<String>,
+    /// How the engine of each workload was chosen; null if it was requested, and for simulated drives.
+    engine_choices: Vec<Option<&'a PathChoice>>,
     /// Thread placement for each workload, or the reason why its threads were not pinned; empty for simulated
     /// drives.
     placement: Vec<&'a str>,
@@ -194,6 +196,7 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         target: &part.target,
         workloads: part.segments.iter().map(|segment| &segment.workload).collect(),
         engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
+        engine_choices: part.segments.iter().map(|segment| segment.io_path.choice.as_deref()).collect(),
         placement: part.segments.iter().filter_map(|s| Some(s.host.as_ref()?.placement.as_str())).collect(),
         seconds: part.seconds(),
         began: part.span.map(|span| span.began),

@@ -166,6 +166,7 @@ impl Part {
                  blocks during submission, or generating the data took too long"
             ));
         }
+        remarks.extend(self.preferences());
         let repeats: u64 =
             self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
         if repeats > 0 {
@@ -194,7 +195,22 @@ impl Part {
         remarks
     }
 
-    /// Returns the largest share that any segment has.
+    /// Returns a remark for each engine that was preferred to the first in the fixed order.
+    fn preferences(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for [used, first] in self.segments.iter().filter_map(|segment| segment.io_path.preferred()) {
+            let (name, other) = (used.engine.name(), first.engine.name());
+            let remark = format!(
+                "{name} was chosen by measurement: {used}, compared with {first}; ioengine={other} uses {other}"
+            );
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        remarks
+    }
+
+    /// Returns the maximum of the segments' shares.
     pub(super) fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
         self.segments.iter().filter_map(share).max_by(f64::total_cmp)
     }

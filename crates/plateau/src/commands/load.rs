@@ -15,7 +15,7 @@ use crate::load::steady::Searches;
 use crate::load::watch::Watch;
 use crate::load::{holes, merge};
 use device::{Armed, Reader};
-use engine::{Flow, LoadOutcome, Tick, VerifyReport};
+use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
@@ -68,11 +68,16 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
+    let limits = ChoiceLimits::default().shared_by(stages.len() * opened.len());
+    let by = Choosing { limits, go_on: &|| !interrupted.load(Ordering::Relaxed) };
     if let Some(requested) = options.start_at {
+        let first = stages.first().map_or(&[][..], Vec::as_slice);
+        choose_engines(&request.jobs, first, &workloads, &mut opened, &by)?;
         start::wait(requested, &interrupted)?;
     }
     let origin = start::origin(options.start_at, real);
     for stage in stages {
+        choose_engines(&request.jobs, &stage, &workloads, &mut opened, &by)?;
         let readings = readings(&opened);
         let searches = Searches::of(&request.jobs, &stage, &workloads);
         let mut results = run_stage(&request.jobs, &stage, &workloads, &searches, &mut opened, &interrupted)?;
@@ -144,6 +149,25 @@ fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done 
         )),
         LoadOutcome::Finished(_) => Ok(()),
     }
+}
+
+/// Chooses the engines of a stage, right before it: measurements that write must not precede I/Os of earlier stages.
+fn choose_engines(
+    jobs: &[Job],
+    stage: &[usize],
+    workloads: &[Vec<Workload>],
+    opened: &mut BTreeMap<String, Opened>,
+    by: &Choosing<'_>,
+) -> Done {
+    for (name, target) in opened {
+        let of_target = stage.iter().filter(|job| jobs[**job].filename.as_ref() == Some(name));
+        let workloads: Vec<Workload> = of_target.flat_map(|job| workloads[*job].iter().cloned()).collect();
+        match target {
+            Opened::ToRead(reader) => reader.choose_engines(&workloads, by)?,
+            Opened::ToWrite(armed) => armed.choose_engines(&workloads, by)?,
+        }
+    }
+    Ok(())
 }
 
 /// Runs all streams in a stage concurrently and returns (job, part) pairs.
