@@ -73,6 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
+    ("labdemo", &[]),
     ("tidy", &[]),
     ("crosscheck", &["device", "engine", "pts", "record", "stdx"]),
     (
@@ -82,7 +83,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "plateau", "trace", "notify",
         ],
     ),
-    ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips", "tidy"]),
+    ("xtask", &["engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy"]),
 ];
 
 const SECTIONS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];

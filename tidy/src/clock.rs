@@ -31,6 +31,7 @@ const ALLOWED: &[&str] = &[
     "crates/stdx/src/files/",
     "dist/",
     "swarm/",
+    "labdemo/",
     "xtask/",
 ];
 

@@ -14,7 +14,7 @@ const CRATES: &str = "crates/";
 const FOREIGN: &[(&str, &str)] = &[
     ("array/description/hardware.rs", "slots, in the notation of the controller's program"),
     ("array/storcli/program.rs", "answers of storcli"),
-    ("array/storcli/answer.rs", "answers of storcli"),
+    ("admin/src/storcli.rs", "answers of storcli"),
     ("import/src/formats/fio.rs", "output of fio"),
     ("fleet/src/queue.rs", "output of squeue"),
     ("plateau/src/cli/rejected.rs", "errors of clap, as text"),

@@ -3,11 +3,6 @@
 //! Everything is inside one temporary folder: the scheduler with two nodes, the library, the pages and Prometheus. At the
 //! end, no process that uses the folder remains, and neither does the folder.
 
-mod cluster;
-mod folder;
-mod lab;
-mod leftovers;
-
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,9 +14,10 @@ use anyhow::{Context as _, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::chore::{Chore, TESTS, program};
-use cluster::Cluster;
-use folder::DemoFolder;
-use lab::Lab;
+use labdemo::cluster::{self, Cluster};
+use labdemo::folder::DemoFolder;
+use labdemo::lab::Lab;
+use labdemo::leftovers;
 
 /// The programs, with the Debian packages that contain them.
 const PROGRAMS: [(&str, &str); 9] = [

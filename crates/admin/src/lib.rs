@@ -14,6 +14,7 @@
 //! | [`power_state`] | the maximum power of an NVMe drive |
 //! | [`identify`] | the identity of an NVMe namespace |
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
+//! | [`storcli`] | parses the output of `storcli`, the command-line tool of RAID controllers |
 //! | `wire` | decoders for the structures defined in the specifications |
 //!
 //! Nothing in this crate opens a device, makes a system call or checks whether a device is in use: before each
@@ -30,6 +31,7 @@ pub mod identify;
 pub mod lba_format;
 pub mod power_state;
 pub mod purge;
+pub mod storcli;
 mod wire;
 pub mod write_cache;
 

@@ -3,7 +3,6 @@
 //! Only unused drives that are listed by serial number become members. A volume is deleted only if it has the
 //! name recorded before its creation and contains only recorded drives; `force` is never used.
 
-mod answer;
 mod erase;
 mod explain;
 mod program;
@@ -22,7 +21,7 @@ use super::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::{ArrayError, ControllerStep, Defect};
 use crate::error::volume::VolumeError;
-use answer::Operation;
+use admin::storcli::Operation;
 pub(super) use program::{StorCli, refusal_of};
 use program::{addresses, hardware_of};
 

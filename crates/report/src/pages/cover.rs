@@ -283,11 +283,15 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
 
 /// The title of a page, with the name of its test unless there is only one test or the title begins with the name.
 fn picture_title(document: &Document, outcome: &Outcome, page: &Page) -> String {
-    if document.outcomes.len() == 1 || page.title.starts_with(&outcome.title) {
-        page.title.clone()
-    } else {
-        format!("{}: {}", outcome.title, page.title)
+    match document.outcomes.len() {
+        1 => page.title.clone(),
+        _ => named(&outcome.title, &page.title),
     }
+}
+
+/// Puts a name before a title that does not already begin with it.
+fn named(name: &str, title: &str) -> String {
+    if title.starts_with(name) { title.to_owned() } else { format!("{name}: {title}") }
 }
 
 fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit> {

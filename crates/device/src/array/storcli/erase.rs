@@ -7,13 +7,13 @@ use admin::purge::{PurgeOptions, Purging};
 use engine::{Clock, Flow};
 use record::{PurgeEvidence, Purged};
 
-use super::answer::Operation;
 use super::program::{StorCli, addresses, hardware_of, refusal_of};
 use crate::array::hardware::{Hardware, Purge};
 use crate::array::outside::Outside;
 use crate::array::plan::ArrayPlan;
 use crate::error::array::{ArrayError, ControllerStep};
 use crate::error::{DriveError, PurgeError};
+use admin::storcli::Operation;
 
 /// Interval between checks for a stop request.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);

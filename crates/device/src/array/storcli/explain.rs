@@ -1,6 +1,6 @@
 //! Explains a controller's error messages and abbreviations.
 
-use super::answer::Answer;
+use admin::storcli::Answer;
 
 /// Parts of messages, with their usual causes.
 const CAUSES: &[(&str, &str)] = &[

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::answer::{Adapter, Answer, ControllerDrive, Operation, Volume};
 use super::explain;
 use crate::array::hardware::{DriveCache, Hardware, Program, Write, slot_of};
 use crate::array::outside::{BLOCK_DEVICES, Outside};
@@ -12,6 +11,7 @@ use crate::error::DriveError;
 use crate::error::array::{ArrayError, ControllerFailure, ControllerStep};
 use crate::error::volume::VolumeError;
 use crate::refusal::Refusal;
+use admin::storcli::{Adapter, Answer, ControllerDrive, Operation, Volume};
 
 /// Possible names of the program, in the order in which they are tried.
 const STORCLI: &[&str] =

@@ -68,7 +68,7 @@ fn failure(description: &str, message: &str) -> String {
 
 /// Returns the response for the drive in slot `i`, whose serial number is `S<i>`.
 fn drive(i: usize) -> String {
-    include_str!("answers/drive.json")
+    include_str!("../../../../admin/src/storcli/answers/drive.json")
         .replace("/c0/e252/s0", &format!("/c0/e252/s{i}"))
         .replace("252:0", &format!("252:{i}"))
         .replace("14070C01XXXX        ", &format!("   S{i}  "))
@@ -103,7 +103,7 @@ fn volumes(all: &[String]) -> String {
 }
 
 fn idle() -> &'static str {
-    include_str!("answers/init_idle.json")
+    include_str!("../../../../admin/src/storcli/answers/init_idle.json")
 }
 
 const ADD: &str = "storcli64 /c0 add vd r5 name=pl0a1b2c3d00000 drives=252:0,252:1,252:2 pdcache=default wt nora \
@@ -126,7 +126,7 @@ fn with_block_device(mut script: Script, name: &str, naa: &str) -> Script {
 fn a_volume_is_created_and_its_block_device_found_by_its_name_alone() {
     let script = looked(Script::default())
         .answers(SHOW_VOLUMES, &volumes(&[others()]))
-        .answers(ADD, include_str!("answers/added.json"))
+        .answers(ADD, include_str!("../../../../admin/src/storcli/answers/added.json"))
         .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
         .answers(SHOW_VOLUMES, &volumes(&[others(), own()]));
     let script = with_block_device(with_block_device(script, "sda", OTHERS_NAA), "sdb", NAA);
@@ -213,7 +213,7 @@ fn another_drive_in_the_slot_stops_it() {
 #[test]
 fn a_failed_command_keeps_what_was_reported_and_its_cause() {
     let script = looked(Script::default())
-        .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+        .answers(SHOW_VOLUMES, include_str!("../../../../admin/src/storcli/answers/no_volumes.json"))
         .answers(ADD, &failure("physical disk does not have appropriate attributes", "-"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no volume");
     assert_eq!(error.kind(), ErrorKind::Device);
@@ -229,7 +229,7 @@ fn a_changed_volume_is_reported() {
     let changed = others().replace("252:7", "252:5");
     let script = looked(Script::default())
         .answers(SHOW_VOLUMES, &volumes(&[others()]))
-        .answers(ADD, include_str!("answers/added.json"))
+        .answers(ADD, include_str!("../../../../admin/src/storcli/answers/added.json"))
         .answers(SHOW_VOLUMES, &volumes(&[changed.clone(), own()]))
         .answers(SHOW_VOLUMES, &volumes(&[changed, own()]));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("changed");
@@ -253,8 +253,8 @@ fn volumes_that_differ_from_the_plan_are_not_used() {
     ] {
         let made = own().replace(part, other);
         let script = looked(Script::default())
-            .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
-            .answers(ADD, include_str!("answers/added.json"))
+            .answers(SHOW_VOLUMES, include_str!("../../../../admin/src/storcli/answers/no_volumes.json"))
+            .answers(ADD, include_str!("../../../../admin/src/storcli/answers/added.json"))
             .answers(SHOW_VOLUMES, &volumes(std::slice::from_ref(&made)))
             .answers(SHOW_VOLUMES, &volumes(&[made]));
         let error = with(script, |controller| controller.create(&plan(""))).expect_err("another volume");
@@ -266,8 +266,8 @@ fn volumes_that_differ_from_the_plan_are_not_used() {
 fn a_volume_without_a_block_device_is_awaited_and_reported() {
     let created = |script: Script| {
         looked(script)
-            .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
-            .answers(ADD, include_str!("answers/added.json"))
+            .answers(SHOW_VOLUMES, include_str!("../../../../admin/src/storcli/answers/no_volumes.json"))
+            .answers(ADD, include_str!("../../../../admin/src/storcli/answers/added.json"))
             .answers(SHOW_VOLUMES, &volumes(&[own()]))
             .answers(SHOW_VOLUMES, &volumes(&[own()]))
     };
@@ -328,7 +328,7 @@ fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
     let state = |script: Script| with(script, |controller| controller.state(&plan(""))).expect("a state");
     assert_eq!(state(idle_volume(&[others(), own()])), State::Whole);
     let shown = || Script::default().answers(SHOW_VOLUMES, &volumes(&[own()]));
-    let running = include_str!("answers/init_runs.json");
+    let running = include_str!("../../../../admin/src/storcli/answers/init_runs.json");
     assert_eq!(state(shown().answers(SHOW_INIT, running)), State::Syncing("initialisation".into(), 0.25));
     assert_eq!(
         state(shown().answers(SHOW_INIT, idle()).answers(SHOW_BGI, running)),
@@ -393,10 +393,10 @@ fn only_plateaus_volume_is_deleted_and_never_by_force() {
 fn an_initialisation_is_stopped_before_its_volume_is_deleted() {
     let script = Script::default()
         .answers(SHOW_VOLUMES, &volumes(&[own()]))
-        .answers(SHOW_INIT, include_str!("answers/init_runs.json"))
+        .answers(SHOW_INIT, include_str!("../../../../admin/src/storcli/answers/init_runs.json"))
         .answers("storcli64 /c0/v1 stop init J nolog", &answer("Stop INIT Operation Success", ""))
         .answers("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
-        .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"));
+        .answers(SHOW_VOLUMES, include_str!("../../../../admin/src/storcli/answers/no_volumes.json"));
     assert_eq!(with(script, |controller| controller.stop(&plan(""))).ok(), Some(()));
 }
 
@@ -449,8 +449,10 @@ fn a_member_is_free_when_it_is_there() {
 fn an_array_is_described_by_what_its_controller_reports() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
-    let script =
-        Script::default().answers("storcli64 /c0 show J nolog", include_str!("answers/controller.json"));
+    let script = Script::default().answers(
+        "storcli64 /c0 show J nolog",
+        include_str!("../../../../admin/src/storcli/answers/controller.json"),
+    );
     let facts = look_on_controller(looked(script), "array:a.toml", &spec, &hardware).expect("facts");
     let member = 0xde9_0000 * 512_u64;
     let strip = 64 * 1024;
@@ -463,7 +465,10 @@ fn an_array_is_described_by_what_its_controller_reports() {
     assert!(array.words().contains("chunks of 64 KiB, write through, no read ahead"), "{}", array.words());
     let mixed = drive(1).replace("\"Logical Sector Size\": \"512B\"", "\"Logical Sector Size\": \"4 KB\"");
     let script = Script::default()
-        .answers("storcli64 /c0 show J nolog", include_str!("answers/controller.json"))
+        .answers(
+            "storcli64 /c0 show J nolog",
+            include_str!("../../../../admin/src/storcli/answers/controller.json"),
+        )
         .answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
         .answers("storcli64 /c0/e252/s1 show all J nolog", &mixed);
     let error = look_on_controller(script, "array:a.toml", &spec, &hardware).expect_err("two kinds");

@@ -38,7 +38,10 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     for i in 0..3 {
         script = script.answers(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
     }
-    for text in [include_str!("../answers/erase_runs.json"), include_str!("../answers/erase_idle.json")] {
+    for text in [
+        include_str!("../../../../../admin/src/storcli/answers/erase_runs.json"),
+        include_str!("../answers/erase_idle.json"),
+    ] {
         for i in 0..3 {
             script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
         }
@@ -62,7 +65,7 @@ fn a_stopped_wait_reports_that_the_controller_continues() {
         script = script.answers(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
     }
     for i in 0..3 {
-        let runs = include_str!("../answers/erase_runs.json");
+        let runs = include_str!("../../../../../admin/src/storcli/answers/erase_runs.json");
         script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
     }
     // All steps of the script must be used: no other query and no stop command is sent to the controller.
@@ -100,14 +103,15 @@ fn an_erase_that_fails_stops_the_run() {
     let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("refused");
     let (address, serial) = ("/c0/e252/s0".to_owned(), "S0".to_owned());
     assert_eq!(of_command(error).step, ControllerStep::Erase { address, serial });
-    let failed = include_str!("../answers/erase_runs.json").replace("In progress", "Failed");
+    let failed = include_str!("../../../../../admin/src/storcli/answers/erase_runs.json")
+        .replace("In progress", "Failed");
     let script = begun([&started; 3]).answers("storcli64 /c0/e252/s0 show erase J nolog", &failed);
     let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("failed");
     let failed = of_array(error);
     assert!(matches!(&failed, ArrayError::EraseFailed { status, .. } if status == "Failed"), "{failed:?}");
     let mut script = begun([&started; 3]);
     for i in 0..3 {
-        let done = include_str!("../answers/erase_idle.json");
+        let done = include_str!("../../../../../admin/src/storcli/answers/erase_idle.json");
         script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), done);
     }
     let script = script.answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("UGood", "UBad"));

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn programs_are_tried_in_their_order() {
-    let shown = include_str!("../answers/controller.json");
+    let shown = include_str!("../../../../../admin/src/storcli/answers/controller.json");
     let script = Script::default()
         .missing("storcli64 /c0 show J nolog")
         .answers("storcli /c0 show J nolog", shown)

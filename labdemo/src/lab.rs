@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::cluster::{Cluster, Daemons};
-use super::folder::DemoFolder;
-use super::leftovers::MARK;
+use crate::cluster::{Cluster, Daemons};
+use crate::folder::DemoFolder;
+use crate::leftovers::MARK;
 
 /// What most jobs do: two plans on four drives, which end within minutes.
 const CAMPAIGN: &str = r#"name = "demo"
@@ -57,6 +57,9 @@ pub struct Lab {
 
 impl Lab {
     /// Starts the pages and Prometheus, and submits the campaigns.
+    ///
+    /// # Errors
+    /// Returns an error if a program cannot be started, or a campaign is refused.
     pub fn start(
         root: &Path,
         folder: &DemoFolder,
@@ -140,17 +143,26 @@ impl Lab {
     }
 
     /// Fails if a daemon has ended.
+    ///
+    /// # Errors
+    /// Returns an error if a daemon has ended.
     pub fn check(&mut self) -> anyhow::Result<()> {
         self.daemons.check()?;
         self.cluster.check()
     }
 
     /// Returns the campaigns as on the page.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not answer.
     pub fn jobs(&self) -> anyhow::Result<Value> {
         Ok(serde_json::from_str(&get(&self.url("/api/fleet"), Some(&self.password))?)?)
     }
 
     /// Returns whether every job of the campaign is complete, the other one is held, and Prometheus has scraped the pages.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not answer.
     pub fn is_settled(&self) -> anyhow::Result<bool> {
         let jobs = self.jobs()?;
         let states = |campaign: usize| -> Vec<&str> {
@@ -167,6 +179,7 @@ impl Lab {
     }
 
     /// What to open, and how to sign in.
+    #[must_use]
     pub fn invitation(&self) -> String {
         format!(
             "\nPages       {}  (user {USER}, password {})\nPrometheus  http://{}/alerts\nSlurm       SLURM_CONF={} squeue\n\

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::folder::DemoFolder;
-use super::leftovers::MARK;
+use crate::folder::DemoFolder;
+use crate::leftovers::MARK;
 
 /// Timeout for a daemon to start or to end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -32,6 +32,7 @@ fn search_path() -> String {
 }
 
 /// Returns whether a program is installed.
+#[must_use]
 pub fn exists(program: &str) -> bool {
     std::env::split_paths(&search_path()).any(|dir| dir.join(program).exists())
 }
@@ -39,6 +40,9 @@ pub fn exists(program: &str) -> bool {
 impl Daemons {
     /// Starts a daemon whose output is written to NAME.out. It is in a process group of its own, so that Ctrl-C on the
     /// terminal reaches only this program, which ends the daemons in the right order.
+    ///
+    /// # Errors
+    /// Returns an error if the program cannot be started.
     pub fn spawn(&mut self, folder: &DemoFolder, name: &str, command: &mut Command) -> anyhow::Result<()> {
         let log = File::create(folder.file(&format!("{name}.out")))?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
@@ -49,6 +53,9 @@ impl Daemons {
     }
 
     /// Fails if a daemon has ended.
+    ///
+    /// # Errors
+    /// Returns an error if a daemon has ended.
     pub fn check(&mut self) -> anyhow::Result<()> {
         for (name, child) in &mut self.0 {
             if let Some(status) = child.try_wait()? {
@@ -59,6 +66,9 @@ impl Daemons {
     }
 
     /// Waits until `is_reached`.
+    ///
+    /// # Errors
+    /// Returns an error if a daemon has ended, or the condition is not met in time.
     pub fn wait(&mut self, what: &str, mut is_reached: impl FnMut() -> bool) -> anyhow::Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !is_reached() {
@@ -87,6 +97,9 @@ impl Drop for Daemons {
 
 impl Cluster {
     /// Writes the configuration of two nodes with two simulated drives each, and starts them.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written, or a daemon cannot be started.
     pub fn start(folder: &DemoFolder, binary: &Path) -> anyhow::Result<Self> {
         let [controller, one, other] = free_ports()?;
         inventory(folder, binary, [one, other])?;
@@ -130,10 +143,16 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// Returns the path of the configuration.
+    #[must_use]
     pub fn conf(&self) -> &Path {
         &self.conf
     }
 
+    /// Checks that all daemons are running.
+    ///
+    /// # Errors
+    /// Returns an error if a daemon has ended.
     pub fn check(&mut self) -> anyhow::Result<()> {
         self.daemons.check()
     }

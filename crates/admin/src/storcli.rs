@@ -16,76 +16,88 @@ const LONGEST_TEXT: usize = 200;
 
 /// The response of one controller.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// Whether the command succeeded.
-    pub(crate) success: bool,
+    pub success: bool,
     /// Description of the command's outcome: `Add VD Succeeded.`
-    pub(crate) description: String,
+    pub description: String,
     /// Outcome for each drive or volume.
-    pub(crate) details: Vec<Detail>,
+    pub details: Vec<Detail>,
     /// Version of the program, if reported.
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
     data: Value,
 }
 
 /// Outcome for one drive or volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Detail {
+pub struct Detail {
     /// Address of the drive, such as `/c0/e252/s7`, or number of the volume.
-    pub(crate) of: String,
-    pub(crate) code: Option<i64>,
-    pub(crate) message: String,
+    pub of: String,
+    /// Error code, if any.
+    pub code: Option<i64>,
+    /// The message.
+    pub message: String,
 }
 
 /// A drive as reported by its controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ControllerDrive {
+pub struct ControllerDrive {
     /// State: `UGood`, `Onln`, `GHS`, `JBOD` and so on.
-    pub(crate) state: String,
+    pub state: String,
     /// Drive group: a number, `-` for none, `F` for a foreign configuration.
-    pub(crate) group: String,
-    pub(crate) interface: Option<String>,
+    pub group: String,
+    /// Interface: `SAS`, `SATA` or `NVMe`.
+    pub interface: Option<String>,
     /// Whether the drive is a hard disk.
-    pub(crate) rotational: Option<bool>,
-    pub(crate) vendor: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) serial: Option<String>,
-    pub(crate) firmware: Option<String>,
+    pub rotational: Option<bool>,
+    /// Vendor.
+    pub vendor: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
     /// Capacity that the controller uses (the coerced size).
-    pub(crate) capacity_bytes: u64,
-    pub(crate) logical_block_bytes: u32,
-    pub(crate) physical_block_bytes: u32,
+    pub capacity_bytes: u64,
+    /// Logical sector size.
+    pub logical_block_bytes: u32,
+    /// Physical sector size.
+    pub physical_block_bytes: u32,
     /// Whether the drive's encryption has locked it.
-    pub(crate) locked: bool,
+    pub locked: bool,
     /// Whether the drive is a spare.
-    pub(crate) spare: bool,
+    pub spare: bool,
     /// Whether the drive supports cryptographic erase, if reported.
-    pub(crate) crypto_erase: Option<bool>,
+    pub crypto_erase: Option<bool>,
 }
 
 /// A volume on a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Volume {
-    pub(crate) number: u32,
-    pub(crate) name: String,
+pub struct Volume {
+    /// Number of the volume.
+    pub number: u32,
+    /// Name of the volume.
+    pub name: String,
     /// `RAID5`.
-    pub(crate) level: String,
+    pub level: String,
     /// State: `Optl`, `Dgrd`, `Pdgd`, `OfLn` and so on.
-    pub(crate) state: String,
+    pub state: String,
     /// Cache policy, such as `RWBD`: read-ahead, write policy, cached or direct.
-    pub(crate) cache: String,
-    pub(crate) size: String,
+    pub cache: String,
+    /// Size, as reported.
+    pub size: String,
     /// Slots of the drives, such as `252:0`, and their states.
-    pub(crate) drives: Vec<(String, String)>,
+    pub drives: Vec<(String, String)>,
     /// World-wide name, hexadecimal in lower case.
-    pub(crate) naa: Option<String>,
+    pub naa: Option<String>,
     /// Kernel name of the volume, as reported by the program.
-    pub(crate) node: Option<String>,
+    pub node: Option<String>,
 }
 
 /// A background operation.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Operation {
+pub enum Operation {
     /// Not started, or no longer running.
     Idle,
     /// Completed fraction, 0 to 1.
@@ -96,14 +108,19 @@ pub(crate) enum Operation {
 
 /// Properties that a controller reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Adapter {
-    pub(crate) product: Option<String>,
-    pub(crate) firmware: Option<String>,
+pub struct Adapter {
+    /// Product name.
+    pub product: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
 }
 
 impl Answer {
-    /// Parses a response; the error describes what is wrong with the response.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    /// Parses a response.
+    ///
+    /// # Errors
+    /// Returns a description of the problem if the text is not a response.
+    pub fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
@@ -125,7 +142,8 @@ impl Answer {
     }
 
     /// Returns the product name and the firmware version of the controller.
-    pub(crate) fn adapter(&self) -> Adapter {
+    #[must_use]
+    pub fn adapter(&self) -> Adapter {
         let known = |names: &[&str]| names.iter().find_map(|name| text_of(self.data.get(*name)));
         Adapter {
             product: known(&["Product Name", "Model"]),
@@ -134,7 +152,8 @@ impl Answer {
     }
 
     /// Returns the drive at an address such as `/c0/e252/s0`; `None` if the response does not contain it.
-    pub(crate) fn drive(&self, address: &str) -> Option<ControllerDrive> {
+    #[must_use]
+    pub fn drive(&self, address: &str) -> Option<ControllerDrive> {
         let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
         let all = &self.data[format!("Drive {address} - Detailed Information")];
         let attributes = all[format!("Drive {address} Device attributes")].as_object()?;
@@ -167,7 +186,8 @@ impl Answer {
     }
 
     /// Returns all volumes on a controller, sorted by number.
-    pub(crate) fn volumes(&self, controller: u32) -> Vec<Volume> {
+    #[must_use]
+    pub fn volumes(&self, controller: u32) -> Vec<Volume> {
         let Some(data) = self.data.as_object() else { return Vec::new() };
         let head = format!("/c{controller}/v");
         let number = |key: &String| key.strip_prefix(&head)?.parse::<u32>().ok();
@@ -181,7 +201,8 @@ impl Answer {
 
     /// Returns the status of operations on volumes (`show init`) or drives (`show erase`), in the order of
     /// the response.
-    pub(crate) fn operations(&self) -> Vec<Operation> {
+    #[must_use]
+    pub fn operations(&self) -> Vec<Operation> {
         let list = self.data.get("VD Operation Status").unwrap_or(&self.data);
         rows(list).into_iter().map(operation).collect()
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-const DRIVE: &str = include_str!("../answers/drive.json");
-const VOLUMES: &str = include_str!("../answers/volumes.json");
+const DRIVE: &str = include_str!("answers/drive.json");
+const VOLUMES: &str = include_str!("answers/volumes.json");
 
 fn read(text: &str) -> Answer {
     Answer::read(text).expect("an answer")
@@ -61,26 +61,26 @@ fn volumes_come_with_their_drives_and_names() {
         second.drives.iter().map(|(at, state)| (at.as_str(), state.as_str())).collect();
     assert_eq!(drives, [("8:4", "Onln"), ("8:5", "Offln"), ("8:6", "Onln")]);
     assert_eq!(read(VOLUMES).volumes(1), [], "another controller");
-    let none = read(include_str!("../answers/no_volumes.json"));
+    let none = read(include_str!("answers/no_volumes.json"));
     assert!(none.success && none.description.contains("No VD") && none.volumes(0).is_empty());
 }
 
 #[test]
 fn operations_of_drives_and_volumes_are_idle_or_run() {
     let of = |text: &str| read(text).operations();
-    assert_eq!(of(include_str!("../answers/erase_runs.json")), [Operation::Running(0.39)]);
-    assert_eq!(of(include_str!("../answers/erase_idle.json")), [Operation::Idle]);
-    assert_eq!(of(include_str!("../answers/init_runs.json")), [Operation::Running(0.25)]);
-    assert_eq!(of(include_str!("../answers/init_idle.json")), [Operation::Idle]);
-    let paused = include_str!("../answers/init_idle.json").replace("Not in progress", "Paused");
+    assert_eq!(of(include_str!("answers/erase_runs.json")), [Operation::Running(0.39)]);
+    assert_eq!(of(include_str!("answers/erase_idle.json")), [Operation::Idle]);
+    assert_eq!(of(include_str!("answers/init_runs.json")), [Operation::Running(0.25)]);
+    assert_eq!(of(include_str!("answers/init_idle.json")), [Operation::Idle]);
+    let paused = include_str!("answers/init_idle.json").replace("Not in progress", "Paused");
     assert_eq!(of(&paused), [Operation::Other("Paused".into())]);
-    let mad = include_str!("../answers/erase_runs.json").replace("39", "1e300");
+    let mad = include_str!("answers/erase_runs.json").replace("39", "1e300");
     assert_eq!(of(&mad), [Operation::Running(1.0)]);
 }
 
 #[test]
 fn a_failure_comes_with_its_details() {
-    let answer = read(include_str!("../answers/not_allowed.json"));
+    let answer = read(include_str!("answers/not_allowed.json"));
     assert_eq!((answer.success, answer.description.as_str()), (false, "Set Drive Good Failed."));
     let detail =
         Detail { of: "/c0/e252/s7".into(), code: Some(255), message: "Operation not allowed.".into() };
@@ -89,7 +89,7 @@ fn a_failure_comes_with_its_details() {
 
 #[test]
 fn text_before_the_response_is_ignored() {
-    let answer = read(include_str!("../answers/controller.json"));
+    let answer = read(include_str!("answers/controller.json"));
     let adapter = Adapter {
         product: Some("AVAGO MegaRAID SAS 9361-8i".into()),
         firmware: Some("4.680.00-8417".into()),

@@ -1,0 +1,8 @@
+//! A lab with two nodes on one machine, for demonstrations: Slurm, the pages, Prometheus, and simulated drives. Everything
+//! is inside one temporary folder, and nothing is left at the end. `cargo xtask lab-demo` is the command.
+#![forbid(unsafe_code)]
+
+pub mod cluster;
+pub mod folder;
+pub mod lab;
+pub mod leftovers;
