@@ -52,7 +52,7 @@ fn of_demo(folder: &Path) -> Vec<(Pid, String)> {
 mod tests {
     use std::process::{Command, Stdio};
 
-    use crate::*;
+    use super::*;
 
     #[test]
     fn only_processes_with_the_mark_of_the_folder_are_found() {

@@ -40,7 +40,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     }
     for text in [
         include_str!("../../../../../admin/src/storcli/answers/erase_runs.json"),
-        include_str!("../answers/erase_idle.json"),
+        include_str!("../../../../../admin/src/storcli/answers/erase_idle.json"),
     ] {
         for i in 0..3 {
             script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
