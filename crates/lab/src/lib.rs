@@ -11,6 +11,7 @@ mod app;
 mod assets;
 mod audit;
 mod basic;
+mod body;
 mod catalogue;
 mod connections;
 mod document;

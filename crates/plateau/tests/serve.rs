@@ -1,5 +1,7 @@
 //! `plateau serve`: access control, and agreement of pages and events with the journal.
 
+#[path = "serve/described.rs"]
+mod described;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
