@@ -24,6 +24,7 @@ mod links;
 mod metrics;
 mod open_connections;
 mod openapi;
+mod order;
 mod owned_list;
 mod pages;
 mod parts;

@@ -14,6 +14,7 @@ const SELECTION: &[Field] = &[
     Field::at_most_once("test"),
     Field::at_most_once("drive"),
     Field::at_most_once("archived"),
+    Field::at_most_once("sort"),
 ];
 const LIST: &[Field] = &[
     Field::at_most_once("q"),
@@ -21,6 +22,7 @@ const LIST: &[Field] = &[
     Field::at_most_once("test"),
     Field::at_most_once("drive"),
     Field::at_most_once("archived"),
+    Field::at_most_once("sort"),
     Field::at_most_once("page"),
 ];
 /// The fields of the form that a link fills in, or the name of an earlier start to take them from.

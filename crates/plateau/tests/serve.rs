@@ -4,6 +4,8 @@
 mod described;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
+#[path = "serve/sorted.rs"]
+mod sorted;
 mod support;
 
 use std::fs::Permissions;
