@@ -49,7 +49,7 @@ pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;
 pub use routes::addresses;
 pub use senders::Senders;
-pub use server::Server;
+pub use server::{ENDS_WITHIN, Server};
 pub use site::{
     FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,
     publish, remove_stale, site_in,
