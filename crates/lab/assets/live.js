@@ -2,59 +2,135 @@
 // complete as of the time it was loaded.
 "use strict";
 (() => {
-  const id = document.body.dataset.follows;
-  // An empty name: the page waits for a run to begin.
-  if (id === "") { setTimeout(() => location.reload(), 1000); return; }
+  const body = document.body, id = body.dataset.follows;
+  // Loads the page again; reload() would submit a form again.
+  const again = () => location.replace(location.href);
+  // Text is not changed while it is selected.
+  const isSelected = (node) => {
+    const selection = getSelection();
+    return selection !== null && !selection.isCollapsed && selection.containsNode(node, true);
+  };
+  const key = (node) => node.id || node.getAttribute?.("aria-label") || node.querySelector?.(":scope > h2")?.textContent || "";
+  const isSame = (a, b) => a.nodeName === b.nodeName && key(a) === key(b);
+  // Changes only what differs: whatever has the focus, is selected, scrolled or open, stays so.
+  const update = (old, next) => {
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+      if (old.nodeValue !== next.nodeValue && !isSelected(old)) old.nodeValue = next.nodeValue;
+      return;
+    }
+    // The reader opens and closes details.
+    const isKept = (name) => name === "open" && old.nodeName === "DETAILS";
+    for (const { name } of [...old.attributes]) if (!isKept(name) && !next.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of [...next.attributes]) {
+      if (!isKept(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    updateChildren(old, next);
+  };
+  const updateChildren = (old, next) => {
+    let place = old.firstChild;
+    for (const child of [...next.childNodes]) {
+      let found = place;
+      while (found && !isSame(found, child)) found = found.nextSibling;
+      if (!found) { old.insertBefore(child, place); continue; }
+      while (place !== found) { const gone = place; place = place.nextSibling; gone.remove(); }
+      place = found.nextSibling;
+      update(found, child);
+    }
+    while (place) { const gone = place; place = place.nextSibling; gone.remove(); }
+  };
+  const parsed = (text) => {
+    const template = document.createElement("template");
+    template.innerHTML = text;
+    return template.content;
+  };
+  const get = (path) => fetch(path, { credentials: "same-origin" });
+  // The session has ended, or the run no longer exists; the page explains this.
+  const isOver = (response) => response.status === 401 || response.status === 404;
+  let loadFailed = false, streamFailed = false;
+  const mark = () => body.classList.toggle("stale", loadFailed || streamFailed);
+
+  // The page of a plan that waits: a new stage has other buttons, everything else changes in place.
+  const awaitRun = (state) => {
+    const look = async () => {
+      if (document.hidden) return;
+      try {
+        const response = await get(location.href);
+        if (response.redirected) { location.replace(response.url); return; }
+        if (isOver(response)) { again(); return; }
+        if (!response.ok) throw new Error(response.statusText);
+        const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("state");
+        if (next?.dataset.stage !== state.dataset.stage) { again(); return; }
+        updateChildren(state, next);
+        loadFailed = false;
+      } catch {
+        loadFailed = true;
+      }
+      mark();
+    };
+    const repeat = async () => { await look(); setTimeout(repeat, 1000); };
+    setTimeout(repeat, 1000);
+  };
+
+  const state = document.getElementById("state");
+  if (state) { awaitRun(state); return; }
   const part = document.getElementById("live");
   if (!id || !part || !window.EventSource) return;
   const leastMs = 1000; // A simulated run writes many records in a second.
+  const retryMs = 5000;
   let loaded = 0, waiting = null, source = null, last = Number(part.dataset.record);
 
   const load = async () => {
     waiting = null;
     loaded = Date.now();
     try {
-      const response = await fetch(`/runs/${id}/live`, { credentials: "same-origin" });
+      const response = await get(`/runs/${id}/live`);
+      if (isOver(response)) { again(); return; }
       if (!response.ok) throw new Error(response.statusText);
-      const text = await response.text();
-      const open = [...part.querySelectorAll("details")].map((element) => element.open);
-      const across = [...part.querySelectorAll(".scroll")].map((element) => element.scrollLeft);
-      part.innerHTML = text;
-      part.querySelectorAll("details").forEach((element, i) => { element.open = open[i] ?? element.open; });
-      part.querySelectorAll(".scroll").forEach((element, i) => { element.scrollLeft = across[i] ?? 0; });
-      document.body.classList.remove("stale");
+      updateChildren(part, parsed(await response.text()));
+      loadFailed = false;
     } catch {
-      document.body.classList.add("stale");
+      loadFailed = true;
     }
+    mark();
   };
   // The current second is not in the journal, so no event announces it.
   const second = async () => {
     if (document.hidden || waiting !== null) return;
     try {
-      const response = await fetch(`/runs/${id}/second`, { credentials: "same-origin" });
+      const response = await get(`/runs/${id}/second`);
       const place = document.getElementById("second");
-      if (response.ok && place) place.innerHTML = await response.text();
+      if (response.ok && place) updateChildren(place, parsed(await response.text()));
     } catch { /* The stream of events reports a lost connection. */ }
   };
   const soon = () => {
     if (waiting === null) waiting = setTimeout(load, Math.max(0, loaded + leastMs - Date.now()));
   };
+  const release = () => { source?.close(); source = null; };
+  const end = () => { release(); again(); };
   const follow = () => {
-    if (source) return;
+    if (source || document.hidden) return;
     source = new EventSource(`/api/runs/${id}/events?after=${last}`);
     source.addEventListener("record", (event) => { last = Number(event.lastEventId); soon(); });
-    source.addEventListener("end", () => { source.close(); location.reload(); });
-    source.addEventListener("signed-out", () => { source.close(); location.reload(); });
-    source.addEventListener("error", () => document.body.classList.add("stale"));
-    source.addEventListener("open", () => document.body.classList.remove("stale"));
+    source.addEventListener("end", end);
+    source.addEventListener("signed-out", end);
+    source.addEventListener("open", () => { streamFailed = false; mark(); });
+    source.addEventListener("error", () => {
+      streamFailed = true;
+      mark();
+      // The browser itself reconnects after a lost connection, but not after an answer with an error.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      release();
+      soon();
+      setTimeout(follow, retryMs);
+    });
   };
   // Browsers allow six connections to a server, so a hidden tab gives its own back.
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) { follow(); soon(); return; }
-    if (source) source.close();
-    source = null;
+    if (document.hidden) { release(); return; }
+    follow();
+    soon();
   });
-  if (!document.hidden) follow();
+  follow();
   // Ages and times left change without records.
   setInterval(() => { if (!document.hidden) soon(); }, 10000);
   setInterval(second, 1000);

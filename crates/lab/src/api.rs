@@ -24,9 +24,7 @@ const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; scri
 pub fn runs(app: &App, call: &Call) -> Answer {
     let selection = Selection::of(call);
     match app.catalogue.rows() {
-        Ok(rows) => {
-            Answer::json(&rows.iter().filter(|row| selection.includes(row)).map(|row| of_row(row)).collect())
-        }
+        Ok(rows) => Answer::json(&selection.of_rows(&rows).into_iter().map(|row| of_row(row)).collect()),
         Err(why) => Answer::error(500, why),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::Library;
 use transfer::{Received, TransferError};
 
-use crate::campaigns::{Campaigns, ReadCampaigns};
+use crate::body::{Body, Field};
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::followed::Followed;
@@ -233,8 +233,10 @@ pub struct Route {
     pub content: Content,
     /// One-line description.
     pub about: &'static str,
-    /// Names that the query may contain.
-    pub query: &'static [&'static str],
+    pub query: &'static [Field],
+    pub body: Body,
+    /// Statuses with which the handler answers, in addition to those with which the gate refuses requests.
+    pub answers: &'static [u16],
     pub handler: Handler,
 }
 
@@ -288,17 +290,28 @@ pub enum Content {
     Json,
     Events,
     Metrics,
+    Picture,
     File,
+    /// A part of all pages, of this type.
+    Asset(&'static str),
 }
 
 impl Content {
+    /// Returns the type without parameters such as the character set.
     pub const fn media_type(self) -> &'static str {
         match self {
-            Self::Page => HTML,
+            Self::Page => "text/html",
             Self::Json => JSON,
             Self::Events => "text/event-stream",
             Self::Metrics => "application/openmetrics-text",
+            Self::Picture => "image/svg+xml",
             Self::File => "application/octet-stream",
+            Self::Asset(media_type) => media_type,
         }
+    }
+
+    /// Returns whether programs use the content.
+    pub const fn is_data(self) -> bool {
+        matches!(self, Self::Json | Self::Events | Self::Metrics | Self::Picture | Self::File)
     }
 }

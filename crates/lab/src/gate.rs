@@ -279,6 +279,11 @@ impl Gate {
         Ok(Visitor { user: Some(name), role: Role::Viewer, csrf: String::new() })
     }
 
+    /// Returns the name of the cookie of a session.
+    pub fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
     fn visitor(&self, cookies: Option<&str>) -> Option<Visitor> {
         let (account, csrf) = {
             let mut secrets = self.secrets();

@@ -11,7 +11,7 @@ mod app;
 mod assets;
 mod audit;
 mod basic;
-mod campaigns;
+mod body;
 mod catalogue;
 mod connections;
 mod document;
@@ -24,6 +24,7 @@ mod links;
 mod metrics;
 mod open_connections;
 mod openapi;
+mod order;
 mod owned_list;
 mod pages;
 mod parts;
@@ -49,7 +50,7 @@ pub use error::{ServeError, Unusable};
 pub use metrics::metrics_of;
 pub use routes::addresses;
 pub use senders::Senders;
-pub use server::Server;
+pub use server::{ENDS_WITHIN, Server};
 pub use site::{
     FolderError, LeftOut, MANIFEST, Manifest, Publication, PublishError, PublishedRun, WriteFile, folder_of,
     publish, remove_stale, site_in,

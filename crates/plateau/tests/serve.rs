@@ -1,7 +1,13 @@
 //! `plateau serve`: access control, and agreement of pages and events with the journal.
 
+#[path = "serve/described.rs"]
+mod described;
+#[path = "serve/ended.rs"]
+mod ended;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
+#[path = "serve/sorted.rs"]
+mod sorted;
 mod support;
 
 use std::fs::Permissions;
@@ -385,18 +391,6 @@ fn following_a_run_live_does_not_affect_it() {
     // The first line is the header.
     assert_eq!(seen.len(), journal.lines().count() - 1, "every record was sent once");
     bench.ok(&["verify", &run]);
-}
-
-#[test]
-fn a_signal_ends_the_server_although_a_stream_is_open() {
-    let bench = Bench::new();
-    let run = demo(&bench);
-    let mut server = Server::start(&bench);
-    let cookie = server.enter();
-    let _lock = in_progress(&bench, &run);
-    let _stream = open_stream(&server, &run, &cookie);
-    server.signal("-TERM");
-    assert_eq!(server.end(), Some(0));
 }
 
 #[test]

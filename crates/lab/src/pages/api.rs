@@ -4,7 +4,7 @@ use maud::html;
 
 use super::edition::Edition;
 use super::frame::Page;
-use crate::app::{Answer, App, Call, Content};
+use crate::app::{Answer, App, Call};
 
 /// `/api`
 pub fn page(app: &App, _: &Call) -> Answer {
@@ -15,7 +15,7 @@ pub fn page(app: &App, _: &Call) -> Answer {
             table {
                 thead { tr { th { "Address" } th { "Content" } th { "About" } } }
                 tbody {
-                    @for route in app.routes.iter().filter(|route| route.content != Content::Page) {
+                    @for route in app.routes.iter().filter(|route| route.content.is_data()) {
                         tr {
                             th scope="row" { code { (route.path) } }
                             td { code { (route.content.media_type()) } }

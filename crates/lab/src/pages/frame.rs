@@ -12,7 +12,8 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Menu entry that the page belongs to; empty if there is none.
     pub section: &'a str,
-    /// Whether the page follows a run: the script then loads the part that changes.
+    /// The run that the page follows, or empty text until it begins: the script then loads the part that changes.
+    /// None if nothing changes.
     pub follows: Option<&'a str>,
     pub edition: Edition,
     pub content: Markup,

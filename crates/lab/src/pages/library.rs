@@ -1,4 +1,4 @@
-//! The list of runs. Every filter is a link.
+//! The list of runs. Every filter and every order is a link.
 
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use super::edition::{Edition, files, link};
 use super::frame::{Page, age, badge, figure, marks, moment};
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Listing, Row, State};
+use crate::order::Order;
 
 /// Number of runs on a page.
 const RUNS_PER_PAGE: usize = 100;
 /// Number of figures in a row.
 const FIGURES: usize = 3;
 
-/// The filters in the query.
+/// The filters and the order in the query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Words that must all occur in the description of a run.
@@ -24,6 +25,7 @@ pub struct Selection {
     pub drive: String,
     /// Whether only archived runs are listed.
     pub archived: bool,
+    pub order: Order,
     /// Number of the page, from 0.
     pub page: usize,
 }
@@ -37,6 +39,7 @@ impl Selection {
             test: text("test"),
             drive: text("drive"),
             archived: call.query("archived").is_some(),
+            order: Order::named(call.query("sort").unwrap_or_default()),
             page: text("page").parse().unwrap_or(0),
         }
     }
@@ -63,9 +66,16 @@ impl Selection {
             })
     }
 
-    /// Returns the link to another page with the same filters.
-    fn page(&self, page: usize) -> String {
-        let page = if page == 0 { String::new() } else { page.to_string() };
+    /// Returns the rows that match the filters, in order. `rows` are newest first.
+    pub fn of_rows<'a>(&self, rows: &'a [Arc<Row>]) -> Vec<&'a Arc<Row>> {
+        let mut selected: Vec<&Arc<Row>> = rows.iter().filter(|row| self.includes(row)).collect();
+        self.order.sort(&mut selected);
+        selected
+    }
+
+    /// Returns the link to this view.
+    fn link(&self) -> String {
+        let page = if self.page == 0 { String::new() } else { self.page.to_string() };
         let (words, state) = (self.words.as_str(), self.state.as_str());
         link(
             "/",
@@ -75,9 +85,20 @@ impl Selection {
                 ("test", &self.test),
                 ("drive", &self.drive),
                 ("archived", if self.archived { "1" } else { "" }),
+                ("sort", if self.order == Order::default() { "" } else { self.order.word() }),
                 ("page", &page),
             ],
         )
+    }
+
+    /// Returns the link to another page with the same filters and the same order.
+    fn page(&self, page: usize) -> String {
+        Self { page, ..self.clone() }.link()
+    }
+
+    /// Returns the link to the same runs in another order, beginning with the first page.
+    fn ordered(&self, order: Order) -> String {
+        Self { order, page: 0, ..self.clone() }.link()
     }
 }
 
@@ -88,7 +109,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
         Err(why) => return Answer { status: 500, ..Answer::html(super::frame::problem("No library", &why)) },
     };
     let selection = Selection::of(call);
-    let selected: Vec<&Arc<Row>> = rows.iter().filter(|row| selection.includes(row)).collect();
+    let selected = selection.of_rows(&rows);
     let running = |row: &&&Arc<Row>| row.state == State::Known(pts::Standing::Running);
     let in_progress: Vec<&Arc<Row>> = rows.iter().filter(|row| running(&row)).collect();
     let content = html! {
@@ -151,6 +172,11 @@ fn form(selection: &Selection, rows: &[Arc<Row>]) -> Markup {
                     @for test in tests { option value=(test) selected[test == selection.test] { (test) } }
                 }
             }
+            label { "Order"
+                select name="sort" {
+                    @for order in Order::ALL { option value=(order.word()) selected[order == selection.order] { (order.word()) } }
+                }
+            }
             label.pick { input type="checkbox" name="archived" value="1" checked[selection.archived]; "Archived" }
             @if !selection.drive.is_empty() { input type="hidden" name="drive" value=(selection.drive); }
             button { "Show" }
@@ -164,7 +190,7 @@ fn results(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
     html! {
         form action="/compare" method="get" {
             p.soft { (count(selected.len())) " " button { "Compare selected runs" } }
-            (table(on_page(selected, page), Edition::Server))
+            (table(on_page(selected, page), Edition::Server, Some(selection)))
         }
         (pages_nav(pages, page, |number| selection.page(number)))
     }
@@ -179,7 +205,7 @@ pub fn published(rows: &[&Arc<Row>]) -> Vec<(String, Markup)> {
         let content = html! {
             h1 { "Runs" }
             p.soft { (count(rows.len())) }
-            (table(on_page(rows, page), edition))
+            (table(on_page(rows, page), edition, None))
             (pages_nav(pages, page, path))
         };
         (path(page), Page { title: "Runs", section: "Runs", follows: None, edition, content }.html())
@@ -220,17 +246,55 @@ fn pages_nav(pages: usize, page: usize, path: impl Fn(usize) -> String) -> Marku
     }
 }
 
-fn table(rows: &[&Arc<Row>], edition: Edition) -> Markup {
+/// The table of runs; with a selection, the headings are links to the same runs in another order.
+fn table(rows: &[&Arc<Row>], edition: Edition, selection: Option<&Selection>) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs" {
             table.runs.cards {
                 thead {
                     tr {
                         @if edition.has_forms() { th { span.hidden { "Compare" } } }
-                        th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" }
+                        th { "Run" }
+                        (heading(selection, &[("Started", started(selection))]))
+                        (heading(selection, &[("Tests", Order::Test), ("Profile", Order::Profile)]))
+                        (heading(selection, &[("State", Order::State)]))
+                        (heading(selection, &[("Drive", Order::Target)]))
+                        th { "Key figures" }
                     }
                 }
                 tbody { @for row in rows { (line(row, edition)) } }
+            }
+        }
+    }
+}
+
+/// Returns the order that the heading of the times leads to: the other direction if the list is sorted by time.
+fn started(selection: Option<&Selection>) -> Order {
+    match selection.map(|selection| selection.order) {
+        Some(Order::Newest) => Order::Oldest,
+        _ => Order::Newest,
+    }
+}
+
+/// The heading of a column, which contains one or more values of a run.
+fn heading(selection: Option<&Selection>, values: &[(&str, Order)]) -> Markup {
+    let is_time = values.iter().any(|(_, order)| matches!(order, Order::Newest | Order::Oldest));
+    let sorted = selection.and_then(|selection| match selection.order {
+        Order::Newest if is_time => Some("descending"),
+        Order::Oldest if is_time => Some("ascending"),
+        order => values.iter().any(|(_, own)| *own == order).then_some("ascending"),
+    });
+    html! {
+        th aria-sort=[sorted] {
+            @for (place, (name, order)) in values.iter().enumerate() {
+                @if place > 0 { " \u{b7} " }
+                @match selection {
+                    Some(selection) => {
+                        @let is_sorted = is_time && sorted.is_some() || selection.order == *order;
+                        a class=[is_sorted.then_some("sorted")] href=(selection.ordered(*order)) title=(format!("Order: {}", order.word())) { (name) }
+                    }
+                    None => (name),
+                }
             }
         }
     }
@@ -266,13 +330,26 @@ mod tests {
 
     #[test]
     fn a_selection_survives_the_link_to_another_page() {
-        let query = [("q", "a&b=c d"), ("state", "steady"), ("drive", "S/N \u{202e}<1>"), ("archived", "1")];
+        let query = [
+            ("q", "a&b=c d"),
+            ("state", "steady"),
+            ("drive", "S/N \u{202e}<1>"),
+            ("archived", "1"),
+            ("sort", "target"),
+        ];
         let query = query.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let selection = Selection::of(&Call { query, ..Call::default() });
         let link = selection.page(3);
         let (_, encoded) = link.split_once('?').expect("a query");
         let query = form_urlencoded::parse(encoded.as_bytes()).into_owned().collect();
         let again = Selection::of(&Call { query, ..Call::default() });
-        assert_eq!(again, Selection { page: 3, ..selection });
+        assert_eq!(again, Selection { page: 3, ..selection.clone() });
+        // Another order begins with the first page.
+        let link = Selection { page: 3, ..selection.clone() }.ordered(Order::Newest);
+        assert!(
+            !link.contains("page=") && !link.contains("sort=") && link.contains("state=steady"),
+            "{link}"
+        );
+        assert_eq!(selection.order, Order::Target);
     }
 }

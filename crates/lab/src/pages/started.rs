@@ -24,7 +24,8 @@ pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
     let waits = matches!(entry.stage, Stage::Waiting | Stage::Starting);
     let content = html! {
         h1 { (subject(&entry)) " " span class={ "badge " (entry.stage.word()) } { (entry.stage.word()) } }
-        (state(&entry))
+        // The script replaces the content while the stage is the same, and otherwise loads the page again.
+        div #state data-stage=(entry.stage.word()) aria-live="polite" { (state(&entry)) }
         @if let Some(why) = unchanged { p.mistakes role="alert" { (why.text()) } }
         @if entry.document.is_object() {
             (estimate(&entry, app.starts.has_launcher()))
@@ -36,7 +37,7 @@ pub fn page(app: &App, call: &Call, unchanged: Option<&Unchanged>) -> Answer {
             pre.command { (command(app, &entry)) }
         }
     };
-    // If the browser runs no scripts, reloading shows the progress.
+    // If the browser runs no scripts, reloading shows the progress. There is no run to follow yet.
     let follows = waits.then_some("");
     Answer {
         status,

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::support::{Bench, text as text_of};
 
-/// Time within which the server must end.
-const END: Duration = Duration::from_secs(10);
+/// Timeout for a server to end on a busy host. The server's own limit is `lab::ENDS_WITHIN`.
+const END: Duration = Duration::from_secs(120);
 
 /// A server that is killed when the test ends.
 pub struct Server {

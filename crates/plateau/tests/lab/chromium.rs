@@ -1,0 +1,237 @@
+//! Chromium, driven by the DevTools protocol.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::lab_server::Server;
+use crate::support::{Bench, texts};
+
+const BROWSER: &str = "chromium";
+/// Timeout for a page or a run on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// More elements than the Tab key reaches on a page.
+const MOST_STOPS: usize = 100;
+
+/// The problems that the checker considers serious, and whether the page is wider than the window.
+const CHECK: &str = "axe.run().then(({ violations }) => JSON.stringify({ \
+                     found: violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)) \
+                     .map(({ id, nodes }) => `${id}: ${nodes[0].target} ${nodes[0].html.slice(0, 160)}`), \
+                     wider: document.documentElement.scrollWidth - innerWidth }))";
+
+/// A browser with one page, driven by the DevTools protocol over pipes.
+pub struct Browser {
+    child: Child,
+    to: File,
+    from: BufReader<File>,
+    session: Option<String>,
+    last: u64,
+    /// Errors that the browser or the script of a page reported.
+    pub complaints: Vec<String>,
+    /// The addresses that the browser requested.
+    pub requests: Vec<String>,
+}
+
+impl Browser {
+    pub fn open(bench: &Bench) -> Self {
+        let (to, from) = (bench.path("to"), bench.path("from"));
+        assert!(Command::new("mkfifo").args([&to, &from]).status().expect("mkfifo").success());
+        let child = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<\"$TO\" 4>\"$FROM\"", BROWSER])
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"])
+            .args(["--disable-background-networking", "--disable-component-update", "--no-first-run"])
+            .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+            .env("TO", &to)
+            .env("FROM", &from)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a browser");
+        let to = OpenOptions::new().write(true).open(to).expect("a pipe");
+        let from = BufReader::new(File::open(from).expect("a pipe"));
+        let mut browser =
+            Self { child, to, from, session: None, last: 0, complaints: Vec::new(), requests: Vec::new() };
+        let target = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"].clone();
+        let attach = json!({ "targetId": target, "flatten": true });
+        let session = browser.ask("Target.attachToTarget", &attach)["sessionId"].clone();
+        browser.session = session.as_str().map(ToOwned::to_owned);
+        for domain in ["Page", "Log", "Network", "Runtime"] {
+            browser.ask(&format!("{domain}.enable"), &json!({}));
+        }
+        browser
+    }
+
+    pub fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        let id = self.send(method, parameters);
+        loop {
+            let mut bytes = Vec::new();
+            self.from.read_until(0, &mut bytes).expect("the browser answers");
+            assert_eq!(bytes.pop(), Some(0), "the browser ended");
+            let answer: Value = serde_json::from_slice(&bytes).expect("JSON");
+            if answer["id"] == id {
+                return answer["result"].clone();
+            }
+            self.note(&answer);
+        }
+    }
+
+    fn send(&mut self, method: &str, parameters: &Value) -> u64 {
+        self.last += 1;
+        let mut message = json!({ "id": self.last, "method": method, "params": parameters });
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser listens");
+        self.last
+    }
+
+    /// Notes an event.
+    fn note(&mut self, event: &Value) {
+        let of = &event["params"];
+        match event["method"].as_str() {
+            Some("Log.entryAdded") => self.complaints.push(of["entry"]["text"].to_string()),
+            Some("Runtime.exceptionThrown") => self.complaints.push(of["exceptionDetails"].to_string()),
+            Some("Network.requestWillBeSent") => {
+                self.requests.push(of["request"]["url"].as_str().unwrap_or_default().to_owned());
+            }
+            Some("Fetch.requestPaused") => {
+                let refused = json!({ "requestId": of["requestId"], "responseCode": 502 });
+                self.send("Fetch.fulfillRequest", &refused);
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers all requests for addresses that match a pattern with status 502, like a proxy whose server is being
+    /// restarted, or no longer does so.
+    pub fn refuse(&mut self, pattern: Option<&str>) {
+        match pattern {
+            Some(pattern) => {
+                self.ask("Fetch.enable", &json!({ "patterns": [{ "urlPattern": pattern }] }));
+            }
+            None => {
+                self.ask("Fetch.disable", &json!({}));
+            }
+        }
+    }
+
+    /// Makes the browser use a session that has already begun.
+    pub fn admit(&mut self, server: &Server, cookie: &str) {
+        let pair = cookie.trim().strip_prefix("Cookie: ").and_then(|pair| pair.split_once('='));
+        let (name, value) = pair.expect("a cookie");
+        let url = format!("http://{}/", server.address);
+        self.ask("Network.setCookie", &json!({ "name": name, "value": value, "url": url }));
+    }
+
+    pub fn evaluate(&mut self, script: &str) -> Value {
+        self.ask("Runtime.evaluate", &json!({ "expression": script }))["result"]["value"].clone()
+    }
+
+    /// Waits until a script returns true.
+    pub fn wait(&mut self, script: &str) {
+        let begun = Instant::now();
+        while self.evaluate(script) != true {
+            let page = self.evaluate("location.pathname + '\\n' + document.body?.innerText");
+            assert!(begun.elapsed() < PATIENCE, "waited for {script} at {page}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    pub fn go(&mut self, url: &str) {
+        self.ask("Page.navigate", &json!({ "url": url }));
+        self.wait("document.readyState === 'complete' && location.protocol === 'http:'");
+    }
+
+    /// Focuses an element, types text and presses Enter.
+    pub fn enter(&mut self, selector: &str, text: &str) {
+        self.wait(&format!("document.querySelector(\"{selector}\") !== null"));
+        self.evaluate(&format!("document.querySelector(\"{selector}\").focus()"));
+        self.ask("Input.insertText", &json!({ "text": text }));
+        self.enter_focused();
+    }
+
+    /// Presses Enter.
+    pub fn enter_focused(&mut self) {
+        let key = json!({ "type": "keyDown", "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r" });
+        self.ask("Input.dispatchKeyEvent", &key);
+    }
+
+    /// Presses the Tab key until a script returns true.
+    pub fn tab_to(&mut self, script: &str) {
+        for _ in 0..MOST_STOPS {
+            let key =
+                json!({ "type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 });
+            self.ask("Input.dispatchKeyEvent", &key);
+            if self.evaluate(script) == true {
+                return;
+            }
+        }
+        panic!("the Tab key does not lead to {script}");
+    }
+
+    /// Clicks the middle of an element with the mouse.
+    pub fn click(&mut self, selector: &str) {
+        self.wait(&format!("document.querySelector(\"{selector}\") !== null"));
+        let place = self.evaluate(&format!(
+            "(() => {{ const element = document.querySelector(\"{selector}\"); \
+             element.scrollIntoView({{ block: 'center' }}); const at = element.getBoundingClientRect(); \
+             return JSON.stringify([at.x + at.width / 2, at.y + at.height / 2]); }})()"
+        ));
+        let place: Vec<f64> = serde_json::from_str(place.as_str().unwrap_or_default()).expect("a place");
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
+            self.ask("Input.dispatchMouseEvent", &event);
+        }
+    }
+
+    /// Changes the width of the window.
+    pub fn resize(&mut self, width: u32) {
+        let screen = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.ask("Emulation.setDeviceMetricsOverride", &screen);
+    }
+
+    /// Asserts that the page has no serious accessibility problem and is not wider than the window. `axe` is the source
+    /// of the checker.
+    pub fn check(&mut self, axe: &str, what: &str) {
+        self.evaluate(axe);
+        let ask = json!({ "expression": CHECK, "awaitPromise": true });
+        let result = self.ask("Runtime.evaluate", &ask)["result"]["value"].clone();
+        let result: Value = serde_json::from_str(result.as_str().unwrap_or("null")).expect("JSON");
+        assert_eq!(result["found"], json!([]), "{what}");
+        assert!(result["wider"].as_i64().is_some_and(|wider| wider <= 0), "{what}: {result}");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Whether there is no browser; if so, records the skipped test.
+pub fn is_missing() -> bool {
+    let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let missing = !version.is_ok_and(|status| status.success());
+    if missing {
+        skips::without(BROWSER);
+    }
+    missing
+}
+
+/// The source of axe-core, an accessibility checker, if it is installed as a global npm package.
+pub fn axe() -> Option<String> {
+    let root = Command::new("npm").args(["root", "--global"]).output().ok();
+    let root = root.filter(|output| output.status.success()).map(|output| texts(&output).0);
+    let path = root.map(|root| Path::new(root.trim()).join("axe-core/axe.min.js"));
+    let source = path.and_then(|path| std::fs::read_to_string(path).ok());
+    if source.is_none() {
+        skips::without("axe-core");
+    }
+    source
+}
