@@ -69,7 +69,7 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     // Bold text is wider. A long title is set in smaller letters before it is shortened.
     let letters = width / (0.64 * ranked.title.chars().count().max(1) as f64);
     let title = Lettering { size: letters.clamp(SMALLEST_TITLE, TITLE.size), ..TITLE };
-    let room = (width / (title.size * 0.64)) as usize;
+    let room = (width / (title.size * 0.64) + 0.01) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), title);
     // Names with many capitals use up part of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {

@@ -87,7 +87,7 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     // A caption that is too long is set in smaller letters before it is shortened.
     let letters = size.width / (0.6 * times.caption.chars().count().max(1) as f64);
     let title = Lettering { size: letters.clamp(SMALLEST_CAPTION, TITLE.size), ..TITLE };
-    let caption = shortened(&times.caption, (size.width / (title.size * 0.6)) as usize);
+    let caption = shortened(&times.caption, (size.width / (title.size * 0.6) + 0.01) as usize);
     canvas.text((size.width / 2.0, 16.0), &caption, title);
     draw_axes(&mut canvas, &plot);
     let outside = draw_bins(&mut canvas, times, &plot);
