@@ -9,6 +9,7 @@ use record::Library;
 use transfer::{Received, TransferError};
 
 use crate::body::{Body, Field};
+use crate::campaigns::{Campaigns, ReadCampaigns};
 use crate::catalogue::Catalogue;
 use crate::error::ServeError;
 use crate::followed::Followed;

@@ -12,6 +12,7 @@ mod assets;
 mod audit;
 mod basic;
 mod body;
+mod campaigns;
 mod catalogue;
 mod connections;
 mod document;

@@ -223,6 +223,7 @@ pub const ROUTES: &[Route] = &[
         answers: OF_RUN,
         ..page("/drive", "results and runs of a drive", pages::drives::one)
     },
+    page("/fleet", "the jobs of campaigns on the drives of several hosts", pages::fleet::page),
     Route {
         query: &[Field::any_number("run")],
         answers: &[200, 422],
@@ -267,6 +268,7 @@ pub const ROUTES: &[Route] = &[
         answers: LIBRARY,
         ..json("/api/drives", "tested drives with the history of their figures", api::tested)
     },
+    json("/api/fleet", "the jobs of campaigns: running, waiting or failed, and why", pages::fleet::document),
     sent(Method::Get, "/receive/v1/runs/{id}", "how much of a run the server has", Body::Empty, STATE),
     sent(Method::Post, "/receive/v1/runs/{id}", "adds a run of another host", Body::Json, BEGIN),
     Route {
