@@ -93,9 +93,10 @@ pub fn phase(entries: &[Entry]) -> Phase {
             Event::Measured(_) => {
                 finished += 1;
                 match phase {
-                    // The last cell of a round is followed by the next round or by the end of the test.
+                    // The last cell of a round is followed by the next round or by the end of the test. A journal
+                    // from another host may state a round without cells.
                     Phase::Round { test, round, cell, cells } => {
-                        Phase::Round { test, round, cell: (cell + 1).min(cells), cells }
+                        Phase::Round { test, round, cell: (cell + 1).min(cells.max(1)), cells }
                     }
                     _ => Phase::Measuring { test, finished },
                 }

@@ -166,6 +166,8 @@ fn last_test(entries: &[Entry]) -> Option<String> {
 fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -> Vec<Variable> {
     let mut values: BTreeMap<&str, Vec<(u32, f64)>> = BTreeMap::new();
     let mut latest: Vec<&record::VariableJudgement> = Vec::new();
+    // Whether the latest judgement is about the current window.
+    let mut is_current = false;
     let mut inside = false;
     for entry in entries {
         match &entry.event {
@@ -174,8 +176,12 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
                 values.clear();
                 latest.clear();
             }
-            Event::Noted(Note::WindowRestarted { .. }) if inside => values.clear(),
+            Event::Noted(Note::WindowRestarted { .. }) if inside => {
+                values.clear();
+                is_current = false;
+            }
             Event::Noted(Note::Judged(judgement)) if inside => {
+                is_current = true;
                 latest = judgement.variables.iter().collect();
                 for variable in &judgement.variables {
                     let known = values.entry(&variable.name).or_default();
@@ -188,7 +194,7 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
         }
     }
     let text = |name: &str| {
-        let found = explained.iter().find(|explanation| explanation.variable == name);
+        let found = explained.iter().find(|explanation| is_current && explanation.variable == name);
         let parts = found.map_or([None, None], |found| {
             [
                 found.diagnosis.map(|diagnosis| diagnosis.to_string()),
@@ -198,7 +204,7 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     };
     let forecast = |name: &str| {
-        let found = explained.iter().find(|explanation| explanation.variable == name)?;
+        let found = explained.iter().find(|explanation| is_current && explanation.variable == name)?;
         match found.forecast? {
             Forecast::Round(round) => Some(round),
             Forecast::TooLate { .. } | Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
@@ -207,8 +213,8 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
     let variable = |judged: &record::VariableJudgement| Variable {
         name: judged.name.clone(),
         values: values.get(judged.name.as_str()).cloned().unwrap_or_default(),
-        shares: judged.range_share.zip(judged.slope_share),
-        steady: judged.steady,
+        shares: judged.range_share.zip(judged.slope_share).filter(|_| is_current),
+        steady: judged.steady && is_current,
         text: text(&judged.name),
         forecast: forecast(&judged.name),
     };
@@ -318,3 +324,6 @@ pub fn estimate_text((shortest, longest): (u64, u64)) -> String {
         format!("{} to {}", span(shortest), span(longest))
     }
 }
+
+#[cfg(test)]
+mod tests;

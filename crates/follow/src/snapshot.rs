@@ -44,10 +44,14 @@ impl Snapshot {
     }
 }
 
+/// The latest snapshot of one run. It is locked while the journal is read, so that readers of one run wait for one
+/// another instead of reading the same journal at the same time.
+type Slot = Arc<Mutex<Option<Arc<Snapshot>>>>;
+
 /// Recent snapshots; the most recently used one is last.
 #[derive(Default)]
 pub struct Snapshots {
-    kept: Mutex<Vec<(String, Arc<Snapshot>)>>,
+    kept: Mutex<Vec<(String, Slot)>>,
 }
 
 impl Snapshots {
@@ -56,6 +60,8 @@ impl Snapshots {
     /// # Errors
     /// Returns a description of the problem if the journal cannot be read or evaluated.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
+        let slot = self.slot(&run.file.id);
+        let mut known = slot.lock().unwrap_or_else(PoisonError::into_inner);
         // The state of the journal file is determined before the journal is read, so that a record that arrives in
         // between causes another read instead of a stale page.
         let stamp = Stamp::of(&run.journal_path());
@@ -66,19 +72,27 @@ impl Snapshots {
                 && known.run.file.labels == run.file.labels
                 && (known.standing == Standing::Running) == (in_progress && !known.is_closed())
         };
-        // Readers of one run wait for one another instead of reading the same journal at the same time.
+        if let Some(known) = known.as_ref().filter(|known| is_current(known)) {
+            return Ok(Arc::clone(known));
+        }
+        // After an error, the earlier snapshot is kept: the next attempt need not read its records again.
+        let snapshot = Arc::new(Snapshot::take(run, stamp, in_progress, known.as_deref())?);
+        *known = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+
+    /// Returns the slot of a run. Other runs' slots remain available while this one is in use.
+    fn slot(&self, id: &str) -> Slot {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = run.file.id.clone();
-        let known = kept.iter().position(|(known, _)| *known == id).map(|at| kept.remove(at).1);
-        let snapshot = match known {
-            Some(known) if is_current(&known) => known,
-            known => Arc::new(Snapshot::take(run, stamp, in_progress, known.as_deref())?),
+        let slot = match kept.iter().position(|(known, _)| known == id) {
+            Some(at) => kept.remove(at).1,
+            None => Slot::default(),
         };
         if kept.len() == MOST_SNAPSHOTS {
             kept.remove(0);
         }
-        kept.push((id, Arc::clone(&snapshot)));
-        Ok(snapshot)
+        kept.push((id.to_owned(), Arc::clone(&slot)));
+        slot
     }
 }
 
@@ -95,3 +109,6 @@ impl Snapshot {
         self.loaded.entries.last().map(|entry| entry.seq)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::app::{Answer, App, Call, HTML};
 use crate::catalogue::{Row, State};
 use crate::document::document;
-use crate::drives::drives;
+use crate::drives::{History, drives};
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
 use crate::pages::library::Selection;
-use crate::pages::opened::{Unopened, opened, with_snapshot};
+use crate::pages::opened::{opened, with_snapshot};
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
 
@@ -33,8 +33,7 @@ pub fn runs(app: &App, call: &Call) -> Answer {
 pub fn run(app: &App, call: &Call) -> Answer {
     match opened(app, call) {
         Ok(snapshot) => Answer::json(&of_snapshot(&snapshot)),
-        Err(Unopened::Unknown) => Answer::error(404, "this library does not contain that run"),
-        Err(Unopened::Unreadable(why)) => Answer::error(500, why),
+        Err(unopened) => unopened.answer(),
     }
 }
 
@@ -45,20 +44,11 @@ pub fn tested(app: &App, _: &Call) -> Answer {
         Err(why) => return Answer::error(500, why),
     };
     let all = drives(&rows).into_iter().map(|drive| {
-        let histories = drive.histories().into_iter().map(|history| {
-            json!({
-                "test": history.figure.test,
-                "name": history.figure.name,
-                "unit": history.figure.unit.symbol(),
-                "values": history.values.iter().map(|(run, value)| json!({ "run": run, "value": value }))
-                    .collect::<Vec<_>>(),
-            })
-        });
         json!({
             "id": drive.id,
             "model": drive.model(),
             "runs": drive.runs.iter().map(|row| &row.file.id).collect::<Vec<_>>(),
-            "figures": histories.collect::<Vec<_>>(),
+            "figures": drive.histories().iter().map(History::document).collect::<Vec<_>>(),
         })
     });
     Answer::json(&all.collect())

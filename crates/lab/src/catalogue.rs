@@ -2,20 +2,21 @@
 //! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
 use jiff::Timestamp;
-use launch::{Lock, lock_of};
 use pts::{Outcome, Standing, Unit};
 use record::{
     Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
-    TargetFacts, is_run_id,
+    TargetFacts,
 };
 use stdx::text::with_causes;
+
+mod usage;
+pub use usage::Usage;
+use usage::{Targets, may_be_a_run};
 
 /// State of a run, or why it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,33 +85,12 @@ pub struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// How the runs in a library use a target.
-#[derive(Debug, Default)]
-pub struct Usage {
-    /// Why the target must not be used now; None if no run uses it.
-    pub by: Option<String>,
-    /// Runs that may have this target but cannot be read; no lock shows that a process is working on them.
-    pub warnings: Vec<String>,
-}
-
-impl Usage {
-    /// Returns the usage of a target that must not be used now, for this reason.
-    pub fn by(why: String) -> Self {
-        Self { by: Some(why), warnings: Vec::new() }
-    }
-}
-
 impl Row {
     /// Returns a key that distinguishes the drive from others.
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
         // Imported results are not mixed with results measured by this Plateau.
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
-    }
-
-    /// Returns whether the run is over, so that no process will work on it again.
-    const fn is_over(&self) -> bool {
-        matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }
 
     /// Marks that must be shown with the run's figures.
@@ -135,6 +115,8 @@ type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 pub struct Catalogue {
     library: Library,
     rows: Mutex<Rows>,
+    /// The targets of runs, for [`usage`](Self::usage).
+    targets: Targets,
     /// The names, tags and notes that users have added to runs, with the stamp of the library's journal when it was
     /// read.
     added: Mutex<(Option<Stamp>, Arc<Annotations>)>,
@@ -142,7 +124,7 @@ pub struct Catalogue {
 
 impl Catalogue {
     pub fn of(library: Library) -> Self {
-        Self { library, rows: Mutex::default(), added: Mutex::default() }
+        Self { library, rows: Mutex::default(), targets: Targets::default(), added: Mutex::default() }
     }
 
     /// Returns all runs, newest first.
@@ -165,41 +147,9 @@ impl Catalogue {
         Ok(Listing { rows: listed, warnings })
     }
 
-    /// Returns how the runs in the library use a target. This depends on the locks of the journals, not on
-    /// their contents: a folder that cannot be read must not prevent every drive in the host from being tested.
-    /// If a process that this server cannot see is working on such a run, it also holds the drive, so another
-    /// run refuses the drive.
+    /// Returns how the runs in the library use a target.
     pub fn usage(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Usage {
-        let scan = match self.scan() {
-            Ok(scan) => scan,
-            Err(why) => return Usage::by(why),
-        };
-        let mut warnings = Vec::new();
-        let its = scan.rows.iter().filter(|(_, (_, row))| !row.is_over() && is_its(&row.file.target));
-        for (dir, (_, row)) in its {
-            let id = &row.file.id;
-            match lock_of(dir) {
-                Lock::Held => return Usage::by(format!("run {id} is in progress")),
-                Lock::Free => {}
-                Lock::Unknown(why) => {
-                    warnings
-                        .push(format!("run {id} may be in progress, because its lock cannot be read: {why}"));
-                }
-            }
-        }
-        for (dir, error) in &scan.unopened {
-            let error = with_causes(error);
-            warnings.push(match lock_of(dir) {
-                Lock::Held => {
-                    return Usage::by(format!("a run that cannot be read is in progress: {error}"));
-                }
-                Lock::Free => format!("a run cannot be read, and no process is working on it: {error}"),
-                Lock::Unknown(why) => {
-                    format!("a run that cannot be read may be in progress: {error}; its lock: {why}")
-                }
-            });
-        }
-        Usage { by: None, warnings }
+        self.targets.usage(&self.library, is_its)
     }
 
     fn scan(&self) -> Result<Scan, String> {
@@ -278,17 +228,6 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Returns whether an entry that cannot be opened as a run may nevertheless be one, judging by its name and its
-/// journal or archive. Other entries, such as `lost+found` and files, cannot be runs.
-fn may_be_a_run(name: &OsStr, journal: &Path) -> bool {
-    let is_named = name.to_str().is_some_and(is_run_id);
-    let has_no_journal = || match std::fs::symlink_metadata(journal) {
-        Ok(_) => false,
-        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-    };
-    is_named && !has_no_journal()
-}
-
 /// Derives the row of a run from its journal.
 fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
@@ -332,3 +271,6 @@ fn figures_of(outcome: &Outcome) -> impl Iterator<Item = Figure> {
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

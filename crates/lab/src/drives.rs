@@ -1,7 +1,11 @@
 //! Drives tested by the library's runs.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
+
+use record::RunFile;
+use serde_json::{Value as Json, json};
 
 use crate::catalogue::{Figure, Row, State};
 
@@ -20,29 +24,111 @@ impl Drive {
         target.model.as_deref().unwrap_or(&target.path)
     }
 
-    /// Returns every figure common to the drive's runs, by test and name, oldest value first.
+    /// Returns every figure of the drive's runs, by test, name and settings, oldest value first.
     pub fn histories(&self) -> Vec<History> {
-        let mut histories: BTreeMap<(String, String), History> = BTreeMap::new();
+        let mut histories: BTreeMap<(String, String, Settings), History> = BTreeMap::new();
         for row in self.runs.iter().rev().filter(|row| is_comparable(row)) {
+            let settings = Settings::of(&row.file);
             for figure in &row.figures {
-                let key = (figure.test.clone(), figure.name.clone());
-                let empty = || History { figure: figure.clone(), values: Vec::new() };
-                let history = histories.entry(key).or_insert_with(empty);
-                history.values.push((row.file.id.clone(), figure.value));
-                history.figure = figure.clone();
+                let value = Measured { row: Arc::clone(row), figure: figure.clone() };
+                match histories.entry((figure.test.clone(), figure.name.clone(), settings.clone())) {
+                    Entry::Occupied(mut known) => known.get_mut().push(value),
+                    Entry::Vacant(new) => {
+                        new.insert(History {
+                            settings: settings.clone(),
+                            latest: value,
+                            earlier: Vec::new(),
+                        });
+                    }
+                }
             }
         }
         histories.into_values().collect()
     }
 }
 
-/// A figure's values over the runs of a drive.
+/// Settings that affect results. Values measured with different settings do not form a trend.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Settings {
+    pub profile: String,
+    /// TC and QD; None if an imported file does not contain them.
+    pub demand: Option<(u16, u16)>,
+    /// Divisor of the capacity and the durations of a simulated drive; 1 for other drives.
+    pub scale_divisor: u32,
+}
+
+impl Settings {
+    fn of(file: &RunFile) -> Self {
+        Self {
+            profile: file.profile.clone(),
+            demand: file.settings.as_ref().map(|settings| (settings.threads, settings.queue_depth)),
+            scale_divisor: file.target.simulated.as_ref().map_or(1, |simulated| simulated.scale_divisor),
+        }
+    }
+
+    /// Returns the settings as `plateau trend` prints them.
+    pub fn text(&self) -> String {
+        let demand = self.demand.map(|(threads, depth)| format!(", TC {threads}, QD {depth}"));
+        let scale = (self.scale_divisor != 1).then(|| format!(", scale 1/{}", self.scale_divisor));
+        format!("{}{}{}", self.profile, demand.unwrap_or_default(), scale.unwrap_or_default())
+    }
+}
+
+/// A figure of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The run, whose marks must be shown with the figure.
+    pub row: Arc<Row>,
+    pub figure: Figure,
+}
+
+/// A figure's values over the runs of a drive with the same settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
+    pub settings: Settings,
     /// The most recent value.
-    pub figure: Figure,
-    /// Run and value, oldest first.
-    pub values: Vec<(String, f64)>,
+    pub latest: Measured,
+    /// The values before it, oldest first.
+    earlier: Vec<Measured>,
+}
+
+impl History {
+    fn push(&mut self, value: Measured) {
+        self.earlier.push(std::mem::replace(&mut self.latest, value));
+    }
+
+    /// Returns all values, oldest first.
+    pub fn values(&self) -> impl Iterator<Item = &Measured> {
+        self.earlier.iter().chain([&self.latest])
+    }
+
+    /// Returns the values with all that must be known to compare them, for programs.
+    pub fn document(&self) -> Json {
+        let Measured { figure, .. } = &self.latest;
+        let value = |value: &Measured| {
+            json!({
+                "run": value.row.file.id,
+                "value": value.figure.value,
+                "marks": value.row.marks(),
+                "host_limited": value.figure.host_limited,
+            })
+        };
+        json!({
+            "test": figure.test,
+            "name": figure.name,
+            "unit": figure.unit.symbol(),
+            "profile": self.settings.profile,
+            "threads": self.settings.demand.map(|(threads, _)| threads),
+            "queue_depth": self.settings.demand.map(|(_, depth)| depth),
+            "scale_divisor": self.settings.scale_divisor,
+            "values": self.values().map(value).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Returns the history with the most recent value; the first of them if a run has several figures.
+pub fn most_recent(histories: &[History]) -> Option<&History> {
+    histories.iter().rev().max_by_key(|history| history.latest.row.file.created)
 }
 
 /// Returns whether the figures of a run count as results, that is, whether it is complete and reached steady
@@ -65,3 +151,6 @@ pub fn drives(rows: &[Arc<Row>]) -> Vec<Drive> {
     }
     drives
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Maximum number of records that are kept in memory for a viewer until they are sent.
 const MOST_RECORDS: usize = 500;
 
+/// Reason for the end of a stream.
+const UNREADABLE: &str = "the run can no longer be read";
+
 /// The stream of one viewer.
 struct Viewer {
     app: Arc<App>,
@@ -57,11 +60,18 @@ pub fn events(
             }
             let next = viewer.next;
             let is_news = |seen: &Option<Seen>| seen.as_ref().is_some_and(|seen| seen.is_news(next));
-            let news = match timeout(CHECK_EVERY, viewer.seen.wait_for(is_news)).await {
-                Ok(Ok(seen)) => seen.clone(),
-                // The run cannot be read, or the server stops.
-                Ok(Err(_)) => return None,
-                Err(_) => None,
+            let looked = match timeout(CHECK_EVERY, viewer.seen.wait_for(is_news)).await {
+                Ok(Ok(seen)) => Some(seen.clone()),
+                Ok(Err(_)) => None,
+                Err(_) => Some(None),
+            };
+            let Some(news) = looked else {
+                // The browser connects again after the server has been restarted.
+                if viewer.app.is_stopping() {
+                    return None;
+                }
+                viewer.end(UNREADABLE);
+                continue;
             };
             let taken = tokio::task::spawn_blocking(move || {
                 viewer.take(news.as_ref());
@@ -74,6 +84,13 @@ pub fn events(
 }
 
 impl Viewer {
+    /// Ends the stream for a reason other than the end of the run. Without the event, a browser would connect again
+    /// and again.
+    fn end(&mut self, why: &str) {
+        self.waiting = vec![Sent::default().event("end").data(why)].into_iter();
+        self.ended = true;
+    }
+
     /// Collects the new events, unless the session has ended. If no process is working on the run, the stream ends
     /// after the last record.
     fn take(&mut self, news: Option<&Seen>) {
@@ -85,7 +102,7 @@ impl Viewer {
         }
         let Some(seen) = news else { return };
         let Some(snapshot) = self.app.followed.snapshot(&self.id, seen) else {
-            self.ended = true;
+            self.end(UNREADABLE);
             return;
         };
         if seen.has_ended() && snapshot.standing == Standing::Running {

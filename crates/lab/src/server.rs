@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Query, RawPathParams, State};
-use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures_util::future::{Either, select};
 use record::wall_now;
 use rustls::server::danger::ClientCertVerifier;
+use stdx::units::amount_base2;
 use tokio::sync::Semaphore;
 
 use crate::announce::{Announce, Announcement, Troubles, keep_current};
 use crate::app::{Answer, App, Call, Handler, Method, Options, Reception, Route};
-use crate::basic::Credentials;
 use crate::connections::{Client, Connections};
 use crate::error::ServeError;
 use crate::events;
-use crate::gate::{Access, Facts, Gate, Refusal, Transport, Visitor};
+use crate::gate::{Access, Facts, Gate, Refusal, Transport};
 use crate::links::{host_of, link, origin, own};
 use crate::pages::entrance;
 use crate::pages::frame::problem;
+use crate::pages::opened::opened;
 use crate::receive;
 use crate::receiving::Receiving;
 use crate::routes::ROUTES;
@@ -36,6 +36,9 @@ use crate::senders::Senders;
 use crate::starts::Queue;
 use crate::tls::{Certificate, Certificates, Tls, clients};
 use crate::users::Users;
+
+mod admission;
+use admission::{Denied, MOST_FORM_BYTES, NoSuchPage, admitted_call, facts, of_parts};
 
 /// Interval at which the stop signal is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -45,11 +48,8 @@ const GRACE: Duration = Duration::from_millis(1500);
 /// period are each noticed after [`LOOK_EVERY`] at the latest.
 pub const ENDS_WITHIN: Duration = Duration::from_secs(2);
 const _: () = assert!(2 * LOOK_EVERY.as_millis() + GRACE.as_millis() < ENDS_WITHIN.as_millis());
-/// Size limit of a form, with room for the encoded text of a plan.
-const MOST_FORM_BYTES: usize = 256 << 10;
 /// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
 const MOST_CHECKS: usize = 2;
-const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -200,16 +200,8 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
             router = router.route(route.path, receiving(route, reception));
             continue;
         }
-        let handler = move |State(shared): State<Shared>,
-                            method: HttpMethod,
-                            params: RawPathParams,
-                            Query(query): Query<Vec<(String, String)>>,
-                            headers: HeaderMap,
-                            body: Bytes| async move {
-            let path = params.iter().map(|(_, value)| value.to_owned()).collect();
-            let call = Call { path, query, is_head: method == HttpMethod::HEAD, ..Call::default() };
-            respond(route, shared, call, headers, body).await
-        };
+        // No extractor may answer before the gate, so the request is taken apart in `respond`.
+        let handler = move |State(shared): State<Shared>, request: Request| respond(route, shared, request);
         router = router.route(
             route.path,
             match route.method {
@@ -238,7 +230,6 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     router
         .fallback(unknown(StatusCode::NOT_FOUND))
         .method_not_allowed_fallback(unknown(StatusCode::METHOD_NOT_ALLOWED))
-        .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(map_response(with_headers))
         .with_state(shared)
 }
@@ -248,22 +239,23 @@ fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
 fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRouter<Shared> {
     let handler = move |State(shared): State<Shared>,
                         ConnectInfo(client): ConnectInfo<Client>,
-                        params: RawPathParams,
-                        Query(query): Query<Vec<(String, String)>>,
-                        headers: HeaderMap,
-                        body: Body| async move {
+                        request: Request| async move {
+        let (mut parts, body) = request.into_parts();
+        let headers = std::mem::take(&mut parts.headers);
         let facts = Facts { certified: client.names(), ..facts(&headers) };
         let visitor = match shared.app.gate.judge(&facts, route.access) {
             Ok(visitor) => visitor,
             Err(refusal) => return response(Answer::error(refusal.status(), refusal.text())),
         };
         let sender = visitor.as_ref().and_then(|visitor| visitor.user.clone()).unwrap_or_default();
+        let call = match of_parts(&mut parts).await {
+            Ok(call) => Call { visitor, ..call },
+            Err(NoSuchPage) => return response(Answer::error(404, "there is no such address")),
+        };
         let taken = match shared.receiving.body(&sender, body, reception.most_bytes).await {
             Ok(taken) => taken,
             Err(why) => return response(receive::not_read(why, reception.most_bytes)),
         };
-        let path = params.iter().map(|(_, value)| value.to_owned()).collect();
-        let call = Call { path, query, visitor, ..Call::default() };
         let (app, troubles) = (shared.app, shared.troubles);
         let answered = tokio::task::spawn_blocking(move || {
             // Once started, a request is carried out even if its sender disconnects, and it releases its permits
@@ -283,41 +275,16 @@ fn receiving(route: &'static Route, reception: &'static Reception) -> MethodRout
     }
 }
 
-fn facts(headers: &HeaderMap) -> Facts<'_> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // A header that is not text must not count as absent.
-    let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
-    let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
-    let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let (host, cookies) = (text(header::HOST), text(header::COOKIE));
-    Facts { host, origin, cookies, csrf, bearer, certified: &[], is_change: false }
-}
-
-async fn respond(
-    route: &'static Route,
-    shared: Shared,
-    mut call: Call,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let is_change = route.method == Method::Post;
-    if is_change && !body.is_empty() {
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        // Bodies of other types are not read, so such a request has no token.
-        if kind.is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == FORM)) {
-            call.form = form_urlencoded::parse(&body).into_owned().collect();
+async fn respond(route: &'static Route, shared: Shared, request: Request) -> Response {
+    let (call, headers) = match admitted_call(route, &shared.app, &shared.checks, request).await {
+        Ok(admitted) => admitted,
+        Err(Denied::Refused(refusal)) => return refused(refusal),
+        Err(Denied::NoSuchPage) => return nothing_here(StatusCode::NOT_FOUND),
+        Err(Denied::TooLong) => {
+            let text = format!("A form may have at most {}.", amount_base2(MOST_FORM_BYTES as u64));
+            return response(Answer { status: 413, ..Answer::html(problem("Too long", &text)) });
         }
-    }
-    let facts = facts(&headers);
-    let csrf = facts.csrf.or_else(|| Some(call.form("csrf")).filter(|token| !token.is_empty()));
-    let judged = match credentials(route, &headers) {
-        Some(credentials) => reader(&shared, &facts, credentials).await.map(Some),
-        None => shared.app.gate.judge(&Facts { csrf, is_change, ..facts }, route.access),
     };
-    match judged {
-        Ok(visitor) => call.visitor = visitor,
-        Err(refusal) => return refused(refusal),
-    }
     match route.handler {
         // Link previewers send a HEAD request first, which must not use up the link.
         Handler::Entrance if call.is_head => nothing_here(StatusCode::METHOD_NOT_ALLOWED),
@@ -327,8 +294,7 @@ async fn respond(
             let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
             let last = last.or_else(|| call.query("after")).and_then(|text| text.parse::<u64>().ok());
             let next = last.map_or(0, |last| last.saturating_add(1));
-            let Some(visitor) = call.visitor.clone() else { return refused(Refusal::NotSignedIn) };
-            events::events(Arc::clone(&shared.app), visitor, call.name().to_owned(), next).into_response()
+            events(shared.app, call, next).await
         }
         Handler::Receive(_) => nothing_here(StatusCode::NOT_FOUND),
         Handler::Answer(answer) => {
@@ -339,25 +305,15 @@ async fn respond(
     }
 }
 
-/// Returns the user name and password in a read-only request. Event streams last longer than a request, so they
-/// need a session.
-fn credentials(route: &Route, headers: &HeaderMap) -> Option<Credentials> {
-    let reads = route.access == Access::Viewer && matches!(route.handler, Handler::Answer(_));
-    let header = headers.get(header::AUTHORIZATION).filter(|_| reads && route.method == Method::Get)?;
-    Credentials::parse(header.to_str().ok()?)
-}
-
-/// Checks the host and origin of a request, and then its name and password.
-async fn reader(shared: &Shared, facts: &Facts<'_>, credentials: Credentials) -> Result<Visitor, Refusal> {
-    shared.app.gate.judge(facts, Access::Public)?;
-    let attempt = shared.app.gate.attempt()?;
-    let permit = Arc::clone(&shared.checks).acquire_owned().await.map_err(|_| Refusal::NotSignedIn)?;
-    let app = Arc::clone(&shared.app);
-    let checked = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        app.gate.reader(attempt, &credentials.name, &credentials.password)
-    });
-    checked.await.unwrap_or(Err(Refusal::NotSignedIn))
+/// Returns the records of a run from number `next` on as a stream, or an error if the run cannot be read.
+async fn events(app: Arc<App>, call: Call, next: u64) -> Response {
+    let Some(visitor) = call.visitor.clone() else { return refused(Refusal::NotSignedIn) };
+    let (id, own) = (call.name().to_owned(), Arc::clone(&app));
+    match tokio::task::spawn_blocking(move || opened(&own, &call).map(drop)).await {
+        Ok(Ok(())) => events::events(app, visitor, id, next).into_response(),
+        Ok(Err(unopened)) => response(unopened.answer()),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 /// Signs a browser in with a name and a password. Logins wait for their turn without occupying the threads that

@@ -7,6 +7,7 @@ mod entry;
 mod means;
 mod order;
 mod queue;
+mod stopped;
 #[cfg(test)]
 mod tests;
 mod unchanged;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, words};
 use record::{TargetFacts, TargetKind};
-use serde_json::Value;
+use serde_json::{Value, json};
 use stdx::text::{panic_message, with_causes};
 
 use crate::audit::Audit;
@@ -29,10 +30,12 @@ pub use entry::{Entry, Stage};
 use means::Means;
 use order::{add, drive_of, new_name, place};
 pub use queue::Queue;
+use stopped::Stopped;
 pub use unchanged::Unchanged;
 
-/// Interval at which a queued run checks whether its drive is free.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Interval at which a queued run checks whether its drive is free. Runs that this server started are also checked
+/// when they end.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// All entries, oldest first, and the launcher that starts them.
 pub struct Starts {
@@ -43,11 +46,10 @@ pub struct Starts {
     audit: Audit,
     queue: Queue,
     entries: Mutex<Vec<Entry>>,
-    /// Signals that the server is shutting down.
+    /// Signals that a run has ended or was given up, or that the server is shutting down.
     ended: Condvar,
-    /// Runs that were sent the stop signal, with the number of times that each had been resumed by then. A second
-    /// signal would abort a run.
-    stopped: Mutex<Vec<(String, usize)>>,
+    /// Runs that were sent the stop signal. A second signal would abort a run.
+    stopped: Mutex<Vec<Stopped>>,
     stopping: AtomicBool,
 }
 
@@ -91,8 +93,11 @@ impl Starts {
 
     /// Stops all waiting threads. Runs are not affected.
     pub fn stop(&self) {
+        // With the lock, so that no thread begins to wait after it has read the old value.
+        let entries = self.entries();
         self.stopping.store(true, Ordering::Relaxed);
         self.ended.notify_all();
+        drop(entries);
     }
 
     /// Returns all entries, newest first.
@@ -133,7 +138,8 @@ impl Starts {
             .map_err(|error| vec![format!("the estimate cannot be read: {error}")])?;
         let has_checks = facts.kind != TargetKind::Simulated && std::path::Path::new(&target.path).exists();
         let words: [std::ffi::OsString; 2] = ["check".into(), (&target.path).into()];
-        let checks = if has_checks { self.launcher.ask(&words).unwrap_or_default() } else { Value::Null };
+        let failed = |error: LaunchError| json!({ "error": with_causes(&error) });
+        let checks = if has_checks { self.launcher.ask(&words).unwrap_or_else(failed) } else { Value::Null };
         let request = Request::Start(Start { plan, target, identity: String::new() });
         let drive = drive_of(&facts);
         let entry = Entry {
@@ -212,7 +218,10 @@ impl Starts {
         let stored = self.store(&mut entries, |entries, _| entries[position].stage = Stage::Waiting);
         stored.map_err(|why| {
             Unchanged::Unstored(format!("the run was not withdrawn and is still waiting: {why}"))
-        })
+        })?;
+        // The next run on the drive need not wait any longer.
+        self.ended.notify_all();
+        Ok(())
     }
 
     /// Resumes or restarts a run; returns the name of the entry. Repeating the call while the run is starting
@@ -261,14 +270,18 @@ impl Starts {
         let request = Request::Stop { run: run.into() };
         request.check().map_err(|error| Unchanged::Mistaken(error.to_string()))?;
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-        if stopped.iter().any(|(known, at)| known == run && resumed == *at) {
+        let journal = self.catalogue.run(run).map(|run| run.journal_path());
+        let process = journal.and_then(|journal| (self.means.process)(&journal));
+        let asked = Stopped { run: run.into(), process, resumed };
+        if let Some(known) = stopped.iter_mut().find(|known| known.includes(&asked)) {
+            known.resumed = resumed;
             return Ok(());
         }
         let recorded = self.audit.record(user, "stop", run, &self.command(&request, ""));
         recorded.map_err(Unchanged::Unstored)?;
         self.perform(&request, "stop").map_err(|error| Unchanged::Late(with_causes(&error)))?;
-        stopped.retain(|(known, _)| known != run);
-        stopped.push((run.into(), resumed));
+        stopped.retain(|known| known.run != run);
+        stopped.push(asked);
         Ok(())
     }
 
@@ -299,10 +312,11 @@ impl Starts {
     /// Starts an entry as soon as its drive is free, and waits until its process ends.
     fn start_when_free(&self, name: &str) {
         while !self.take_if_free(name) {
+            let entries = self.entries();
             if self.stopping.load(Ordering::Relaxed) {
                 return;
             }
-            drop(self.ended.wait_timeout(self.entries(), LOOK_EVERY));
+            drop(self.ended.wait_timeout(entries, LOOK_EVERY));
         }
         let Some(entry) = self.one(name).filter(|entry| entry.stage == Stage::Starting) else { return };
         match self.perform(&entry.request, name) {
@@ -313,6 +327,7 @@ impl Starts {
             }
             Err(error) => self.set(name, Stage::Failed(with_causes(&error))),
         }
+        self.ended.notify_all();
     }
 
     /// Gives up an entry that no thread will start. Otherwise, later runs on its drive would wait for it, and the
@@ -326,6 +341,7 @@ impl Starts {
             let more = format!("{why}; {unstored}, so the run may start when the server is restarted");
             entries[position].stage = Stage::Failed(more);
         }
+        self.ended.notify_all();
     }
 
     /// Marks the entry as starting if its drive is free. Returns whether the entry no longer needs to wait.

@@ -67,6 +67,14 @@ pub struct Account {
     salt: String,
 }
 
+#[cfg(test)]
+impl Account {
+    /// An account that no file contains.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), salt: String::new() }
+    }
+}
+
 /// The users of a server.
 #[derive(Debug, Clone)]
 pub struct Users {

@@ -10,6 +10,11 @@ use stdx::files::{Links, is_locked, open, read_text};
 /// Maximum size of `/proc/locks`.
 const MOST_LOCKS_BYTES: u64 = 16 << 20;
 
+/// Maximum size of `/proc/PID/stat`.
+const MOST_STAT_BYTES: u64 = 16 << 10;
+/// Number of the field in `/proc/PID/stat` that contains the start time, counted from 1.
+const STARTED_FIELD: usize = 22;
+
 /// The state of a journal's lock.
 #[derive(Debug)]
 pub enum Lock {
@@ -56,6 +61,36 @@ pub fn holder(journal: &Path) -> Option<i32> {
     // On some file systems, a lock's device number differs from the file's, so also check the process's open
     // files.
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
+}
+
+/// A process, distinguished from later ones with the same PID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    /// The PID.
+    pub pid: i32,
+    /// Start of the process, in clock ticks since the host was started.
+    pub started_ticks: u64,
+}
+
+/// Returns the process that is working on a run with this journal; `None` if there is none or if it is not certain
+/// which one it is. Unlike [`holder`], it also finds processes of other users, whose open files cannot be listed.
+#[must_use]
+pub fn process_of(journal: &Path) -> Option<Process> {
+    let pid = holder(journal).or_else(|| {
+        let inode = fs::metadata(journal).ok()?.ino();
+        let listed = writers(&locks()?, inode);
+        // Another file system may have a locked file with this inode number.
+        (listed.len() == 1).then(|| listed[0])
+    })?;
+    let stat = read_text(Path::new(&format!("/proc/{pid}/stat")), Links::Refused, MOST_STAT_BYTES).ok()?;
+    Some(Process { pid, started_ticks: started_ticks(&stat)? })
+}
+
+/// Returns the start time in `/proc/PID/stat`.
+fn started_ticks(stat: &str) -> Option<u64> {
+    // The second field is the name of the program in parentheses; it may itself contain spaces and parentheses.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(STARTED_FIELD - 3)?.parse().ok()
 }
 
 /// Returns the processes that hold an exclusive lock on a file with this inode number.
@@ -109,6 +144,13 @@ mod tests {
     }
 
     #[test]
+    fn the_start_time_is_found_after_any_program_name() {
+        let stat = "4711 (a ) (b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 990210 20";
+        assert_eq!(started_ticks(stat), Some(990_210));
+        assert_eq!((started_ticks("4711 (a) S 1"), started_ticks("")), (None, None));
+    }
+
+    #[test]
     fn a_lock_is_found_even_if_the_journal_cannot_be_opened() {
         let dir = tempfile::tempdir().expect("a folder");
         assert!(matches!(lock_of(dir.path()), Lock::Free), "there is no journal");
@@ -130,10 +172,13 @@ mod tests {
         fs::create_dir(&run).expect("a folder");
         let journal = run.join("journal");
         let file = fs::File::create(&journal).expect("a file");
-        assert_eq!(holder(&journal), None);
+        assert_eq!((holder(&journal), process_of(&journal)), (None, None));
         file.lock().expect("a lock");
         let pid = std::process::id();
         assert_eq!(holder(&journal), i32::try_from(pid).ok());
+        let process = process_of(&journal).expect("this process");
+        assert_eq!(Some(process.pid), holder(&journal));
+        assert_eq!(process_of(&journal), Some(process));
         assert_eq!(held_by(pid, dir.path()).as_deref(), Some("run"));
     }
 }

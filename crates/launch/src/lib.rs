@@ -14,7 +14,7 @@ mod socket;
 
 pub use command::{as_typed, plan_words, words};
 pub use error::LaunchError;
-pub use holder::{Lock, holder, lock_of};
+pub use holder::{Lock, Process, holder, lock_of, process_of};
 pub use launcher::{Launched, Launcher};
 pub use request::{Invalid, MOST_REQUEST_BYTES, Plan, Request, Start, Target};
 pub use socket::{Answer, peer, serve_one, through, uid};

@@ -106,6 +106,30 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     }
 }
 
+/// A stranger must not learn how the server interprets an address, nor make it read a long body.
+#[test]
+fn the_gate_decides_before_a_path_or_a_body_is_looked_at() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let (cookie, own) = (server.enter(), server.address.as_str());
+    let ask = |method: &str, path: &str, host: &str, headers: &str| {
+        let request =
+            format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
+        Response::of(&server.raw(&request)).status
+    };
+    for path in ["/runs/%ff", "/api/runs/%ff", "/start/%ff", "/receive/v1/runs/%ff"] {
+        assert_eq!(ask("GET", path, "evil.example", &cookie), 421, "{path} for another host");
+        assert_eq!(ask("GET", path, own, ""), 401, "{path} without a session");
+    }
+    assert_eq!(ask("GET", "/runs/%ff", own, &cookie), 404);
+    // None of the body is sent, so a server that waits for it does not answer.
+    let long = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000\r\n";
+    for path in ["/start", "/runs/example/stop"] {
+        assert_eq!(ask("POST", path, "evil.example", &format!("{cookie}{long}")), 421, "{path}");
+        assert_eq!(ask("POST", path, own, long), 401, "{path}");
+    }
+}
+
 #[test]
 fn every_page_has_an_icon() {
     let bench = Bench::new();
@@ -343,6 +367,11 @@ fn events_continue_after_the_last_record_that_was_received() {
     let rest =
         events(&server, &path, &format!("{cookie}Last-Event-ID: {last}\r\n"), |data| data == "steady state");
     assert_eq!([first, rest].concat(), whole);
+    // Otherwise, a browser would connect again and again.
+    let journal = bench.library().join(&run).join("journal");
+    assert_eq!(server.get("/api/runs/nothing/events", &cookie).status, 404);
+    std::fs::write(journal, "nonsense\nnonsense\n").expect("written");
+    assert_eq!(server.get(&path, &cookie).status, 500);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct State {
     pub selected: Option<String>,
     /// Number of the run's lines above the top of the screen.
     pub scroll: usize,
+    /// The largest useful value of `scroll`, as found when the screen was last drawn.
+    pub last: usize,
     /// Whether to quit.
     pub is_over: bool,
 }
@@ -43,9 +45,16 @@ impl State {
             Key::Up => self.select(ids, place.saturating_sub(1)),
             Key::Down => self.select(ids, (place + 1).min(ids.len().saturating_sub(1))),
             Key::PageUp => self.scroll = self.scroll.saturating_sub(PAGE),
-            Key::PageDown => self.scroll += PAGE,
+            // A value beyond the end would have to be undone key by key.
+            Key::PageDown => self.scroll = (self.scroll + PAGE).min(self.last),
             Key::Quit => self.is_over = true,
         }
+    }
+
+    /// Takes over the largest useful value of `scroll`, which changes with the run and with the size of the terminal.
+    pub fn drawn(&mut self, last: usize) {
+        self.last = last;
+        self.scroll = self.scroll.min(last);
     }
 
     fn select(&mut self, ids: &[&str], place: usize) {
@@ -76,6 +85,7 @@ mod tests {
     #[test]
     fn another_run_is_shown_from_its_beginning() {
         let mut state = State::default();
+        state.drawn(2 * PAGE);
         state.press(Key::PageDown, &["a", "b"]);
         assert_eq!(state.scroll, PAGE);
         state.press(Key::Down, &["a", "b"]);
@@ -84,5 +94,19 @@ mod tests {
         assert_eq!((state.scroll, state.is_over), (0, false));
         state.press(Key::Quit, &["a", "b"]);
         assert!(state.is_over);
+    }
+    #[test]
+    fn keys_at_the_end_need_not_be_undone() {
+        let mut state = State::default();
+        state.drawn(PAGE + 3);
+        for _ in 0..5 {
+            state.press(Key::PageDown, &["a"]);
+        }
+        assert_eq!(state.scroll, PAGE + 3);
+        state.press(Key::PageUp, &["a"]);
+        assert_eq!(state.scroll, 3);
+        // The terminal has become higher.
+        state.drawn(1);
+        assert_eq!(state.scroll, 1);
     }
 }

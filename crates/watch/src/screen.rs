@@ -17,8 +17,9 @@ const LIST_PART: u16 = 3;
 /// Maximum number of columns to which shorter ids in a list are padded.
 const LONGEST_ID: usize = 28;
 
-/// Draws the runs.
-pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) {
+/// Draws the runs. Returns the number of lines of the selected run that do not fit on the screen, for
+/// [`State::drawn`].
+pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) -> usize {
     let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
     let place = state.place(&ids);
     let area = frame.area();
@@ -31,8 +32,9 @@ pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) 
     let parts = [Constraint::Length(listed), Constraint::Min(0), Constraint::Length(1)];
     let [list, body, foot] = Layout::vertical(parts).areas(area);
     draw_list(frame, list, items, place, paint);
+    let mut last = 0;
     match items.get(place) {
-        Some(Item { shown: Ok(shown), .. }) => draw_run(frame, body, shown, state.scroll, paint),
+        Some(Item { shown: Ok(shown), .. }) => last = draw_run(frame, body, shown, state.scroll, paint),
         Some(Item { id, shown: Err(why) }) => {
             let text = paint.bad(&format!("{id} cannot be read: {why}"));
             frame.render_widget(Paragraph::new(Line::from(text)), body);
@@ -45,6 +47,7 @@ pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) 
     let keys = if items.len() > 1 { "up/down: run  " } else { "" };
     let keys = paint.soft(&format!("{keys}PgUp/PgDn: scroll  q: quit  (runs continue without this screen)"));
     frame.render_widget(Paragraph::new(paint.cut(Line::from(keys), foot.width.into())), foot);
+    last
 }
 
 /// Draws the part of the list that contains the selected run.
@@ -66,7 +69,8 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, items: &[Item], place: usize, pa
     frame.render_widget(Paragraph::new(text), area);
 }
 
-fn draw_run(frame: &mut Frame<'_>, area: Rect, shown: &Shown, scroll: usize, paint: Paint) {
+/// Draws the lines of a run from `scroll` on. Returns the number of lines that do not fit.
+fn draw_run(frame: &mut Frame<'_>, area: Rect, shown: &Shown, scroll: usize, paint: Paint) -> usize {
     let width = usize::from(area.width);
     let in_two = area.width >= TWO_COLUMNS;
     let (left, right) = if in_two { (width / 2 - 1, width - width / 2) } else { (width, width) };
@@ -97,4 +101,5 @@ fn draw_run(frame: &mut Frame<'_>, area: Rect, shown: &Shown, scroll: usize, pai
     let [one, _, two] = Layout::horizontal(columns).areas(area);
     frame.render_widget(Paragraph::new(first).scroll((scroll, 0)), one);
     frame.render_widget(Paragraph::new(second).scroll((scroll, 0)), two);
+    last
 }

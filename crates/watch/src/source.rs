@@ -41,7 +41,8 @@ pub struct Source {
 }
 
 struct Reading {
-    snapshot: Arc<Snapshot>,
+    /// The snapshot, or why there is none: a journal that cannot be read takes as long to read as others.
+    found: Result<Arc<Snapshot>, String>,
     at: Timestamp,
     took_ns: u64,
 }
@@ -120,13 +121,12 @@ impl Source {
             && gap_ns(reading.at, now) < reading.took_ns.saturating_mul(REST)
             && now >= reading.at
         {
-            return Ok(Arc::clone(&reading.snapshot));
+            return reading.found.clone();
         }
         let dir = dir.to_owned();
-        let snapshot = self.snapshots.of(run)?;
+        let found = self.snapshots.of(run);
         let at = wall_now();
-        let reading = Reading { snapshot: Arc::clone(&snapshot), at, took_ns: gap_ns(now, at) };
-        self.read.insert(dir, reading);
-        Ok(snapshot)
+        self.read.insert(dir, Reading { found: found.clone(), at, took_ns: gap_ns(now, at) });
+        found
     }
 }

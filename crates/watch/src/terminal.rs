@@ -43,7 +43,7 @@ fn show(
     paint: Paint,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    let (mut state, mut items, mut looked): (_, _, Option<Timestamp>) = (State::default(), Vec::new(), None);
+    let (mut state, mut items, mut looked) = (State::default(), Vec::new(), None::<Timestamp>);
     while !state.is_over && !stop.load(Ordering::Relaxed) {
         let now = wall_now();
         // If the clock was set back, poll immediately.
@@ -51,7 +51,9 @@ fn show(
             items = source.look();
             looked = Some(now);
         }
-        terminal.draw(|frame| screen::draw(frame, &items, &state, paint))?;
+        let mut last = 0;
+        terminal.draw(|frame| last = screen::draw(frame, &items, &state, paint))?;
+        state.drawn(last);
         if event::poll(WAIT)?
             && let Event::Key(typed) = event::read()?
             && let Some(key) = key(typed)

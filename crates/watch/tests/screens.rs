@@ -27,12 +27,18 @@ fn items(library: &Path) -> Vec<Item> {
     items
 }
 
-fn screen(items: &[Item], state: &State, (width, height): (u16, u16)) -> String {
+fn screen(items: &[Item], state: &State, size: (u16, u16)) -> String {
+    drawn(items, state, size).0
+}
+
+/// Returns the screen and the number of lines that do not fit on it.
+fn drawn(items: &[Item], state: &State, (width, height): (u16, u16)) -> (String, usize) {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
-    terminal.draw(|frame| draw(frame, items, state, Paint::PLAIN)).expect("drawn");
+    let mut last = 0;
+    terminal.draw(|frame| last = draw(frame, items, state, Paint::PLAIN)).expect("drawn");
     let buffer = terminal.backend().buffer();
     let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
-    (0..height).map(row).collect::<Vec<_>>().join("\n") + "\n"
+    ((0..height).map(row).collect::<Vec<_>>().join("\n") + "\n", last)
 }
 
 fn compare(name: &str, found: &str) {
@@ -56,6 +62,21 @@ fn a_run_fits_on_a_small_and_on_a_large_terminal() {
     compare("one-80x24.txt", &screen(&items, &State::default(), (80, 24)));
     compare("one-200x60.txt", &screen(&items, &State::default(), (200, 60)));
     compare("plain.txt", &plain(&items, 80));
+}
+
+#[test]
+fn the_last_line_of_a_run_is_the_end_of_scrolling() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let _run = one(dir.path());
+    let items = items(dir.path());
+    let (_, last) = drawn(&items, &State::default(), (80, 10));
+    assert!(last > 0, "it does not fit");
+    let (end, same) = drawn(&items, &State { scroll: last, ..State::default() }, (80, 10));
+    let beyond = screen(&items, &State { scroll: last + 9, ..State::default() }, (80, 10));
+    assert_eq!((&end, same), (&beyond, last));
+    let before = screen(&items, &State { scroll: last - 1, ..State::default() }, (80, 10));
+    assert_ne!(before, end);
+    assert_eq!(drawn(&items, &State::default(), (200, 60)).1, 0, "everything fits");
 }
 
 #[test]

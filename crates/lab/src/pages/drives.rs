@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use stdx::units::{amount_base10, grouped};
 
 use super::edition::Edition;
-use super::frame::{Page, badge, figure, marks, moment, problem};
+use super::frame::{Page, badge, figure, host_limited, marks, moment, problem};
 use super::sparkline::sparkline;
 use crate::app::{Answer, App, Call, Device};
-use crate::drives::{Drive, History, drives};
+use crate::drives::{Drive, History, Measured, drives, most_recent};
 
 /// `/drives`
 pub fn list(app: &App, _: &Call) -> Answer {
@@ -59,8 +59,12 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
             td.number data-label="runs" { (drive.runs.len()) }
             td.date { (moment(latest.file.created)) }
             td { (badge(&latest.state)) " " (marks(latest)) }
-            @match histories.first() {
-                Some(history) => { td { (figure(&history.figure)) } td { (trend(history)) } }
+            @match most_recent(&histories) {
+                Some(history) => {
+                    @let Measured { row, figure: latest } = &history.latest;
+                    td { (figure(latest)) " " (marks(row)) }
+                    td { (trend(history)) }
+                }
                 None => { td.soft { "none complete" } td {} }
             }
         }
@@ -69,14 +73,15 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
 
 /// The values of a figure as a sparkline; nothing for a single value, which is not a trend.
 fn trend(history: &History) -> Markup {
-    let values: Vec<f64> = history.values.iter().map(|(_, value)| *value).collect();
+    let values: Vec<f64> = history.values().map(|value| value.figure.value).collect();
     let (Some(first), Some(last), true) = (values.first(), values.last(), values.len() > 1) else {
         return html! {};
     };
-    let (decimals, unit) = (history.figure.decimals, history.figure.unit.symbol());
+    let figure = &history.latest.figure;
+    let (decimals, unit) = (figure.decimals, figure.unit.symbol());
     let label = format!(
         "{} over {} runs: from {} to {} {unit}",
-        history.figure.name,
+        figure.name,
         values.len(),
         grouped(*first, decimals),
         grouped(*last, decimals)
@@ -147,15 +152,18 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
                 h2 { "Results of complete runs" }
                 div.scroll tabindex="0" role="region" aria-label="Results" {
                     table {
-                        thead { tr { th { "Test" } th { "Figure" } th.number { "Latest" } th { "Unit" } th.number { "Runs" } th { "Trend" } } }
+                        thead { tr { th { "Test" } th { "Figure" } th { "Settings" } th.number { "Latest" } th { "Unit" } th { "Marks" } th.number { "Runs" } th { "Trend" } } }
                         tbody {
                             @for history in &histories {
                                 tr {
-                                    td { (history.figure.test) }
-                                    th scope="row" { (history.figure.name) }
-                                    td.number { (grouped(history.figure.value, history.figure.decimals)) }
-                                    td { (history.figure.unit.symbol()) }
-                                    td.number { (history.values.len()) }
+                                    @let Measured { row, figure } = &history.latest;
+                                    td { (figure.test) }
+                                    th scope="row" { (figure.name) }
+                                    td { (history.settings.text()) }
+                                    td.number { (grouped(figure.value, figure.decimals)) (host_limited(figure)) }
+                                    td { (figure.unit.symbol()) }
+                                    td { (marks(row)) }
+                                    td.number { (history.values().count()) }
                                     td { (trend(history)) }
                                 }
                             }

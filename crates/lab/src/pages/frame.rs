@@ -72,10 +72,15 @@ pub fn figure(figure: &Figure) -> Markup {
     html! {
         span.figure {
             span.name { (figure.name) } " "
-            b { (value) @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
+            b { (value) (host_limited(figure)) }
             " " (figure.unit.symbol())
         }
     }
+}
+
+/// The asterisk of a figure that the host may have limited.
+pub fn host_limited(figure: &Figure) -> Markup {
+    html! { @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
 }
 
 /// Formats a time to the minute: `2026-11-25 02:33 UTC`.

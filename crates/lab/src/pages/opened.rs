@@ -17,6 +17,16 @@ pub enum Unopened {
     Unreadable(String),
 }
 
+impl Unopened {
+    /// Returns the answer to a program.
+    pub fn answer(self) -> Answer {
+        match self {
+            Self::Unknown => Answer::error(404, "this library does not contain that run"),
+            Self::Unreadable(why) => Answer::error(500, why),
+        }
+    }
+}
+
 /// Returns the current snapshot of the run named in the path.
 pub fn opened(app: &App, call: &Call) -> Result<Arc<Snapshot>, Unopened> {
     let run = app.catalogue.run(call.name()).ok_or(Unopened::Unknown)?;

@@ -14,11 +14,13 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 26.0;
 /// Number of rounds shown.
-const MOST_ROUNDS: usize = 16;
+const MOST_ROUNDS: u32 = 16;
 /// Maximum number of rounds for which values are printed next to their points.
 const MOST_LABELS: usize = 8;
 /// Number of rounds shown after the latest round.
 const AHEAD: u32 = 3;
+/// Maximum number of rounds shown after the latest round.
+const MOST_AHEAD: u32 = 8;
 /// Maximum number of points in a per-second line.
 const MOST_POINTS: usize = 600;
 
@@ -62,13 +64,14 @@ impl Area {
 
 /// The values of a tracking variable by round, as the specification draws them, with the forecast.
 pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
-    let shown = &variable.values[variable.values.len().saturating_sub(MOST_ROUNDS)..];
-    let Some(&(last, latest)) = shown.last() else { return html! {} };
+    let Some(&(last, latest)) = variable.values.last() else { return html! {} };
+    let shown = recent(&variable.values);
+    let measuring = measuring.filter(|round| (last..=last.saturating_add(MOST_AHEAD)).contains(round));
     let points: Vec<(f64, f64)> = shown.iter().map(|(round, value)| (f64::from(*round), *value)).collect();
     let window: Vec<(f64, f64)> =
         variable.window().iter().map(|(round, value)| (f64::from(*round), *value)).collect();
     let mean = window.iter().map(|(_, value)| value).sum::<f64>() / window.len().max(1) as f64;
-    let until = variable.forecast.unwrap_or(last).clamp(last, last.saturating_add(8));
+    let until = variable.forecast.unwrap_or(last).clamp(last, last.saturating_add(MOST_AHEAD));
     let ahead =
         if variable.steady { Vec::new() } else { continued(&variable.values, (until - last).max(AHEAD)) };
     let mut future = vec![(f64::from(last), latest)];
@@ -113,6 +116,14 @@ pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
             }
         }
     }
+}
+
+/// Returns the values of the most recent rounds. The numbers of rounds come from the journal, which another host may
+/// have sent, so they may not be consecutive; what is drawn must not depend on the gaps between them.
+fn recent(values: &[(u32, f64)]) -> &[(u32, f64)] {
+    let Some(&(last, _)) = values.last() else { return values };
+    let first = values.iter().rposition(|(round, _)| round.abs_diff(last) >= MOST_ROUNDS);
+    &values[first.map_or(0, |before| before + 1)..]
 }
 
 /// Returns the ends of the line fitted to a window by least squares.
@@ -200,6 +211,28 @@ mod tests {
     #[test]
     fn steps_of_the_grid_are_round_numbers() {
         assert_eq!([0.3, 1.0, 1400.0, 5100.0, 0.0].map(nice), [0.5, 1.0, 2000.0, 10000.0, 1.0]);
+    }
+
+    #[test]
+    fn gaps_between_rounds_do_not_enlarge_a_chart() {
+        let axis = |rounds: &[u32], measuring| {
+            let variable = Variable {
+                name: "RND 4KiB W".into(),
+                values: rounds.iter().map(|round| (*round, 100.0)).collect(),
+                shares: None,
+                steady: false,
+                text: String::new(),
+                forecast: Some(u32::MAX),
+            };
+            super::rounds(&variable, measuring).into_string().matches("class=\"axis\"").count()
+        };
+        let most = axis(&(10..=25).collect::<Vec<_>>(), Some(26));
+        for rounds in [&[1, 100_000][..], &[1, 2, 3, u32::MAX], &[0, 0]] {
+            for measuring in [None, Some(0), Some(200_000), Some(u32::MAX)] {
+                let labels = axis(rounds, measuring);
+                assert!((2..=most).contains(&labels), "{rounds:?} {measuring:?}: {labels} of {most}");
+            }
+        }
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn strip(live: &Live<'_>) -> Markup {
                             progress max="1" value=(format!("{share:.3}")) {}
                             span { "round " (round) } span.hidden { ", in progress" }
                         }
-                        @for ahead in round + 1..=expected.unwrap_or(0).min(round + MOST_AHEAD) {
+                        @for ahead in round.saturating_add(1)..=expected.unwrap_or(0).min(round.saturating_add(MOST_AHEAD)) {
                             li.ahead { (ahead) "?" span.hidden { ", expected" } }
                         }
                         @if expected.is_none() { li.ahead { "further rounds?" } }
@@ -220,7 +220,7 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
             @if let Some(amplification) = amplification(live) { (one("Write amplification", html! { (grouped(amplification, 2)) })) }
             // The file of an imported run does not say how many bytes were written.
             @if snapshot.run.file.target.kind != TargetKind::Imported {
-                (one("Written by tests", html! {
+                (one("Written by completed loads", html! {
                     (amount_base10(live.written_bytes))
                     @if let Some((shortest, longest)) = live.expected_written_bytes {
                         span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use pts::Standing;
 use record::{Live, LiveSecond, Segment};
-use stdx::units::{grouped, span};
+use stdx::units::{amount_base10, grouped, span};
 
 use super::opened::shared;
 use super::plot;
@@ -57,6 +57,8 @@ fn of_live(live: &Live) -> Markup {
                     (one("Throughput now", format!("{} MB/s", grouped(now.bytes_per_second / 1e6, 1))))
                     (one("Mean response time now", format!("{} ms", grouped(now.mean_latency_seconds * 1e3, 3))))
                     (one("Maximum response time now", format!("{} ms", grouped(now.max_latency_seconds * 1e3, 3))))
+                    // The bytes on the rest of the page are those of completed loads; a load may take hours.
+                    @if let Some(bytes) = live.load_written_bytes { (one("Written by this load", amount_base10(bytes))) }
                     @if let Some(share) = live.share_done { (one("Done", format!("{} %", grouped(share * 100.0, 0)))) }
                     @if let Some(left) = live.left_seconds { (one(if live.left_is_estimate { "Left, estimated" } else { "Left" }, span((left * 1e9) as u64))) }
                 }

@@ -170,7 +170,12 @@ fn checks(checks: &Value) -> Markup {
     // Checks that passed are not listed.
     let notable = |check: &&Value| !matches!(check["verdict"].as_str(), Some("ok" | "not_here"));
     html! {
-        @if !all.is_empty() {
+        @if let Some(why) = checks["error"].as_str() {
+            section {
+                h2 { "Host checks" }
+                p { "It is unknown whether host settings would skew the results, because the checks failed: " (why) }
+            }
+        } @else if !all.is_empty() {
             section {
                 h2 { "Host checks" }
                 @if !all.iter().any(|check| notable(&check)) { p { "No host setting would skew the results." } }
@@ -223,4 +228,20 @@ fn fills(cost: &Value) -> String {
 
 fn texts(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn checks_that_failed_are_not_hidden() {
+        let text = checks(&json!({ "error": "it did not respond within a minute" })).into_string();
+        assert!(text.contains("checks failed: it did not respond"), "{text}");
+        let none = json!({ "checks": [{ "name": "governor", "verdict": "ok", "found": "performance" }] });
+        assert!(checks(&none).into_string().contains("No host setting"));
+        assert_eq!(checks(&Value::Null).into_string(), "", "nothing was checked");
+    }
 }

@@ -46,7 +46,8 @@ pub struct Entry {
     pub request: Request,
     /// Output of `plateau plan`; null for a resumed run.
     pub document: Value,
-    /// Output of `plateau check`; null for a simulated drive, a new file and a resumed run.
+    /// Output of `plateau check`, or why there is none, as `error`; null for a simulated drive, a new file, a resumed
+    /// run and a run that was queued before the server was restarted.
     pub checks: Value,
     /// Identifies the drive; None if any number of runs can use it at the same time.
     pub drive: Option<String>,

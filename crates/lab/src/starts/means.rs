@@ -1,17 +1,22 @@
 //! How runs are started and watched; tests replace these means.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::Builder;
 
-use launch::{LaunchError, Launched, Launcher, Request};
+use launch::{LaunchError, Launched, Launcher, Process, Request, process_of};
 
 /// Carries out a request; the string is the name of the request's files.
 pub type Perform = dyn Fn(&Request, &str) -> Result<Launched, LaunchError> + Send + Sync;
 
+/// Finds the process that is working on the run with this journal.
+pub type FindProcess = dyn Fn(&Path) -> Option<Process> + Send + Sync;
+
 /// How runs are started and watched.
 pub struct Means {
     pub perform: Box<Perform>,
+    /// Returns the process that is working on the run with this journal, if it is known.
+    pub process: Box<FindProcess>,
     /// Runs a function in a thread of its own.
     pub spawn: fn(Box<dyn FnOnce() + Send>) -> io::Result<()>,
 }
@@ -27,6 +32,6 @@ impl Means {
         };
         let spawn =
             |body: Box<dyn FnOnce() + Send>| Builder::new().name("start".into()).spawn(body).map(drop);
-        Self { perform, spawn }
+        Self { perform, process: Box::new(process_of), spawn }
     }
 }

@@ -1,10 +1,12 @@
 use super::*;
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::sync::atomic::{AtomicI32, AtomicUsize};
 
+use launch::{Launched, Process};
 use record::Library;
-use serde_json::json;
 
+use super::means::Perform;
 use super::order::MOST_ENTRIES;
 
 fn launcher() -> Launcher {
@@ -170,7 +172,8 @@ fn one_server_at_a_time_uses_a_queue() {
 #[test]
 fn a_start_without_a_thread_fails_and_leaves_the_queue() {
     let spawn = |_: Box<dyn FnOnce() + Send>| Err(std::io::Error::from_raw_os_error(11));
-    let place = Place::with(Means { spawn, perform: Box::new(|_, _| panic!("there is no thread")) });
+    let perform: Box<Perform> = Box::new(|_, _| panic!("there is no thread"));
+    let place = Place::with(Means { spawn, perform, ..Means::of(launcher(), None) });
     place.planned("p");
     place.starts.confirm("bob", "p", "S1").expect("stored");
     let why = place.failure("p");
@@ -332,4 +335,32 @@ fn the_number_of_runs_that_wait_is_bounded() {
     place.starts.set("7", Stage::Failed("withdrawn".into()));
     add(&mut place.starts.entries(), entry).expect("room");
     assert!(place.starts.one("7").is_none());
+}
+
+/// A second signal would abort a run instead of ending it after the current cell.
+#[test]
+fn each_process_of_a_run_is_sent_the_stop_signal_once() {
+    let (pid, signals) = (Arc::new(AtomicI32::new(11)), Arc::new(AtomicUsize::new(0)));
+    let (sent, working) = (Arc::clone(&signals), Arc::clone(&pid));
+    let place = Place::with(Means {
+        perform: Box::new(move |request, _| {
+            sent.fetch_add(1, Ordering::Relaxed);
+            Ok(Launched { run: request.run().unwrap_or_default().into(), child: None })
+        }),
+        process: Box::new(move |_| match working.load(Ordering::Relaxed) {
+            0 => None,
+            pid => Some(Process { pid, started_ticks: 1 }),
+        }),
+        ..Means::of(launcher(), None)
+    });
+    let (_run, _journal) = crate::followed::example(&place.dir.path().join("runs"));
+    let signals_after = |process: i32, resumed: usize| {
+        pid.store(process, Ordering::Relaxed);
+        place.starts.stop_run("ann", "example", resumed).expect("sent, now or before");
+        signals.load(Ordering::Relaxed)
+    };
+    assert_eq!((signals_after(11, 0), signals_after(11, 0)), (1, 1));
+    // The journal does not yet show that the run has been resumed.
+    assert_eq!((signals_after(12, 0), signals_after(12, 1)), (2, 2));
+    assert_eq!((signals_after(0, 1), signals_after(0, 2)), (2, 3), "without a process, the journal decides");
 }

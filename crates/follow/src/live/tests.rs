@@ -1,0 +1,48 @@
+use record::{Judgement, VariableJudgement};
+
+use super::*;
+
+fn journal(events: Vec<Event>) -> Vec<Entry> {
+    let wall = jiff::Timestamp::UNIX_EPOCH;
+    events.into_iter().enumerate().map(|(seq, event)| Entry { seq: seq as u64, wall, event }).collect()
+}
+
+fn judged(round: u32, shares: Option<(f64, f64)>) -> Event {
+    let steady = shares.is_some();
+    Event::Noted(Note::Judged(Judgement {
+        round,
+        steady,
+        variables: vec![VariableJudgement {
+            name: "RND 4KiB W".into(),
+            value: 100.0,
+            range_share: shares.map(|shares| shares.0),
+            slope_share: shares.map(|shares| shares.1),
+            steady,
+        }],
+    }))
+}
+
+#[test]
+fn nothing_is_known_about_a_window_that_has_restarted() {
+    let explained =
+        Explanation { variable: "RND 4KiB W".into(), diagnosis: None, forecast: Some(Forecast::Round(9)) };
+    let shown = |events: &[Event]| {
+        let mut found = variables(Some("iops"), &journal(events.to_vec()), std::slice::from_ref(&explained));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
+    };
+    let mut events = vec![Event::TestStarted { test: "iops".into() }];
+    events.extend((1..5).map(|round| judged(round, None)));
+    events.push(judged(5, Some((0.1, 0.05))));
+    let full = shown(&events);
+    assert_eq!((full.values.len(), full.shares, full.steady), (5, Some((0.1, 0.05)), true));
+    assert_eq!((full.forecast, full.text.is_empty()), (Some(9), false));
+    events.push(Event::Noted(Note::WindowRestarted { first_round: 7 }));
+    let restarted = shown(&events);
+    assert_eq!((restarted.values.len(), restarted.shares, restarted.steady), (0, None, false));
+    assert_eq!((restarted.forecast, restarted.text.as_str()), (None, ""));
+    events.push(judged(7, None));
+    let again = shown(&events);
+    assert_eq!((again.values.len(), again.shares, again.steady), (1, None, false));
+    assert_eq!(again.forecast, Some(9), "explanations are about the current window again");
+}

@@ -1,0 +1,54 @@
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use record::Library;
+use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
+use rustix::io::Errno;
+
+use super::Catalogue;
+use crate::followed::example;
+
+/// Returns a descriptor from which the times that a file is read can be read.
+fn reads_of(file: &Path) -> OwnedFd {
+    let reads = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).expect("inotify");
+    add_watch(&reads, file, WatchFlags::ACCESS).expect("watched");
+    reads
+}
+
+/// Returns whether the file has been read since the last call.
+fn was_read(reads: &OwnedFd) -> bool {
+    let mut buffer = [MaybeUninit::uninit(); 4096];
+    let mut reader = Reader::new(reads, &mut buffer);
+    let mut was_read = false;
+    loop {
+        match reader.next() {
+            Ok(_) => was_read = true,
+            Err(Errno::WOULDBLOCK) => return was_read,
+            Err(errno) => panic!("{errno}"),
+        }
+    }
+}
+
+/// The run in progress may be measuring.
+#[test]
+fn whether_a_drive_is_free_is_found_out_without_reading_journals() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (run, journal) = example(dir.path());
+    let catalogue = Catalogue::of(Library::at(dir.path()));
+    let reads = reads_of(&run.journal_path());
+    let usage = || catalogue.usage(|target| target.identity == "S4EWNX0R").by;
+    for _ in 0..3 {
+        assert_eq!(usage().as_deref(), Some("run example is in progress"));
+    }
+    assert_eq!(catalogue.usage(|target| target.identity == "other").by, None);
+    drop(journal);
+    // A child that another test is just starting may hold a copy of the lock for a moment.
+    while usage().is_some() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!was_read(&reads));
+    assert_eq!(catalogue.rows().expect("readable").len(), 1);
+    assert!(was_read(&reads), "a list of runs needs the journal");
+}
