@@ -24,8 +24,13 @@ fn judged(round: u32, shares: Option<(f64, f64)>) -> Event {
 
 #[test]
 fn nothing_is_known_about_a_window_that_has_restarted() {
-    let explained =
-        Explanation { variable: "RND 4KiB W".into(), diagnosis: None, forecast: Some(Forecast::Round(9)) };
+    let explained = Explanation {
+        variable: "RND 4KiB W".into(),
+        latest: 100.0,
+        window: None,
+        diagnosis: None,
+        forecast: Some(Forecast::Round(9)),
+    };
     let shown = |events: &[Event]| {
         let mut found = variables(Some("iops"), &journal(events.to_vec()), std::slice::from_ref(&explained));
         assert_eq!(found.len(), 1);
