@@ -253,7 +253,7 @@ fn figures(
             if figure.is_valid { strong.bold().colour(colours.ink) } else { strong.colour(colours.soft) };
         let baseline = y + tall * share;
         canvas.text((x + 12.0, baseline), &figure.value, strong);
-        let after = x + 12.0 + text_width(&figure.value, letters) * 1.06 + 6.0;
+        let after = x + 12.0 + text_width(&figure.value, letters) * 1.16 + 4.0;
         canvas.text((after, baseline), &figure.unit, soft(letters * 0.48));
         canvas.text((x + 12.0, y + tall - 12.0), &fitted(&figure.note, 15.0, room), soft(15.0));
     }

@@ -59,7 +59,7 @@ const PAGES: [(&str, &str, Place); 35] = [
     ("throughput-bars", "kinds", Words("Throughput - ALL RW Mix & BS - 2D Plot")),
     ("latency-columns", "kinds", Words("AVE Latency v BS and R/W Mix - 3D Plot")),
     ("response-time-histogram", "kinds", Words("Response Time Histogram - Confidence Level Plot")),
-    ("write-saturation", "kinds", Words("WSAT IOPS (Linear) v Time (Linear)")),
+    ("write-saturation", "kinds", Words("WSAT IOPS v TGBW")),
     ("host-idle-recovery", "kinds", Words("IOPS v Time - All Wait States")),
     ("cross-stimulus-recovery", "kinds", Words("TP, ART and MRT v Time")),
     ("demand-variation", "kinds", Words("Demand Variation")),
