@@ -16,9 +16,6 @@ use crate::options::{Engine, Polling};
 use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
 
-/// One thread per outstanding I/O is not worth considering beyond this number.
-const MOST_HELPERS: u32 = 128;
-
 /// Chooses an engine for each workload, and returns these choices after the earlier ones of the target, which stay
 /// valid. Chooses nothing if the engine was requested, and nothing more once `go_on` returns false.
 #[must_use]
@@ -83,7 +80,8 @@ fn measured(
     (time_ns, choosing): (u64, &Choosing<'_>),
     written_bytes: &mut u64,
 ) -> Result<Vec<MeasuredEngine>, Ended> {
-    let is_possible = |way: &Way| *way != Way::Threads || workload.outstanding() <= MOST_HELPERS;
+    // Threads that wait for a device that hangs cannot be ended.
+    let is_possible = |way: &Way| *way != Way::Threads;
     let mut tried: Vec<(Way, Vec<MeasuredRound>)> = Vec::new();
     let ways = Way::of(target, workload.queue_depth).iter().copied().filter(is_possible);
     ways.for_each(|way| tried.push((way, Vec::new())));
