@@ -6,7 +6,7 @@
 
 use chartdata::exhibit::{Columns3d, Scale};
 
-use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width, widest_text};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::markup::shortened;
 use crate::matrix::matrix;
 use crate::reading::sentence;
@@ -77,40 +77,18 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
 /// because the columns at the front hide the rear ones.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    if size.width < WIDE_ENOUGH || is_empty(columns) {
+    // Without values, a map would add nothing to the columns.
+    let is_empty = columns.heights.iter().flatten().flatten().next().is_none();
+    if size.width < WIDE_ENOUGH || is_empty {
         return columns3d(columns, title, size);
     }
     let left = Size { width: (size.width * SHARE_OF_COLUMNS).round(), ..size };
     let right = Size { width: size.width - left.width, ..size };
-    let mut canvas = Canvas::new(size, title, &description_of_both(columns));
+    let description = format!("Columns, and the same values as numbers. {}", sentence(columns.reading));
+    let mut canvas = Canvas::new(size, title, &description);
     canvas.inset(&columns3d(columns, title, left), (0.0, 0.0), left);
     canvas.inset(&matrix(columns, title, right), (left.width, 0.0), right);
     canvas.finish()
-}
-
-/// The columns with the same values as a map of cells below them, for a narrow screen.
-#[must_use]
-pub(crate) fn columns3d_over_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    if is_empty(columns) {
-        return columns3d(columns, title, size);
-    }
-    // The map needs no room for names around it, so it is drawn narrower, which makes its text larger.
-    let map = Size { width: size.width * 0.78, height: 84.0 + 30.0 * columns.depth.len() as f64 };
-    let magnified = Size { width: size.width, height: map.height / 0.78 };
-    let whole = Size { height: size.height + magnified.height, ..size };
-    let mut canvas = Canvas::new(whole, title, &description_of_both(columns));
-    canvas.inset(&columns3d(columns, title, size), (0.0, 0.0), size);
-    canvas.inset(&matrix(columns, title, map), (0.0, size.height), magnified);
-    canvas.finish()
-}
-
-/// Without values, a map would add nothing to the columns.
-fn is_empty(columns: &Columns3d) -> bool {
-    columns.heights.iter().flatten().flatten().next().is_none()
-}
-
-fn description_of_both(columns: &Columns3d) -> String {
-    format!("Columns, and the same values as numbers. {}", sentence(columns.reading))
 }
 
 /// Like [`columns3d()`], but scaled to include the heights of `others`, so that pictures side by side are comparable.
@@ -152,6 +130,7 @@ fn draw_box(canvas: &mut Canvas, view: &View, ruler: &Ruler) {
     canvas.polygon(&corners([(0., 0., 0.), (x, 0., 0.), (x, y, 0.), (0., y, 0.)]), "#f1f3f6", frame);
     canvas.polygon(&corners([(0., 0., 0.), (0., y, 0.), (0., y, 1.), (0., 0., 1.)]), "#f7f8fa", frame);
     canvas.polygon(&corners([(0., y, 0.), (x, y, 0.), (x, y, 1.), (0., y, 1.)]), "#fbfcfd", frame);
+    let mut widest = 0.0f64;
     for tick in &ruler.ticks {
         let Some(height) = ruler.place(tick.value) else { continue };
         let (front, corner, back) = (view.at(0., 0., height), view.at(0., y, height), view.at(x, y, height));
@@ -161,6 +140,7 @@ fn draw_box(canvas: &mut Canvas, view: &View, ruler: &Ruler) {
         canvas.line((front.0 - 5.0, front.1), front, frame);
         let lettering = Lettering { anchor: Anchor::End, colour: SOFT_INK, ..LABEL };
         canvas.text((front.0 - 9.0, front.1 + 4.2), &tick.label, lettering);
+        widest = widest.max(text_width(&tick.label, LABEL.size));
     }
 }
 
@@ -221,14 +201,8 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
     canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);
     let above = view.at(0.0, 0.0, 1.0);
-    // A long label starts at the edge instead of being cut off there.
-    let ends = above.0 - 4.0;
-    let (x, anchor) = if widest_text(&columns.height_label, TITLE.size) < ends {
-        (ends, Anchor::End)
-    } else {
-        (2.0, Anchor::Start)
-    };
-    canvas.text((x, above.1 - 12.0), &columns.height_label, Lettering { anchor, ..TITLE });
+    let lettering = Lettering { anchor: Anchor::End, ..TITLE };
+    canvas.text((above.0 - 4.0, above.1 - 12.0), &columns.height_label, lettering);
 }
 
 /// Returns the colour of a row, darkened or lightened.

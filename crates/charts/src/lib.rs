@@ -31,7 +31,7 @@ pub use bars::{bars, bars_beside};
 pub use columns3d::{columns3d, columns3d_and_matrix, columns3d_beside};
 pub use finding::finding;
 pub use heat_map::HeatColumn;
-pub use lines::{lines, lines_beside, lines_of_runs};
+pub use lines::{lines, lines_beside, lines_with_caveats};
 pub use matrix::matrix;
 pub use multiples::{grid, multiple};
 pub use plate::{Plate, plate};
@@ -44,13 +44,13 @@ pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, ti
 /// Renders `exhibit` for a narrow screen, with the legend below the plot; None if it is not a chart.
 #[must_use]
 pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
-    let wide = |width| Size { width, ..Size::NARROW };
-    match exhibit {
+    let width = match exhibit {
         // The category names are placed around the columns.
-        Exhibit::Columns3d(data) => Some(columns3d::columns3d_over_matrix(data, title, wide(560.0))),
-        Exhibit::ResponseTimes(_) => picture(exhibit, title, wide(460.0)),
-        _ => picture(exhibit, title, Size::NARROW),
-    }
+        Exhibit::Columns3d(_) => 560.0,
+        Exhibit::ResponseTimes(_) => 460.0,
+        _ => Size::NARROW.width,
+    };
+    picture(exhibit, title, Size { width, ..Size::NARROW })
 }
 
 /// Renders an exhibit of a page as SVG, with the same horizontal axis and edges as the other charts on `page`

@@ -11,7 +11,6 @@ const NAME: Lettering = Lettering::new(12.5, Anchor::Start);
 const VALUE: Lettering = Lettering::new(12.5, Anchor::Start);
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(14.0, Anchor::Start).bold();
-const SMALLEST_TITLE: f64 = 10.0;
 const NAME_CHARACTERS: usize = 22;
 /// Width of bold text as a multiple of regular text.
 const BOLD: f64 = 1.14;
@@ -66,11 +65,9 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     let description = "Bars are means; whiskers are 95 % confidence intervals. Outlines are values of runs \
                        without a valid result.";
     let mut canvas = Canvas::new(size, &ranked.title, description);
-    // Bold text is wider. A long title is set in smaller letters before it is shortened.
-    let letters = width / (0.64 * ranked.title.chars().count().max(1) as f64);
-    let title = Lettering { size: letters.clamp(SMALLEST_TITLE, TITLE.size), ..TITLE };
-    let room = (width / (title.size * 0.64) + 0.01) as usize;
-    canvas.text((2.0, 17.0), &shortened(&ranked.title, room), title);
+    // Bold text is wider.
+    let room = (width / (TITLE.size * 0.64)) as usize;
+    canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
     // Names with many capitals use up part of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {
         let name = shortened(&bar.name, NAME_CHARACTERS);
@@ -166,15 +163,6 @@ mod tests {
         let corner = svg.split("<polygon points=\"").nth(1).and_then(|rest| rest.split(',').next());
         let left: f64 = corner.and_then(|x| x.parse().ok()).expect("the left end of the bar");
         assert!((2.0 + 173.0..200.0).contains(&left), "{left}");
-    }
-
-    #[test]
-    fn a_long_title_is_set_in_smaller_letters() {
-        let title = "WSAT RND 4KiB W, mean of the last 30 minutes, not judged (IOPS)";
-        let svg = ranked(&Ranked { title: title.into(), bars: vec![bar(0, 2.0)] }, 480.0);
-        assert!(svg.contains(&format!(">{title}</text>")), "{svg}");
-        let svg = ranked(&Ranked { title: title.repeat(3), bars: vec![bar(0, 2.0)] }, 480.0);
-        assert!(svg.contains("…</text>"), "{svg}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn every_kind_of_test_on_a_loop_device() {
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     // Every cell needs at least one I/O, even on a busy machine.
     let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat"];
-    tests_complete(&bench, &device.path, &tests, "0.04", &[]);
+    tests_complete(&bench, &device.path, &tests, "0.15", &[]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
             .lines
             .iter()
             .map(|line| {
-                let (key, name) = (key(comparison, line), escape(&format!("{} ({})", line.name, line.unit)));
+                let (key, name) = (key(comparison, line), escape(&line.name));
                 let figure = line.figures[run].as_ref();
                 let value = value_cell(&comparison.runs, (run, &name), key, figure, decimals(line));
                 value + &difference_cell((run, ""), key, line.differences[run].as_ref(), false)

@@ -43,14 +43,11 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
             let wide = row.each.iter().any(|(_, _, exhibit)| is_wide(exhibit));
             out.push_str(if wide { "<div class=\"beside alone\">\n" } else { "<div class=\"beside\">\n" });
             for (run, name, exhibit) in &row.each {
-                let picture = |size| sections::picture(exhibit, row, name, size);
-                let on_narrow = picture(Size::NARROW).filter(|_| matches!(exhibit, Exhibit::Lines(_)));
-                let drawn = match (picture(CHART), exhibit) {
-                    (Some(svg), _) => svg + &narrow(on_narrow),
-                    (None, Exhibit::Table(data)) => table(data),
-                    (None, Exhibit::Facts(facts)) => list(facts),
-                    (None, _) => String::new(),
-                };
+                let drawn = sections::picture(exhibit, row, name, CHART).unwrap_or_else(|| match exhibit {
+                    Exhibit::Table(data) => table(data),
+                    Exhibit::Facts(facts) => list(facts),
+                    _ => String::new(),
+                });
                 out.push_str(&format!(
                     "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
                     run_class(*run),
@@ -81,15 +78,9 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
     } else {
         let runs: Vec<String> = overlay.runs.iter().map(usize::to_string).collect();
         let svg = overlay.picture(section, WIDE_CHART);
-        let narrow = narrow(Some(overlay.picture(section, Size::NARROW)));
-        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}{narrow}</figure>\n", runs.join(" "))
+        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}</figure>\n", runs.join(" "))
     };
     format!("{caption}{charts}{}", remark(&overlay.reading()))
-}
-
-/// The picture that narrow screens show instead of the first picture, with the legend below the plot.
-fn narrow(svg: Option<String>) -> String {
-    svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
 /// Whether two of these tables are too wide to fit side by side.

@@ -31,6 +31,5 @@ pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
         name => row(&format!("Link: {name}"), &link.address),
     };
     rows.extend(stated.links.iter().map(link));
-    let head = vec![("Item", 20.0), ("Value", 80.0)];
-    Some(TextTable { caption: "Test platform", head, is_of_numbers: false, rows })
+    Some(TextTable { caption: "Test platform", head: vec![("Item", 20.0), ("Value", 80.0)], rows })
 }
