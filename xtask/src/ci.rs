@@ -47,7 +47,6 @@ const STEPS: &[Step] = &[
     Step { name: "recompute", how: How::Part(&["--ci"], crate::recompute::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
-    Step { name: "lab-demo", how: How::Part(&["--ci"], crate::lab_demo::ci), environment: &[] },
     Step {
         name: "doc",
         how: How::Cargo(&["doc", "--workspace", "--no-deps", "--locked"]),
@@ -150,8 +149,7 @@ mod tests {
         assert_eq!(lines[4], "cargo xtask test");
         assert_eq!(lines[5], "cargo xtask vm-test --ci");
         assert_eq!(lines[6], "cargo xtask recompute --ci");
-        assert_eq!(lines[9], "cargo xtask lab-demo --ci");
-        assert_eq!(lines[10], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[9], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]

@@ -218,7 +218,8 @@ fn ctrl_c_on_a_hanging_device_explains_the_wait_and_a_second_one_ends_it() {
     };
     let name = device.device.clone();
     // A process whose I/O hangs in libaio ends only with that I/O.
-    let words = ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based", "--ioengine", "io_uring"];
+    let words =
+        ["--rw", "randread", "--iodepth", "8", "--runtime", "60", "--time_based", "--ioengine", "io_uring"];
     // The kernel does not reset the counters if the device number was used before.
     let counted = ios(&name).0;
     let mut child = bench.start(&[&["load", &name], &words[..]].concat());
