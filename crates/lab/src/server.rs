@@ -45,7 +45,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time allowed for requests in progress after the stop signal.
 const GRACE: Duration = Duration::from_millis(1500);
 /// Time within which a server ends after the stop signal, whatever its clients do. The signal and the start of the grace
-/// period are each noticed after [`LOOK_EVERY`] at the latest.
+/// period are each noticed after `LOOK_EVERY` at the latest.
 pub const ENDS_WITHIN: Duration = Duration::from_secs(2);
 const _: () = assert!(2 * LOOK_EVERY.as_millis() + GRACE.as_millis() < ENDS_WITHIN.as_millis());
 /// Number of passwords checked at the same time: each check takes 19 MiB and most of a core.
