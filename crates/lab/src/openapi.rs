@@ -200,7 +200,7 @@ const fn meaning(status: u16) -> &'static str {
         400 => "the request is not valid",
         401 => "not signed in",
         403 => "not permitted, or from a page with another origin",
-        404 => "there is no such run, plan, drive or export",
+        404 => "the run, plan, drive or export does not exist",
         409 => "the run or plan is not in a state that permits this",
         413 => "the request is too long",
         421 => "this host name is not allowed",
