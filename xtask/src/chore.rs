@@ -42,9 +42,25 @@ impl Entry {
     }
 }
 
-/// Returns a command that starts the same cargo that is running this chore.
+/// Prefixes of environment variables that cargo sets for the programs it runs.
+const OF_CARGO: [&str; 4] = ["CARGO_BIN_", "CARGO_CRATE_", "CARGO_MANIFEST_", "CARGO_PKG_"];
+
+/// Returns a command that starts the same cargo that is running this chore, without the variables that it has set for
+/// this chore. Build scripts watch some of them, so cargo would rebuild ring, and everything that uses it, whenever a
+/// chore follows a cargo command of the user or precedes one.
 pub fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    remove_variables(&mut command);
+    command
+}
+
+/// Removes the variables that cargo has set for this chore.
+pub fn remove_variables(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| OF_CARGO.iter().any(|part| name.starts_with(part))) {
+            command.env_remove(name);
+        }
+    }
 }
 
 /// Runs the program in another package of the workspace.
@@ -109,6 +125,17 @@ pub fn parsed<C: Chore>(words: &[&str]) -> Result<C, clap::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_runs_as_if_the_user_had_started_it() {
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        let of_chore = ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"].map(std::ffi::OsStr::new);
+        let command = cargo();
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        let is_removed = |name| removed.iter().any(|(removed, _)| *removed == name);
+        assert!(of_chore.into_iter().all(|name| std::env::var_os(name).is_none() || is_removed(name)));
+        assert!(!is_removed(std::ffi::OsStr::new("CARGO")) && !is_removed(std::ffi::OsStr::new("PATH")));
+    }
 
     #[test]
     fn the_program_is_the_one_that_cargo_names() {

@@ -3,12 +3,12 @@
 //! advisories. Checks that were not performed are reported.
 
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 
 use anyhow::{Context as _, ensure};
-
-use crate::chore::Chore;
 use serde_json::Value;
+
+use crate::chore::{Chore, cargo};
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -128,10 +128,6 @@ fn start(root: &Path, words: &[&str]) -> anyhow::Result<ExitStatus> {
 fn is_installed() -> bool {
     let version = cargo().args(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     version.is_ok_and(|status| status.success())
-}
-
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 #[cfg(test)]

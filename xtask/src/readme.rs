@@ -3,6 +3,7 @@
 //! A command is a line that begins with `$ ` in a block fenced as `console`; the lines after it are its output, in
 //! which `...` matches any number of lines. Blocks fenced as `console hardware` need a drive and are skipped.
 
+mod early;
 mod fresh;
 
 use std::fs;
@@ -11,9 +12,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
+pub use early::Early;
 use fresh::Fresh;
 
-use crate::chore::Chore;
+use crate::chore::{Chore, remove_variables};
 
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
@@ -21,9 +23,6 @@ const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"]
 const LONGEST_SECONDS: &str = "1800";
 /// Words that may follow the six random letters in a run id.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
-
-/// Prefixes of environment variables that cargo sets for the programs it runs.
-const OF_CARGO: [&str; 4] = ["CARGO_BIN_", "CARGO_CRATE_", "CARGO_MANIFEST_", "CARGO_PKG_"];
 
 /// A command on a page.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,8 +53,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 /// Runs the commands in the pages whose path contains `filter`.
 fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
     let place = tempfile::Builder::new().prefix("plateau-readme-").tempdir()?;
-    // The path is the same in each run, because cargo would rebuild the crates at any other path.
-    let fresh = Fresh::new(root, &root.join("target/readme/clone"))?;
+    let fresh = Fresh::new(root, &clone_folder(root))?;
     let clone = &fresh.folder;
     let user = User::new(root, place.path());
     let mut failed = 0;
@@ -76,6 +74,11 @@ fn type_all(root: &Path, filter: &str) -> anyhow::Result<()> {
         }
     }
     if failed == 0 { Ok(()) } else { bail!("{failed} commands in the documents do not behave as documented") }
+}
+
+/// Returns the folder of the clone. It is the same in each run, because cargo would rebuild the crates at any other path.
+fn clone_folder(root: &Path) -> PathBuf {
+    root.join("target/readme/clone")
 }
 
 fn verdict(wrong: &Option<String>) -> &'static str {
@@ -144,24 +147,25 @@ impl User {
         }
     }
 
-    /// Runs a command; returns the difference if its output is not as documented.
-    fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
-        let mut command = Command::new("timeout");
-        command.args([LONGEST_SECONDS, "bash", "-c"]).arg(format!("exec 2>&1; {}", typed.command));
+    /// Returns a command in the environment of the user.
+    fn command(&self, words: &[&str], folder: &Path) -> Command {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
         // Remove cargo's variables, because users run the documented commands in a shell, not under cargo.
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy().into_owned();
-            if name == "CARGO" || OF_CARGO.iter().any(|part| name.starts_with(part)) {
-                command.env_remove(name);
-            }
-        }
-        let output = command
+        remove_variables(&mut command);
+        command
+            .env_remove("CARGO")
             .envs(self.environment.iter().map(|(name, path)| (name, path)))
             .env("PATH", &self.path)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .output()
-            .context("cannot start bash")?;
+            .current_dir(folder);
+        command
+    }
+
+    /// Runs a command; returns the difference if its output is not as documented.
+    fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
+        let words = ["timeout", LONGEST_SECONDS, "bash", "-c", &format!("exec 2>&1; {}", typed.command)];
+        let output =
+            self.command(&words, folder).stdin(Stdio::null()).output().context("cannot start bash")?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let lines: Vec<String> = printed.lines().map(plain).collect();
         let expected: Vec<String> = typed.output.iter().map(|line| plain(line)).collect();

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use crate::chore::{Chore, cargo};
+use crate::readme::Early;
 use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time, in addition to one of [`WAITING`].
@@ -54,19 +55,22 @@ pub struct Test {
 
 impl Chore for Test {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        matching(root, &self.filters)
+        matching(root, test_binaries::build(root)?, &self.filters)
     }
 }
 
-/// Runs all tests for `cargo xtask ci`.
+/// Runs all tests for `cargo xtask ci`. Meanwhile, the release build for a later step uses the idle processor time.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    matching(root, &[]).map(|()| None)
+    let binaries = test_binaries::build(root)?;
+    let release = Early::start(root)?;
+    matching(root, binaries, &[])?;
+    release.finish()?;
+    Ok(None)
 }
 
-/// Builds the workspace and runs the binaries whose label contains one of the filters; if there are no
-/// filters, runs all of them and the doctests.
-fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
-    let mut binaries = test_binaries::build(root)?;
+/// Runs the binaries whose label contains one of the filters; if there are no filters, runs all of them and the
+/// doctests.
+fn matching(root: &Path, mut binaries: Vec<TestBinary>, filters: &[String]) -> anyhow::Result<()> {
     let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");
     let chosen = |binary: &TestBinary| filters.iter().any(|filter| binary.label().contains(filter.as_str()));
     binaries.retain(|binary| filters.is_empty() || chosen(binary));

@@ -1,10 +1,12 @@
 //! Builds and finds the test binaries in the workspace.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+
+use crate::chore::cargo;
 
 /// A test binary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +27,7 @@ pub struct TestBinary {
 /// # Errors
 /// Returns an error if the build fails.
 pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = cargo();
     command.args(["test", "--workspace", "--locked", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics");
     let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;

@@ -3,8 +3,20 @@
 "use strict";
 (() => {
   const body = document.body, id = body.dataset.follows;
+  // What the reader has just used is not overtaken: a form always leads to another page, however long the server takes.
+  // A link does so soon, unless it is a download.
+  const leavesWithinMs = 5000;
+  let isSubmitted = false, left = -Infinity;
+  addEventListener("submit", () => { isSubmitted = true; });
+  addEventListener("beforeunload", () => { left = Date.now(); });
+  const move = (address) => {
+    const remainsMs = left + leavesWithinMs - Date.now();
+    if (isSubmitted) return;
+    if (remainsMs > 0) setTimeout(move, remainsMs, address);
+    else location.replace(address);
+  };
   // Loads the page again; reload() would submit a form again.
-  const again = () => location.replace(location.href);
+  const again = () => move(location.href);
   // Text is not changed while it is selected.
   const isSelected = (node) => {
     const selection = getSelection();
@@ -55,7 +67,7 @@
       if (document.hidden) return;
       try {
         const response = await get(location.href);
-        if (response.redirected) { location.replace(response.url); return; }
+        if (response.redirected) { move(response.url); return; }
         if (isOver(response)) { again(); return; }
         if (!response.ok) throw new Error(response.statusText);
         const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("state");

@@ -30,6 +30,8 @@ pub struct Browser {
     from: BufReader<File>,
     session: Option<String>,
     last: u64,
+    /// The request whose answer is held back.
+    held: Option<Value>,
     /// Errors that the browser or the script of a page reported.
     pub complaints: Vec<String>,
     /// The addresses that the browser requested.
@@ -53,8 +55,8 @@ impl Browser {
             .expect("a browser");
         let to = OpenOptions::new().write(true).open(to).expect("a pipe");
         let from = BufReader::new(File::open(from).expect("a pipe"));
-        let mut browser =
-            Self { child, to, from, session: None, last: 0, complaints: Vec::new(), requests: Vec::new() };
+        let (complaints, requests) = (Vec::new(), Vec::new());
+        let mut browser = Self { child, to, from, session: None, last: 0, held: None, complaints, requests };
         let target = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"].clone();
         let attach = json!({ "targetId": target, "flatten": true });
         let session = browser.ask("Target.attachToTarget", &attach)["sessionId"].clone();
@@ -98,6 +100,9 @@ impl Browser {
             Some("Network.requestWillBeSent") => {
                 self.requests.push(of["request"]["url"].as_str().unwrap_or_default().to_owned());
             }
+            Some("Fetch.requestPaused") if of["responseStatusCode"].is_u64() => {
+                self.held = Some(of["requestId"].clone());
+            }
             Some("Fetch.requestPaused") => {
                 let refused = json!({ "requestId": of["requestId"], "responseCode": 502 });
                 self.send("Fetch.fulfillRequest", &refused);
@@ -117,6 +122,19 @@ impl Browser {
                 self.ask("Fetch.disable", &json!({}));
             }
         }
+    }
+
+    /// Holds back the answer to the next request for an address that matches a pattern.
+    pub fn hold(&mut self, pattern: &str) {
+        let held = json!({ "urlPattern": pattern, "requestStage": "Response" });
+        self.ask("Fetch.enable", &json!({ "patterns": [held] }));
+    }
+
+    /// Passes on the answer that was held back.
+    pub fn pass(&mut self) {
+        let held = self.held.take().expect("an answer is held back");
+        self.ask("Fetch.continueRequest", &json!({ "requestId": held }));
+        self.ask("Fetch.disable", &json!({}));
     }
 
     /// Makes the browser use a session that has already begun.

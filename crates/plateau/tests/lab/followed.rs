@@ -135,7 +135,12 @@ fn a_waiting_run_is_withdrawn_with_the_keyboard() {
     browser.wait(&format!("{looks} >= 3"));
     browser.wait(&format!("document.getElementById('state').innerText.includes('{run}')"));
     assert_eq!(browser.evaluate("document.activeElement === window.focused && focused.isConnected"), true);
+    // The script notices that the run no longer waits before the browser has the answer to the form.
+    browser.hold("*/withdraw");
     browser.enter_focused();
+    let before = browser.evaluate(&looks);
+    browser.wait(&format!("{looks} >= {before} + 2"));
+    browser.pass();
     browser.wait("location.pathname === '/start' && document.readyState === 'complete'");
     let entries = operator.json("/api/starts");
     let waiting =
