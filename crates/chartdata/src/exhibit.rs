@@ -29,6 +29,9 @@ pub struct Page {
     pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,
+    /// Whether the title identifies the test (`WSAT IOPS v TGBW`), so that a picture beside those of other tests needs
+    /// no further name. Not set for pages whose pictures are only shown within their test.
+    pub names_test: bool,
     /// Contents from top to bottom.
     pub exhibits: Vec<Exhibit>,
     /// Remarks printed below the exhibits.
@@ -40,7 +43,13 @@ impl Page {
     #[must_use]
     pub fn of(key: impl Into<PageKey>, title: &str, exhibit: Exhibit) -> Self {
         let (key, title) = (Some(key.into()), title.into());
-        Self { key, title, exhibits: vec![exhibit], remarks: Vec::new() }
+        Self { key, title, names_test: false, exhibits: vec![exhibit], remarks: Vec::new() }
+    }
+
+    /// Like [`Page::of`], with a title that begins with `name`, the name of the test.
+    #[must_use]
+    pub fn named(key: impl Into<PageKey>, name: &str, title: &str, exhibit: Exhibit) -> Self {
+        Self { names_test: true, ..Self::of(key, &format!("{name} {title}"), exhibit) }
     }
 }
 

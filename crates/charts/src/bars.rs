@@ -41,6 +41,9 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
         canvas.line((x, top), (x, bottom), Stroke::solid(GRID, 1.0));
         canvas.text((x, bottom + 19.0), &tick.label, TICK);
     }
+    // Values that are all whole are counts.
+    let is_count = values(bars).iter().all(|value| value.fract() == 0.0);
+    let printed = |value: f64| if is_count { stdx::units::grouped(value, 0) } else { hinted(value) };
     let row = (bottom - top) / bars.bars.len().max(1) as f64;
     let height = (row * 0.62).min(TALLEST);
     for (index, (name, value)) in bars.bars.iter().enumerate() {
@@ -50,11 +53,11 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
             canvas.text((left + 10.0, middle + 4.5), "not measured", VALUE.colour(SOFT_INK));
             continue;
         };
-        let text = format!("{} {}", hinted(value), bars.value_label);
+        let text = format!("{} {}", printed(value), bars.value_label);
         canvas.hinted(&format!("{name}: {text}"), |canvas| {
             canvas.rect((left, middle - height / 2.0), end - left, height, PALETTE[0]);
         });
-        canvas.text((end + 8.0, middle + 4.5), &hinted(value), VALUE);
+        canvas.text((end + 8.0, middle + 4.5), &printed(value), VALUE);
     }
     canvas.line((left, top), (left, bottom), Stroke::solid(FRAME, 1.2));
     canvas.line((left, bottom), (right, bottom), Stroke::solid(FRAME, 1.2));

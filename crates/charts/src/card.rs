@@ -173,13 +173,26 @@ fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
 /// Draws the marks in a band across the card; returns the upper edge of the area below.
 fn marks(canvas: &mut Canvas, marks: &[String], width: f64) -> f64 {
     const BAND: f64 = 46.0;
+    const LETTERS: f64 = 24.0;
+    /// Below this size, the marks are set in two lines.
+    const SMALLEST: f64 = 19.0;
+    /// Marks are capitals, which are wider than other letters.
+    const CAPITALS: f64 = 1.08;
     if marks.is_empty() {
         return 16.0;
     }
-    canvas.rect((0.0, 0.0), width, BAND, MARK_GROUND);
-    let text = fitted(&marks.join("  ·  "), 24.0, width - 2.0 * MARGIN);
-    canvas.text((MARGIN, 32.0), &text, Lettering::new(24.0, Anchor::Start).bold().colour(MARK_INK));
-    BAND + 8.0
+    let room = width - 2.0 * MARGIN;
+    let all = marks.join("  ·  ");
+    let size = LETTERS.min(room / (text_width(&all, 1.0) * CAPITALS));
+    let (size, rows) =
+        if size < SMALLEST { (SMALLEST, lines(&all, SMALLEST * CAPITALS, room)) } else { (size, vec![all]) };
+    let band = BAND + 24.0 * (rows.len() - 1) as f64;
+    canvas.rect((0.0, 0.0), width, band, MARK_GROUND);
+    for (row, text) in (0..).zip(&rows) {
+        let lettering = Lettering::new(size, Anchor::Start).bold().colour(MARK_INK);
+        canvas.text((MARGIN, 32.0 + 24.0 * f64::from(row)), text, lettering);
+    }
+    band + 8.0
 }
 
 /// Draws the verdicts side by side, on as many lines as they need; returns the upper edge of the next element.
@@ -231,8 +244,8 @@ fn figures(
             canvas.text((x + 12.0, y + 22.0 + 17.0 * f64::from(line)), name, soft(15.0));
         }
         let share = if names.len() > 1 { 0.7 } else { 0.62 };
-        // The value stays below a name of two lines even if the frame is low.
-        let below = if names.len() > 1 { (tall * share - 45.0) / CAPITAL } else { tall };
+        // The value stays below the name even if the frame is low.
+        let below = (tall * share - 11.0 - 17.0 * names.len() as f64) / CAPITAL;
         let fits = room / (text_width(&figure.value, 1.0) + text_width(&figure.unit, 0.5));
         let letters = 38.0_f64.min(fits).min(below).max(14.0);
         let strong = Lettering::new(letters, Anchor::Start);
@@ -240,7 +253,7 @@ fn figures(
             if figure.is_valid { strong.bold().colour(colours.ink) } else { strong.colour(colours.soft) };
         let baseline = y + tall * share;
         canvas.text((x + 12.0, baseline), &figure.value, strong);
-        let after = x + 12.0 + text_width(&figure.value, letters) * 1.06 + 6.0;
+        let after = x + 12.0 + text_width(&figure.value, letters) * 1.16 + 4.0;
         canvas.text((after, baseline), &figure.unit, soft(letters * 0.48));
         canvas.text((x + 12.0, y + tall - 12.0), &fitted(&figure.note, 15.0, room), soft(15.0));
     }

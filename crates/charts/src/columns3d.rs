@@ -6,7 +6,7 @@
 
 use chartdata::exhibit::{Columns3d, Scale};
 
-use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width, widest_text};
 use crate::markup::shortened;
 use crate::matrix::matrix;
 use crate::reading::sentence;
@@ -31,6 +31,8 @@ const NAME_PITCH: f64 = 13.5;
 /// Minimum width of a picture with a map next to the columns, and the columns' share of that width.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
+/// Width in which the map below the columns is drawn, as a share of its width in the picture.
+const MAP_SCALE: f64 = 0.9;
 
 /// Projects box coordinates (cells across, cells away, height from 0 to 1) to the picture.
 struct View {
@@ -38,6 +40,8 @@ struct View {
     scale: f64,
     across: usize,
     away: usize,
+    /// Size of the picture.
+    size: Size,
 }
 
 impl View {
@@ -46,12 +50,13 @@ impl View {
         let (width, rise) = (x * ACROSS.0 + y * AWAY.0, y * -AWAY.1);
         let fall = x * ACROSS.1;
         // Margins for labels: values on the left, names below and on the right.
-        let (left, right, top, bottom) = (90.0, 150.0, 26.0, 40.0);
+        let (left, right) = if size.is_narrow() { (64.0, 92.0) } else { (90.0, 150.0) };
+        let (top, bottom) = (26.0, 40.0);
         let room = (size.width - left - right, size.height - top - bottom);
         let scale = (room.0 / width).min(room.1 / (rise + fall + HEIGHT));
         let spare = (room.0 - width * scale) / 2.0;
         let down = top + (rise + HEIGHT) * scale + (room.1 - (rise + fall + HEIGHT) * scale) / 2.0;
-        Self { origin: (left + spare, down), scale, across, away }
+        Self { origin: (left + spare, down), scale, across, away, size }
     }
 
     fn at(&self, x: f64, y: f64, height: f64) -> Point {
@@ -77,18 +82,40 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
 /// because the columns at the front hide the rear ones.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    // Without values, a map would add nothing to the columns.
-    let is_empty = columns.heights.iter().flatten().flatten().next().is_none();
-    if size.width < WIDE_ENOUGH || is_empty {
+    if size.width < WIDE_ENOUGH || is_empty(columns) {
         return columns3d(columns, title, size);
     }
     let left = Size { width: (size.width * SHARE_OF_COLUMNS).round(), ..size };
     let right = Size { width: size.width - left.width, ..size };
-    let description = format!("Columns, and the same values as numbers. {}", sentence(columns.reading));
-    let mut canvas = Canvas::new(size, title, &description);
+    let mut canvas = Canvas::new(size, title, &description_of_both(columns));
     canvas.inset(&columns3d(columns, title, left), (0.0, 0.0), left);
     canvas.inset(&matrix(columns, title, right), (left.width, 0.0), right);
     canvas.finish()
+}
+
+/// The columns with the same values as a map of cells below them, for a narrow screen.
+#[must_use]
+pub(crate) fn columns3d_over_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
+    if is_empty(columns) {
+        return columns3d(columns, title, size);
+    }
+    // The map is drawn narrower and magnified, which makes its text larger.
+    let map = Size { width: size.width * MAP_SCALE, height: 84.0 + 30.0 * columns.depth.len() as f64 };
+    let magnified = Size { width: size.width, height: map.height / MAP_SCALE };
+    let whole = Size { height: size.height + magnified.height, ..size };
+    let mut canvas = Canvas::new(whole, title, &description_of_both(columns));
+    canvas.inset(&columns3d(columns, title, size), (0.0, 0.0), size);
+    canvas.inset(&matrix(columns, title, map), (0.0, size.height), magnified);
+    canvas.finish()
+}
+
+/// Without values, a map would add nothing to the columns.
+fn is_empty(columns: &Columns3d) -> bool {
+    columns.heights.iter().flatten().flatten().next().is_none()
+}
+
+fn description_of_both(columns: &Columns3d) -> String {
+    format!("Columns, and the same values as numbers. {}", sentence(columns.reading))
 }
 
 /// Like [`columns3d()`], but scaled to include the heights of `others`, so that pictures side by side are comparable.
@@ -130,7 +157,6 @@ fn draw_box(canvas: &mut Canvas, view: &View, ruler: &Ruler) {
     canvas.polygon(&corners([(0., 0., 0.), (x, 0., 0.), (x, y, 0.), (0., y, 0.)]), "#f1f3f6", frame);
     canvas.polygon(&corners([(0., 0., 0.), (0., y, 0.), (0., y, 1.), (0., 0., 1.)]), "#f7f8fa", frame);
     canvas.polygon(&corners([(0., y, 0.), (x, y, 0.), (x, y, 1.), (0., y, 1.)]), "#fbfcfd", frame);
-    let mut widest = 0.0f64;
     for tick in &ruler.ticks {
         let Some(height) = ruler.place(tick.value) else { continue };
         let (front, corner, back) = (view.at(0., 0., height), view.at(0., y, height), view.at(x, y, height));
@@ -140,7 +166,6 @@ fn draw_box(canvas: &mut Canvas, view: &View, ruler: &Ruler) {
         canvas.line((front.0 - 5.0, front.1), front, frame);
         let lettering = Lettering { anchor: Anchor::End, colour: SOFT_INK, ..LABEL };
         canvas.text((front.0 - 9.0, front.1 + 4.2), &tick.label, lettering);
-        widest = widest.max(text_width(&tick.label, LABEL.size));
     }
 }
 
@@ -198,11 +223,26 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
     }
     let below = view.at(x_far / 2.0, 0.0, 0.0);
     canvas.text((below.0 - 34.0, below.1 + 40.0), &columns.x_label, TITLE.colour(INK));
-    let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
-    canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);
+    if view.size.is_narrow() {
+        // There is no room beside the names, so the label is above them, and ends at the edge if it is long.
+        let (from, edge) = (view.at(x_far, y_far, 0.0).0 + 10.0, view.size.width - 4.0);
+        let fits = from + widest_text(&columns.depth_label, TITLE.size) < edge;
+        let (x, anchor) = if fits { (from, Anchor::Start) } else { (edge, Anchor::End) };
+        let top = beside.1 - y_far / 2.0 * pitch - 6.0;
+        canvas.text((x, top), &columns.depth_label, Lettering { anchor, ..TITLE });
+    } else {
+        let lettering = Lettering { anchor: Anchor::Start, ..TITLE };
+        canvas.text((beside.0 + 36.0 + widest, beside.1 + 8.0), &columns.depth_label, lettering);
+    }
     let above = view.at(0.0, 0.0, 1.0);
-    let lettering = Lettering { anchor: Anchor::End, ..TITLE };
-    canvas.text((above.0 - 4.0, above.1 - 12.0), &columns.height_label, lettering);
+    // A long label starts at the edge instead of being cut off there.
+    let ends = above.0 - 4.0;
+    let (x, anchor) = if widest_text(&columns.height_label, TITLE.size) < ends {
+        (ends, Anchor::End)
+    } else {
+        (2.0, Anchor::Start)
+    };
+    canvas.text((x, above.1 - 12.0), &columns.height_label, Lettering { anchor, ..TITLE });
 }
 
 /// Returns the colour of a row, darkened or lightened.

@@ -28,12 +28,14 @@ fn of_times(times: &ResponseTimes) -> Option<String> {
         times.confidence.iter().copied().filter(|(ms, _)| ms.is_finite() && *ms > 0.0).collect();
     let median = known.iter().find(|(_, share)| *share >= 50.0)?;
     let tail = known.last().filter(|(_, share)| *share > median.1)?;
+    let (half, most) = (amount(median.0), amount(tail.0));
+    if half == most {
+        return Some(format!("{} % and even {} % of the I/Os complete within {half} ms", median.1, tail.1));
+    }
     Some(format!(
-        "{} % of the I/Os complete within {} ms, {} % within {} ms, which is {}",
+        "{} % of the I/Os complete within {half} ms, {} % within {most} ms{}",
         median.1,
-        amount(median.0),
         tail.1,
-        amount(tail.0),
-        amounts::times(tail.0 / median.0)
+        amounts::change(median.0, tail.0)
     ))
 }

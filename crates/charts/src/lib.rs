@@ -31,11 +31,11 @@ pub use bars::{bars, bars_beside};
 pub use columns3d::{columns3d, columns3d_and_matrix, columns3d_beside};
 pub use finding::finding;
 pub use heat_map::HeatColumn;
-pub use lines::{lines, lines_beside, lines_with_caveats};
+pub use lines::{lines, lines_beside, lines_of_runs};
 pub use matrix::matrix;
 pub use multiples::{grid, multiple};
 pub use plate::{Plate, plate};
-pub use ranked::{Ranked, RankedBar, ranked};
+pub use ranked::{Ranked, RankedBar, ranked, ranked_at_top};
 pub use reading::sentence;
 pub use response_times::response_times;
 pub use style::Size;
@@ -44,13 +44,21 @@ pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, ti
 /// Renders `exhibit` for a narrow screen, with the legend below the plot; None if it is not a chart.
 #[must_use]
 pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
-    let width = match exhibit {
-        // The category names are placed around the columns.
-        Exhibit::Columns3d(_) => 560.0,
-        Exhibit::ResponseTimes(_) => 460.0,
-        _ => Size::NARROW.width,
-    };
-    picture(exhibit, title, Size { width, ..Size::NARROW })
+    let size = narrow_size(exhibit);
+    match exhibit {
+        Exhibit::Columns3d(data) => Some(columns3d::columns3d_over_matrix(data, title, size)),
+        _ => picture(exhibit, title, size),
+    }
+}
+
+/// Plot size of `exhibit` for a narrow screen.
+#[must_use]
+pub const fn narrow_size(exhibit: &Exhibit) -> Size {
+    match exhibit {
+        // These have names around the plot.
+        Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => Size { width: 460.0, ..Size::NARROW },
+        _ => Size::NARROW,
+    }
 }
 
 /// Renders an exhibit of a page as SVG, with the same horizontal axis and edges as the other charts on `page`

@@ -50,11 +50,18 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
     draw(lines, &Surroundings { others, ..Surroundings::default() }, title, size)
 }
 
-/// Like [`lines()`], for lines that may not be valid results: `caveats` contains the reason for each line, such
-/// as `NOT STEADY`. These lines are dashed, and the legend gives the reason.
+/// Like [`lines()`], for one line from each of several runs. `places` contains the place of each line's run among all
+/// runs, which determines its colour and marker, so that a run looks the same in all charts. `caveats` contains the
+/// reason why a line is not a valid result, such as `NOT STEADY`: these lines are dashed, and the legend gives the reason.
 #[must_use]
-pub fn lines_with_caveats(lines: &Lines, caveats: &[Option<&str>], title: &str, size: Size) -> String {
-    draw(lines, &Surroundings { caveats, ..Surroundings::default() }, title, size)
+pub fn lines_of_runs(
+    lines: &Lines,
+    places: &[usize],
+    caveats: &[Option<&str>],
+    title: &str,
+    size: Size,
+) -> String {
+    draw(lines, &Surroundings { places, caveats, ..Surroundings::default() }, title, size)
 }
 
 /// Like [`lines()`], but with a horizontal axis and plot edges that also fit `panels`, so that stacked pictures are
@@ -70,6 +77,8 @@ struct Surroundings<'a> {
     others: &'a [&'a Lines],
     /// Charts above and below this one, which share its horizontal axis and edges.
     panels: &'a [&'a Lines],
+    /// For each line, the number that determines its colour and marker; without an entry, its index.
+    places: &'a [usize],
     /// For each line, why it is not a valid result.
     caveats: &'a [Option<&'a str>],
 }
@@ -77,6 +86,10 @@ struct Surroundings<'a> {
 impl<'a> Surroundings<'a> {
     fn caveat(&self, line: usize) -> Option<&'a str> {
         self.caveats.get(line).copied().flatten()
+    }
+
+    fn place(&self, line: usize) -> usize {
+        self.places.get(line).copied().unwrap_or(line)
     }
 }
 
@@ -113,7 +126,8 @@ fn draw_series(
     let mut omitted = 0;
     for series in &lines.series {
         let index = names.iter().position(|name| *name == series.name).unwrap_or(0);
-        let colour = colour_of(lines, index, names.len());
+        let place = around.place(index);
+        let colour = colour_of(lines, place, names.len());
         let name = |p: &(f64, f64)| {
             format!("{}: {} {}, {} {}", series.name, lines.x.label, compact(p.0), hinted(p.1), lines.y.label)
         };
@@ -125,7 +139,7 @@ fn draw_series(
             canvas.polyline(&path, stroke_of_line(colour, around.caveat(index)));
             let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
             for (at, point) in shown.iter().step_by(shown.len() / markers + 1) {
-                canvas.dot(*at, &name(point), |canvas| marker::draw(canvas, index, colour, *at, 4.2));
+                canvas.dot(*at, &name(point), |canvas| marker::draw(canvas, place, colour, *at, 4.2));
             }
         });
     }
@@ -395,11 +409,12 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, pl
         y += row * rows;
     };
     for (index, name) in names.iter().enumerate() {
-        let (colour, caveat) = (colour_of(lines, index, names.len()), around.caveat(index));
+        let (place, caveat) = (around.place(index), around.caveat(index));
+        let colour = colour_of(lines, place, names.len());
         canvas.grouped(&format!("key s{index}"), |canvas| {
             entry(canvas, name, caveat, &|canvas, y| {
                 canvas.line((from, y), (to, y), stroke_of_line(colour, caveat));
-                marker::draw(canvas, index, colour, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+                marker::draw(canvas, place, colour, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
             });
         });
     }
@@ -416,6 +431,10 @@ fn draw_remark(canvas: &mut Canvas, plot: &LinePlot, is_empty: bool, omitted: us
     } else if omitted > 0 {
         let text = format!("{} cannot be shown on a logarithmic axis", count_of(omitted, "zero value"));
         let lettering = Lettering::new(11.0, Anchor::End).colour(SOFT_INK);
+        // The ground separates the text from lines below it.
+        let width = text_width(&text, lettering.size) + 6.0;
+        let from = (plot.right - 6.0 - width).max(plot.left + 1.0);
+        canvas.rect((from, plot.top + 1.0), plot.right - 1.0 - from, 15.0, "#ffffff");
         canvas.text((plot.right - 6.0, plot.top + 12.0), &text, lettering);
     }
 }

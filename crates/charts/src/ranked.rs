@@ -11,6 +11,7 @@ const NAME: Lettering = Lettering::new(12.5, Anchor::Start);
 const VALUE: Lettering = Lettering::new(12.5, Anchor::Start);
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(14.0, Anchor::Start).bold();
+const SMALLEST_TITLE: f64 = 10.0;
 const NAME_CHARACTERS: usize = 22;
 /// Width of bold text as a multiple of regular text.
 const BOLD: f64 = 1.14;
@@ -48,26 +49,37 @@ pub struct Ranked {
     pub title: String,
     /// Bars from top to bottom.
     pub bars: Vec<RankedBar>,
+    /// Line below the bars about runs without a bar; empty if there are none.
+    pub without: String,
 }
 
 impl Ranked {
     /// Returns the height of the picture.
     #[must_use]
     pub fn height(&self) -> f64 {
-        HEAD + FOOT + self.bars.len() as f64 * ROW
+        let rows = self.bars.len() + usize::from(!self.without.is_empty());
+        HEAD + FOOT + rows as f64 * ROW
     }
 }
 
 /// Renders the bars as SVG of this width.
 #[must_use]
 pub fn ranked(ranked: &Ranked, width: f64) -> String {
-    let size = Size { width, height: ranked.height() };
+    ranked_at_top(ranked, Size { width, height: ranked.height() })
+}
+
+/// Renders the bars as SVG of this size, which may be higher than the bars are.
+#[must_use]
+pub fn ranked_at_top(ranked: &Ranked, size: Size) -> String {
+    let width = size.width;
     let description = "Bars are means; whiskers are 95 % confidence intervals. Outlines are values of runs \
                        without a valid result.";
     let mut canvas = Canvas::new(size, &ranked.title, description);
-    // Bold text is wider.
-    let room = (width / (TITLE.size * 0.64)) as usize;
-    canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
+    // Bold text is wider. A long title is set in smaller letters before it is shortened.
+    let letters = width / (0.64 * ranked.title.chars().count().max(1) as f64);
+    let title = Lettering { size: letters.clamp(SMALLEST_TITLE, TITLE.size), ..TITLE };
+    let room = (width / (title.size * 0.64) + 0.01) as usize;
+    canvas.text((2.0, 17.0), &shortened(&ranked.title, room), title);
     // Names with many capitals use up part of the gap between names and bars, or widen it.
     let name_width = |bar: &RankedBar| {
         let name = shortened(&bar.name, NAME_CHARACTERS);
@@ -96,6 +108,10 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
         });
     }
     canvas.line((left, HEAD), (left, bottom), Stroke::solid(FRAME, 1.2));
+    if !ranked.without.is_empty() {
+        let room = (width / (NAME.size * 0.6)) as usize;
+        canvas.text((2.0, bottom + FOOT + 11.0), &shortened(&ranked.without, room), NAME.colour(SOFT_INK));
+    }
     canvas.finish()
 }
 
@@ -143,9 +159,13 @@ mod tests {
         }
     }
 
+    fn of(title: &str, bars: Vec<RankedBar>) -> Ranked {
+        Ranked { title: title.into(), bars, without: String::new() }
+    }
+
     #[test]
     fn bars_keep_their_order_and_stay_inside() {
-        let all = Ranked { title: "IOPS".into(), bars: vec![bar(1, 300.0), bar(0, 200.0), bar(2, 100.0)] };
+        let all = of("IOPS", vec![bar(1, 300.0), bar(0, 200.0), bar(2, 100.0)]);
         let svg = ranked(&all, 480.0);
         let places: Vec<usize> =
             ["run r1", "run r0", "run r2"].iter().map(|class| svg.find(class).expect("a bar")).collect();
@@ -159,17 +179,35 @@ mod tests {
     #[test]
     fn names_of_capitals_end_before_the_bars() {
         let capitals = RankedBar { name: "H STEC MACH16 M16ISD2-200UCP".into(), ..bar(1, 200.0) };
-        let svg = ranked(&Ranked { title: "IOPS".into(), bars: vec![capitals] }, 480.0);
+        let svg = ranked(&of("IOPS", vec![capitals]), 480.0);
         let corner = svg.split("<polygon points=\"").nth(1).and_then(|rest| rest.split(',').next());
         let left: f64 = corner.and_then(|x| x.parse().ok()).expect("the left end of the bar");
         assert!((2.0 + 173.0..200.0).contains(&left), "{left}");
     }
 
     #[test]
+    fn a_long_title_is_set_in_smaller_letters() {
+        let title = "WSAT RND 4KiB W, mean of the last 30 minutes, not judged (IOPS)";
+        let svg = ranked(&of(title, vec![bar(0, 2.0)]), 480.0);
+        assert!(svg.contains(&format!(">{title}</text>")), "{svg}");
+        let svg = ranked(&of(&title.repeat(3), vec![bar(0, 2.0)]), 480.0);
+        assert!(svg.contains("…</text>"), "{svg}");
+    }
+
+    #[test]
     fn a_run_without_the_quantity_has_a_name_but_no_bar() {
         let none = RankedBar { value: None, interval: None, text: "n/a".into(), ..bar(1, 0.0) };
-        let svg = ranked(&Ranked { title: "IOPS".into(), bars: vec![bar(0, 2.0), none] }, 480.0);
+        let svg = ranked(&of("IOPS", vec![bar(0, 2.0), none]), 480.0);
         assert_eq!(svg.matches("<polygon").count(), 1);
         assert!(svg.contains("1 drive") && svg.contains("n/a"));
+    }
+
+    #[test]
+    fn runs_without_a_bar_are_named_in_one_line_below() {
+        let all = of("IOPS", vec![bar(0, 2.0)]);
+        let more = Ranked { without: "n/a: B-T".into(), ..all.clone() };
+        assert!((more.height() - all.height() - ROW).abs() < 1e-9);
+        let svg = ranked(&more, 480.0);
+        assert!(svg.contains(">n/a: B-T</text>"), "{svg}");
     }
 }

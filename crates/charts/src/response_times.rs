@@ -12,6 +12,7 @@ use crate::ruler::Ruler;
 use crate::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
+const SMALLEST_CAPTION: f64 = 9.0;
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 /// Height of one row of names above the plot; overlapping names are placed in separate rows.
 const NAME_ROW: f64 = 15.0;
@@ -83,8 +84,11 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     let plot = HistogramPlot::new(times, size);
     let description = format!("{title}. {}. {}", times.caption, sentence(ReadingHint::ResponseTimes));
     let mut canvas = Canvas::new(size, title, &description);
-    let caption = shortened(&times.caption, (size.width / (TITLE.size * 0.6)) as usize);
-    canvas.text((size.width / 2.0, 16.0), &caption, TITLE);
+    // A caption that is too long is set in smaller letters before it is shortened.
+    let letters = size.width / (0.6 * times.caption.chars().count().max(1) as f64);
+    let title = Lettering { size: letters.clamp(SMALLEST_CAPTION, TITLE.size), ..TITLE };
+    let caption = shortened(&times.caption, (size.width / (title.size * 0.6) + 0.01) as usize);
+    canvas.text((size.width / 2.0, 16.0), &caption, title);
     draw_axes(&mut canvas, &plot);
     let outside = draw_bins(&mut canvas, times, &plot);
     draw_confidence(&mut canvas, times, &plot);

@@ -151,6 +151,8 @@ impl Ruler {
         let is_crowded = (top / bottom).log10() * 3.0 > tick_count as f64 * 1.8;
         let (ticks, minor): (Vec<f64>, Vec<f64>) =
             all.into_iter().filter(inside).partition(|v| !is_crowded || is_decade(*v));
+        // Two ticks show neither how far apart values are nor that the axis is logarithmic.
+        let ticks = if ticks.len() < 3 && !is_crowded { between(bottom, top) } else { ticks };
         let ticks = ticks.into_iter().map(|value| Tick { value, label: short(value) }).collect();
         Self { low: bottom, high: top, logarithmic: true, ticks, minor }
     }
@@ -172,6 +174,12 @@ impl Ruler {
         let (low, high) = (spread(self.low), spread(self.high));
         Some((spread(value) - low) / (high - low))
     }
+}
+
+/// Equidistant ticks from 1 to 2, 2 to 5 or 5 to 10 times a power of ten.
+fn between(bottom: f64, top: f64) -> Vec<f64> {
+    let steps = if top / bottom > 2.2 { 3 } else { 5 };
+    (0..=steps).map(|step| bottom + (top - bottom) * f64::from(step) / f64::from(steps)).collect()
 }
 
 /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
@@ -277,7 +285,12 @@ mod tests {
     fn logarithmic_ticks_are_1_2_5_or_decades() {
         assert_eq!(labels(Scale::Log10, &[60.0, 900.0], 5), ["50", "100", "200", "500", "1k"]);
         assert_eq!(labels(Scale::Log10, &[0.5, 1e6], 5), ["1", "10", "100", "1k", "10k", "100k", "1M"]);
-        assert_eq!(labels(Scale::Log10, &[0.0, 7.0], 5), ["5", "10"]);
+        assert_eq!(labels(Scale::Log10, &[0.0, 7.0], 5), ["5", "6", "7", "8", "9", "10"]);
+        assert_eq!(labels(Scale::Log10, &[0.23, 0.4], 5), ["0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(
+            labels(Scale::Log10, &[1_100.0, 1_900.0], 5),
+            ["1k", "1.2k", "1.4k", "1.6k", "1.8k", "2k"]
+        );
         assert_eq!(labels(Scale::Log2, &[0.5, 4.0, 1024.0, 4.0], 5), ["0.5", "4", "1024"]);
     }
 

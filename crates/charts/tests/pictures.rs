@@ -267,7 +267,7 @@ fn names_of_the_depth_axis_do_not_overlap() {
 
 #[test]
 fn a_line_that_may_not_be_valid_is_dashed_and_its_legend_says_why() {
-    let svg = charts::lines_with_caveats(&convergence(), &[None, Some("NOT STEADY")], "Runs", SMALL);
+    let svg = charts::lines_of_runs(&convergence(), &[], &[None, Some("NOT STEADY")], "Runs", SMALL);
     is_sound(&svg);
     let groups = |class: &str| -> Vec<String> {
         let start = format!("<g class=\"{class}\">");

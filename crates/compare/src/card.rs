@@ -34,10 +34,10 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    // The figures that all runs have are listed first.
+    // The figures that the baseline and as many runs as possible have are listed first.
     let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
     let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
-    lines.sort_by_key(missing);
+    lines.sort_by_key(|line| (!has_value(line, 0), missing(line)));
     let marks = Some(sections::marks(&comparison.runs)).filter(|text| !text.is_empty());
     let ids: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
     Card {
@@ -130,10 +130,11 @@ fn note(line: &Line) -> String {
 /// Draws the runs as bars, with as many of `lines` as fit.
 fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, Size)> {
     let ranked: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
-    let each = Size { width: BARS_WIDTH, height: ranked.first()?.height() };
+    let height = ranked.iter().map(Ranked::height).reduce(f64::max)?;
+    let each = Size { width: BARS_WIDTH, height };
     let count = ((BARS_HEIGHT / each.height) as usize).max(1);
     let pictures: Vec<String> =
-        ranked.iter().take(count).map(|bars| charts::ranked(bars, BARS_WIDTH)).collect();
+        ranked.iter().take(count).map(|bars| charts::ranked_at_top(bars, each)).collect();
     let all = comparison.runs.len();
     let title = if all > MOST_BARS {
         format!("The best of {all} runs, and the baseline")

@@ -32,7 +32,10 @@ impl Overlay {
 
     /// Draws all runs in one chart.
     pub fn picture(&self, title: &str, size: Size) -> String {
-        charts::lines_with_caveats(&self.lines, &self.caveats, title, size)
+        // More runs than colours cannot keep theirs in all charts.
+        let keeps_colours = self.runs.iter().all(|run| *run < IN_ONE_CHART);
+        let places = if keeps_colours { self.runs.as_slice() } else { &[] };
+        charts::lines_of_runs(&self.lines, places, &self.caveats, title, size)
     }
 
     /// Draws one small chart per run; returns each with the index of its run.

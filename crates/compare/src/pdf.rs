@@ -11,7 +11,7 @@ use crate::devices;
 use crate::html::title;
 use crate::overlays::{Overlay, named};
 use crate::sections;
-use crate::selected::{Selected, groups, ranked};
+use crate::selected::{Selected, groups, listed, ranked};
 use crate::statistics;
 use crate::sweeps;
 use crate::wording::{
@@ -138,13 +138,15 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
     for pair in group.lines.chunks(2) {
         let bars: Vec<_> = pair.iter().map(|line| ranked(comparison, line)).collect();
         let height = bars.iter().map(charts::Ranked::height).fold(0.0, f64::max);
-        let pictures: Vec<String> = bars.iter().map(|bars| charts::ranked(bars, BARS)).collect();
+        let each = Size { width: BARS, height };
+        let pictures: Vec<String> = bars.iter().map(|bars| charts::ranked_at_top(bars, each)).collect();
         let names: Vec<&str> = pair.iter().map(|line| line.name.as_str()).collect();
         let name = names.join(" and ");
-        let (svg, size) = charts::grid(&pictures, Size { width: BARS, height }, 2, &name);
+        let (svg, size) = charts::grid(&pictures, each, 2, &name);
         blocks.push(Block::Picture { name, svg, height: size.height });
         blocks.push(Block::Text(BARS_READING.into()));
     }
+    let (runs, others) = listed(comparison, group);
     for lines in group.lines.chunks(FIGURES_IN_TABLE) {
         let head = lines.iter().flat_map(|line| [format!("{} ({})", line.name, line.unit), "vs. A".into()]);
         let row = |run: usize| {
@@ -157,9 +159,10 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
             align: ColumnAlign::Right,
             keep: 2,
             head: std::iter::once("Run".to_owned()).chain(head).collect(),
-            rows: (0..comparison.runs.len()).map(row).collect(),
+            rows: runs.iter().copied().map(row).collect(),
         });
     }
+    blocks.extend(others.map(Block::Text));
     blocks
 }
 

@@ -120,26 +120,73 @@ fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Pag
 
 /// Returns the charts of all runs, and the exhibits side by side.
 fn exhibits<'a>(runs: &[Candidate], test: &str, shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
-    let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
+    let all: Vec<(usize, Name<'_>, &Exhibit)> = shown
+        .iter()
+        .flat_map(|(run, page)| {
+            names(page).into_iter().zip(&page.exhibits).map(move |(name, e)| (*run, name, e))
+        })
+        .collect();
+    let mut known: Vec<&Name<'_>> = Vec::new();
     let (mut overlaid, mut rows) = (Vec::new(), Vec::new());
-    for index in 0..count {
-        let charts: Vec<(usize, &Lines)> = shown
-            .iter()
-            .filter_map(|(run, page)| match &page.exhibits[index] {
-                Exhibit::Lines(lines) if is_result(lines) => Some((*run, lines)),
-                _ => None,
-            })
-            .collect();
+    for (_, name, _) in &all {
+        if known.contains(&name) {
+            continue;
+        }
+        known.push(name);
+        let found: Vec<(usize, &Exhibit)> =
+            all.iter().filter(|(_, other, _)| other == name).map(|(run, _, e)| (*run, *e)).collect();
+        if found.len() < 2 {
+            continue;
+        }
+        let result = |(run, exhibit): &(usize, &'a Exhibit)| match exhibit {
+            Exhibit::Lines(lines) if is_result(lines) => Some((*run, lines)),
+            _ => None,
+        };
+        let charts: Vec<(usize, &Lines)> = found.iter().filter_map(result).collect();
         let is_single = charts.iter().all(|(_, lines)| lines.series.len() == 1);
-        if charts.len() == shown.len() && (is_single || shown.len() > SIDE_BY_SIDE) {
+        if charts.len() == found.len() && (is_single || found.len() > SIDE_BY_SIDE) {
             overlaid.extend(overlays(runs, test, &charts));
-        } else if shown.len() <= SIDE_BY_SIDE {
-            let each: Vec<(usize, String, &Exhibit)> =
-                shown.iter().map(|(i, page)| (*i, named(runs, *i), &page.exhibits[index])).collect();
-            rows.push(Row { rescaled: rescaled(&each), each });
+        } else if found.len() <= SIDE_BY_SIDE {
+            rows.push(row(runs, test, &found));
         }
     }
     (overlaid, rows)
+}
+
+/// What an exhibit shows: its kind, its quantity, and how many exhibits with the same kind and quantity precede it.
+type Name<'a> = (std::mem::Discriminant<Exhibit>, &'a str, usize);
+
+/// The names of a page's exhibits. Runs may lack an exhibit of a page, so exhibits of the same page are matched by name
+/// and not by position.
+fn names(page: &Page) -> Vec<Name<'_>> {
+    let mut names: Vec<Name<'_>> = Vec::new();
+    for exhibit in &page.exhibits {
+        let quantity = match exhibit {
+            Exhibit::Lines(lines) => lines.y.label.as_str(),
+            Exhibit::Columns3d(columns) | Exhibit::HeatMap(columns) => &columns.height_label,
+            Exhibit::Bars(bars) => &bars.value_label,
+            Exhibit::Table(table) => &table.heading,
+            Exhibit::Facts(facts) => &facts.heading,
+            Exhibit::ResponseTimes(_) => "",
+        };
+        let kind = std::mem::discriminant(exhibit);
+        let before = names.iter().filter(|(of, name, _)| *of == kind && *name == quantity).count();
+        names.push((kind, quantity, before));
+    }
+    names
+}
+
+/// The same exhibit side by side, with the names of the runs and what is wrong with their test.
+fn row<'a>(runs: &[Candidate], test: &str, found: &[(usize, &'a Exhibit)]) -> Row<'a> {
+    let mut each: Vec<(usize, String, &Exhibit)> =
+        found.iter().map(|(run, exhibit)| (*run, named(runs, *run), *exhibit)).collect();
+    let rescaled = rescaled(&each);
+    for (run, name, _) in &mut each {
+        if let Some(caveat) = runs[*run].caveat(test) {
+            *name = format!("{name}: {caveat}");
+        }
+    }
+    Row { each, rescaled }
 }
 
 /// Renders a chart with the axes of its row; None if the exhibit is not a chart.

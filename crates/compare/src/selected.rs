@@ -8,7 +8,10 @@ use report::parts::{Better, Figure};
 use crate::comparison::{Comparison, Line};
 use crate::noise::mean_interval;
 use crate::overlays::named;
-use crate::wording::{decimals, mean};
+use crate::wording::{decimals, letters, mean};
+
+/// Up to this many runs without a figure have a row of their own among the bars.
+const FEW: usize = 2;
 
 /// Selected figures of one test.
 pub(crate) struct Selected<'a> {
@@ -30,6 +33,18 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
         groups[place].lines.push(line);
     }
     groups
+}
+
+/// The runs to list in a table of `group`, and a remark that names the others: several runs without any of its figures are
+/// not listed one by one.
+pub(crate) fn listed(comparison: &Comparison, group: &Selected<'_>) -> (Vec<usize>, Option<String>) {
+    let is_known = |run: &usize| group.lines.iter().any(|line| line.figures[*run].is_some());
+    let all = 0..comparison.runs.len();
+    let (known, missing): (Vec<usize>, Vec<usize>) = all.clone().partition(is_known);
+    if missing.len() <= FEW {
+        return (all.collect(), None);
+    }
+    (known, Some(format!("n/a: {}", letters(&missing))))
 }
 
 /// Indices of the runs, the best run in `line` first; runs without the figure come last.
@@ -73,8 +88,13 @@ pub(crate) fn ranked(comparison: &Comparison, line: &Line) -> Ranked {
         Some(Better::Less) => ", smaller is better",
         _ => "",
     };
-    Ranked {
-        title: format!("{} ({}{better})", line.name, line.unit),
-        bars: ranking(line).into_iter().map(bar).collect(),
+    let is_known = |index: &usize| line.figures[*index].as_ref().and_then(Figure::mean).is_some();
+    let (mut order, mut missing): (Vec<usize>, Vec<usize>) = ranking(line).into_iter().partition(is_known);
+    if missing.len() <= FEW {
+        order.append(&mut missing);
     }
+    missing.sort_unstable();
+    let without = if missing.is_empty() { String::new() } else { format!("n/a: {}", letters(&missing)) };
+    let title = format!("{} ({}{better})", line.name, line.unit);
+    Ranked { title, bars: order.into_iter().map(bar).collect(), without }
 }

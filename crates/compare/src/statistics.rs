@@ -143,7 +143,11 @@ pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> 
     let share = |percent: Option<f64>| or_na(percent.map(|percent| format!("{percent:.1} %")));
     let outlier = |run: &usize| format!("{} {}", letter(*run), comparison.runs[*run].name);
     let outliers: Vec<String> = summary.outliers.iter().map(outlier).collect();
-    let bounds = |(low, high)| format!("{} to {}", grouped(low, decimals), grouped(high, decimals));
+    let bounds = |(low, high): (f64, f64)| {
+        // No figure on a summary page is negative, but the interval of a few scattered drives can reach below zero.
+        let low = if summary.mean.is_some_and(|mean| mean >= 0.0) { low.max(0.0) } else { low };
+        format!("{} to {}", grouped(low, decimals), grouped(high, decimals))
+    };
     [
         summary.counts.0.to_string(),
         summary.counts.1.to_string(),

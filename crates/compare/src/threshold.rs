@@ -1,5 +1,6 @@
 //! Conditions on figures, for firmware regression tests: `iops.rnd4k.w < -5%`, `iops.rnd4k.w < 500000`.
 
+use crate::candidate::Candidate;
 use crate::comparison::Comparison;
 use crate::noise::Finding;
 use report::parts::Figure;
@@ -66,6 +67,8 @@ pub struct ThresholdMatch {
     pub percent: Option<f64>,
     /// Value of the figure.
     pub value: f64,
+    /// Number of decimal places with which the difference, or the value, still meets the condition when printed.
+    pub decimals: usize,
     /// Unit of the value.
     pub unit: &'static str,
     /// Name of the run.
@@ -158,7 +161,8 @@ impl Threshold {
                 let (Some(difference), Some(figure)) = (difference, figure) else { continue };
                 let exceeds = self.operator.holds(difference.percent, limit);
                 if exceeds && difference.finding != Finding::WithinNoise {
-                    found.extend(matched(name, figure, Some(difference.percent)));
+                    let decimals = self.decimals(difference.percent, limit, 1);
+                    found.extend(matched(name, figure, Some(difference.percent), decimals));
                 }
             }
         }
@@ -200,7 +204,20 @@ impl Threshold {
         }
         about.iter().try_for_each(|(_, figure, _)| self.check_unit(&figure.key, figure.unit.symbol()))?;
         let met = about.into_iter().filter(|(.., mean)| self.operator.holds(*mean, limit));
-        Ok(met.filter_map(|(run, figure, _)| matched(&run.name, figure, None)).collect())
+        let found = |(run, figure, mean): (&Candidate, &Figure, f64)| {
+            matched(&run.name, figure, None, self.decimals(mean, limit, 3))
+        };
+        Ok(met.filter_map(found).collect())
+    }
+
+    /// The smallest number of decimal places, at least `fewest`, with which `value` meets the condition when printed.
+    fn decimals(&self, value: f64, limit: f64, fewest: usize) -> usize {
+        const MOST: usize = 9;
+        let holds = |decimals: &usize| {
+            let printed = format!("{value:.*}", *decimals).parse();
+            printed.is_ok_and(|printed: f64| self.operator.holds(printed, limit))
+        };
+        (fewest..MOST).find(holds).unwrap_or(MOST)
     }
 
     fn unknown<'a>(&self, keys: impl Iterator<Item = &'a str>) -> String {
@@ -210,9 +227,9 @@ impl Threshold {
     }
 }
 
-fn matched(run: &str, figure: &Figure, percent: Option<f64>) -> Option<ThresholdMatch> {
+fn matched(run: &str, figure: &Figure, percent: Option<f64>, decimals: usize) -> Option<ThresholdMatch> {
     let (value, unit) = (figure.mean()?, figure.unit.symbol());
-    Some(ThresholdMatch { key: figure.key.clone(), percent, value, unit, run: run.to_owned() })
+    Some(ThresholdMatch { key: figure.key.clone(), percent, value, decimals, unit, run: run.to_owned() })
 }
 
 /// Returns whether `key` matches `pattern`, in which `*` matches any text.
@@ -259,6 +276,19 @@ mod tests {
         let answer = "'iops.* < -5': no figure is negative; did you mean 'iops.* < -5%'?";
         assert_eq!("iops.* < -5".parse::<Threshold>(), Err(answer.to_owned()));
         assert!("health.temperature < -5".parse::<Threshold>().is_ok());
+    }
+
+    #[test]
+    fn a_printed_value_meets_its_condition() {
+        let decimals = |condition: &str, value: f64, fewest: usize| {
+            let condition: Threshold = condition.parse().expect("a condition");
+            let (Limit::Percent(limit) | Limit::Value(limit, _)) = condition.limit;
+            condition.decimals(value, limit, fewest)
+        };
+        assert_eq!(decimals("a < -5%", -12.3, 1), 1);
+        assert_eq!(decimals("a < -5%", -5.04, 1), 2);
+        assert_eq!(decimals("a > 0.002%", 0.0021, 1), 4);
+        assert_eq!(decimals("a > 0.5 ms", 0.5004, 3), 4);
     }
 
     #[test]

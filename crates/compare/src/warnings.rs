@@ -1,6 +1,6 @@
 //! Warnings to read before comparing numbers from different runs.
 
-use pts::ABSENT;
+use pts::{ABSENT, Outcome};
 use record::{RunFile, Settings, TargetKind};
 
 use crate::candidate::Candidate;
@@ -19,7 +19,6 @@ const PROPERTIES: &[Property] = &[
     Property { name: "profile", verb: "differs", of: profile },
     Property { name: "kind of target", verb: "differs", of: |c| kind(&c.document.run) },
     Property { name: "mount options", verb: "differ", of: mount_options },
-    Property { name: "TC and QD", verb: "differ", of: depths },
     Property {
         name: "cell time",
         verb: "differs",
@@ -86,6 +85,7 @@ impl Warning {
 pub(crate) fn warnings(runs: &[Candidate]) -> Vec<Warning> {
     let mut warnings = states(runs);
     warnings.extend(host_limited(runs));
+    warnings.extend(demands(runs));
     for property in PROPERTIES {
         let values: Vec<(usize, String)> = runs.iter().map(property.of).enumerate().collect();
         if values.iter().any(|(_, value)| *value != values[0].1) {
@@ -228,18 +228,32 @@ fn kind(run: &RunFile) -> String {
     }
 }
 
-fn depths(run: &Candidate) -> String {
-    let mut depths: Vec<String> = Vec::new();
-    for header in run.document.outcomes.iter().map(|outcome| &outcome.header) {
-        let depth = match (header.threads, header.queue_depth) {
-            (None, None) => ABSENT.to_owned(),
-            (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
-        };
-        if !depths.contains(&depth) {
-            depths.push(depth);
+/// Tests that several runs have in common, but not with the same TC and QD.
+fn demands(runs: &[Candidate]) -> Option<Warning> {
+    let of = |run: &Candidate, test: &str| {
+        run.document.outcomes.iter().find(|outcome| outcome.test == test).map(depth)
+    };
+    let mut tests: Vec<&str> = Vec::new();
+    for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
+        let depths: Vec<String> = runs.iter().filter_map(|run| of(run, &outcome.test)).collect();
+        if !tests.contains(&outcome.test.as_str()) && depths.windows(2).any(|pair| pair[0] != pair[1]) {
+            tests.push(&outcome.test);
         }
     }
-    depths.join(", ")
+    let value = |run: &Candidate| {
+        let shared = run.document.outcomes.iter().filter(|outcome| tests.contains(&outcome.test.as_str()));
+        let each: Vec<String> =
+            shared.map(|outcome| format!("{} {}", outcome.title, depth(outcome))).collect();
+        if each.is_empty() { "none of these tests".to_owned() } else { each.join(", ") }
+    };
+    (!tests.is_empty()).then(|| Warning::of("TC and QD differ", runs.iter().map(value).enumerate()))
+}
+
+fn depth(outcome: &Outcome) -> String {
+    match (outcome.header.threads, outcome.header.queue_depth) {
+        (None, None) => ABSENT.to_owned(),
+        (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
+    }
 }
 
 fn preconditioning(run: &Candidate) -> String {

@@ -75,8 +75,8 @@ fn pages_share_the_larger_range_and_name_rescaled_runs() {
     assert!(page.contains("Shared axes: y of A MLC-A scaled to match B MLC-B"), "no such note");
     let columns =
         page.split("<section>").find(|section| section.contains("3D Columns")).expect("the columns");
-    // Both scales extend to 70k, although MLC-A itself stays below 30k.
-    assert_eq!(columns.matches("60k</text>").count(), 2, "{columns}");
+    // Both scales extend to 70k, although MLC-A itself stays below 30k, in the wide and in the narrow pictures.
+    assert_eq!(columns.matches("60k</text>").count(), 4, "{columns}");
     let asks = ["src=", "href=", "url("].into_iter().find(|text| page.contains(text));
     assert_eq!(asks, None, "the page makes no network requests");
 }
@@ -215,8 +215,10 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     let html = page(&runs);
     let section = html.split("<section>").find(|part| part.contains("by outstanding I/Os</h2>")).unwrap();
     assert!(section.contains("Comparing DIRTH - RND 8KiB 65/35 by outstanding I/Os"));
-    let lines: Vec<&str> = section.split("class=\"series ").skip(1).collect();
-    assert_eq!(lines.len(), 3, "one line per run");
+    let (wide, narrow) = section.split_once("<svg class=\"narrow\"").unwrap();
+    let lines: Vec<&str> = wide.split("class=\"series ").skip(1).collect();
+    let narrow = narrow.matches("class=\"series ").count();
+    assert_eq!((lines.len(), narrow), (3, 3), "one line per run in both pictures");
     for (line, name) in lines.iter().zip(["A Drive 1", "B Drive 2", "C Drive 3"]) {
         assert!(line.contains(&format!("<title>{name}: Outstanding I/Os (TC x QD) 1024, ")), "{name}");
     }

@@ -86,6 +86,9 @@ fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
     let cells = file("cells.csv");
     assert_eq!(cells.len(), bundle().measured());
     for (name, content) in &files {
+        let head = String::from_utf8_lossy(content).lines().next().unwrap_or_default().to_owned();
+        let columns: std::collections::BTreeSet<&str> = head.split(',').collect();
+        assert_eq!(columns.len(), head.split(',').count(), "{name}: a column name occurs twice: {head}");
         let all = rows(content);
         assert!(!all.is_empty() || ["seconds.csv", "response_times.csv"].contains(&name.as_str()), "{name}");
         for row in all {

@@ -20,31 +20,54 @@ const SQUARE: u32 = 10;
 /// it.
 const TOLERANCE: f64 = 20.0;
 
-/// Name of the picture (what is hard to lay out), run, and page of the PDF: 1 is the cover, 0 the page with health.
-const PAGES: [(&str, &str, usize); 23] = [
-    ("cover", "enterprise", 1),
-    ("cover-of-several-tests", "missing", 1),
-    ("cover-not-steady", "restless", 1),
-    ("summary", "enterprise", 2),
-    ("header-of-four-columns", "enterprise-2", 4),
-    ("long-model-name", "restless", 2),
-    ("not-converged-in-25-rounds", "restless", 4),
-    ("not-converged-determination", "restless", 5),
-    ("no-blocks-of-512-bytes", "native-4k", 7),
-    ("tests-that-were-not-begun", "missing", 2),
-    ("cut-in-its-first-round", "cut-at-once", 3),
-    ("one-round-convergence", "one-round", 4),
-    ("one-round-table", "one-round", 7),
-    ("no-io-at-all-table", "dead", 7),
-    ("no-io-at-all-columns", "dead", 9),
-    ("huge-values", "huge", 7),
-    ("huge-values-columns", "huge", 9),
-    ("tiny-values", "tiny", 7),
-    ("many-interruptions", "gaps", 2),
-    ("simulated", "simulated", 8),
-    ("whole-test-with-health", "talkative", 0),
-    ("array-of-four-members", "array", 2),
-    ("array-of-many-members", "array-of-many", 2),
+/// Page of the PDF.
+#[derive(Clone, Copy)]
+enum Place {
+    /// By number: 1 is the cover.
+    Number(usize),
+    /// The first page that contains these words.
+    Words(&'static str),
+}
+
+use Place::{Number, Words};
+
+/// Name of the picture (what is hard to lay out, or the kind of page), run, and page of the PDF.
+const PAGES: [(&str, &str, Place); 35] = [
+    ("cover", "enterprise", Number(1)),
+    ("cover-of-several-tests", "missing", Number(1)),
+    ("cover-not-steady", "restless", Number(1)),
+    ("summary", "enterprise", Number(2)),
+    ("header-of-four-columns", "enterprise-2", Number(4)),
+    ("long-model-name", "restless", Number(2)),
+    ("not-converged-in-25-rounds", "restless", Number(4)),
+    ("not-converged-determination", "restless", Number(5)),
+    ("no-blocks-of-512-bytes", "native-4k", Number(7)),
+    ("tests-that-were-not-begun", "missing", Number(2)),
+    ("cut-in-its-first-round", "cut-at-once", Number(3)),
+    ("one-round-convergence", "one-round", Number(4)),
+    ("one-round-table", "one-round", Number(7)),
+    ("no-io-at-all-table", "dead", Number(7)),
+    ("no-io-at-all-columns", "dead", Number(9)),
+    ("huge-values", "huge", Number(7)),
+    ("huge-values-columns", "huge", Number(9)),
+    ("tiny-values", "tiny", Number(7)),
+    ("many-interruptions", "gaps", Number(2)),
+    ("simulated", "simulated", Number(8)),
+    ("whole-test-with-health", "talkative", Words("Write amplification")),
+    ("array-of-four-members", "array", Number(2)),
+    ("array-of-many-members", "array-of-many", Number(2)),
+    ("throughput-bars", "kinds", Words("Throughput - ALL RW Mix & BS - 2D Plot")),
+    ("latency-columns", "kinds", Words("AVE Latency v BS and R/W Mix - 3D Plot")),
+    ("response-time-histogram", "kinds", Words("Response Time Histogram - Confidence Level Plot")),
+    ("write-saturation", "kinds", Words("WSAT IOPS v TGBW")),
+    ("host-idle-recovery", "kinds", Words("IOPS v Time - All Wait States")),
+    ("cross-stimulus-recovery", "kinds", Words("TP, ART and MRT v Time")),
+    ("demand-variation", "kinds", Words("Demand Variation")),
+    ("demand-intensity", "kinds", Words("Demand Intensity")),
+    ("total-outstanding", "kinds", Words("IOPS v Total OIO")),
+    ("conformance-statement", "kinds", Words("Annex A: conformance statement")),
+    ("response-time-tail", "kinds", Words("Response Time Tail")),
+    ("rounds-overlaid", "kinds", Words("Rounds Overlaid")),
 ];
 
 fn scenario(id: &str) -> Scenario {
@@ -54,7 +77,14 @@ fn scenario(id: &str) -> Scenario {
         cut_after_cells: Some(9),
         ..Scenario::default()
     };
-    fixture::scenarios().into_iter().chain([missing]).find(|scenario| scenario.id == id).unwrap()
+    // One test of each kind.
+    let kinds = Scenario {
+        id: "kinds",
+        profile: "pts-e-2.0",
+        tests: &["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "cbw"],
+        ..Scenario::default()
+    };
+    fixture::scenarios().into_iter().chain([missing, kinds]).find(|scenario| scenario.id == id).unwrap()
 }
 
 /// Writes the PDF of a run with fixed dates.
@@ -128,7 +158,10 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
         while let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
             let pdf = printed(&scenario(id), folder.path());
             for (name, _, page) in PAGES.iter().filter(|(_, of, _)| of == id) {
-                let page = if *page == 0 { page_with("Write amplification", &pdf) } else { *page };
+                let page = match page {
+                    Number(number) => *number,
+                    Words(words) => page_with(words, &pdf),
+                };
                 let found = picture_of(&pdf, page);
                 let path = golden.join(format!("{name}.png"));
                 let Some(text) = difference(&std::fs::read(&path).unwrap_or_default(), &found) else {

@@ -187,9 +187,9 @@ fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
         "2.90GHz, microcode 0x71a</dd>",
         "<dt>CHASSIS</dt><dd>Urban T81</dd>",
         "<dt>POWER SUPPLY</dt><dd>1500 W &lt;Gold&gt;</dd>",
-        "<td>Microcode</td><td>0x71a</td>",
-        "<td>Link: Chassis</td><td><a rel=\"noopener noreferrer\" href=\"https://example.com/t81?a=1&amp;b=2\">",
-        "<td>Link</td><td>javascript:alert(1)</td>",
+        "<td data-label=\"Item\">Microcode</td><td data-label=\"Value\">0x71a</td>",
+        "<td data-label=\"Item\">Link: Chassis</td><td data-label=\"Value\"><a rel=\"noopener noreferrer\" href=\"https://example.com/t81?a=1&amp;b=2\">",
+        "<td data-label=\"Item\">Link</td><td data-label=\"Value\">javascript:alert(1)</td>",
     ] {
         assert!(html.contains(text), "{text}");
     }
@@ -198,7 +198,7 @@ fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
     let unread = record::HostFacts { bios_version: None, ..file.host.clone() };
     let without = record::RunFile { host: unread, ..file };
     let html = report::html(&report::fold(&without, &recorded.loaded).unwrap());
-    assert!(html.contains("<td>BIOS version</td><td>n/a</td>"));
+    assert!(html.contains("<td data-label=\"Item\">BIOS version</td><td data-label=\"Value\">n/a</td>"));
 }
 
 #[test]

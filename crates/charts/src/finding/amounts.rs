@@ -5,6 +5,9 @@ use stdx::units::grouped;
 /// Changes by at least this factor are expressed as factors instead of percentages.
 pub(super) const FACTOR: f64 = 3.0;
 
+/// The label of an axis for several kinds of response times, which the names of the series distinguish.
+pub(super) const MILLISECONDS: &str = "ms";
+
 /// A value with at least three significant digits, without trailing zeros.
 pub(super) fn amount(value: f64) -> String {
     let decimals = match value.abs() {
@@ -45,10 +48,33 @@ pub(super) fn change(from: f64, to: f64) -> String {
     }
 }
 
-/// `fell from 61,200 to 9,800 (-84 %)`.
-pub(super) fn moved(from: f64, to: f64) -> String {
+/// `fell from 61,200 to 9,800 (-84 %)`, or `stayed at 61,200` if the difference, or its share, is too small to be printed.
+pub(super) fn moved(from: f64, to: f64, unit: &str) -> String {
+    let (first, last) = (amount(from), amount(to));
+    let is_unchanged = from > 0.0 && (to / from - 1.0).abs() < 0.0005;
+    if first == last || is_unchanged {
+        return format!("stayed at {last}{unit}");
+    }
     let verb = if to < from { "fell" } else { "rose" };
-    format!("{verb} from {} to {}{}", amount(from), amount(to), change(from, to))
+    format!("{verb} from {first} to {last}{unit}{}", change(from, to))
+}
+
+/// An axis label as a quantity and its unit: `Average latency (ms)` is `Average latency` in ` ms`. A label without
+/// parentheses names both, and so does one whose parentheses do not contain a unit.
+pub(super) fn quantity(label: &str) -> (&str, String) {
+    let split = label.strip_suffix(')').and_then(|label| label.split_once(" ("));
+    match split {
+        Some((name, unit)) if !unit.contains(' ') && !unit.contains(char::is_numeric) => {
+            (name, format!(" {unit}"))
+        }
+        _ => (label, String::new()),
+    }
+}
+
+/// A value on an axis with this label: `Block Size 128 KiB`.
+pub(super) fn at(label: &str, value: &str) -> String {
+    let (name, unit) = quantity(label);
+    format!("{name} {value}{unit}")
 }
 
 #[cfg(test)]
@@ -63,9 +89,20 @@ mod tests {
 
     #[test]
     fn changes_are_percentages_or_factors() {
-        assert_eq!(moved(61_200.0, 9_800.0), "fell from 61,200 to 9,800 (-84 %)");
-        assert_eq!(moved(2.0, 2.04), "rose from 2 to 2.04 (+2.0 %)");
-        assert_eq!(moved(0.5, 6.0), "rose from 0.5 to 6 (12 times as much)");
-        assert_eq!(moved(0.0, 6.0), "rose from 0 to 6");
+        assert_eq!(moved(61_200.0, 9_800.0, ""), "fell from 61,200 to 9,800 (-84 %)");
+        assert_eq!(moved(2.0, 2.04, " ms"), "rose from 2 to 2.04 ms (+2.0 %)");
+        assert_eq!(moved(0.5, 6.0, ""), "rose from 0.5 to 6 (12 times as much)");
+        assert_eq!(moved(0.0, 6.0, ""), "rose from 0 to 6");
+        assert_eq!(moved(212.6, 212.7, " MB/s"), "stayed at 213 MB/s");
+        assert_eq!(moved(426.6, 426.4, " MB/s"), "stayed at 426 MB/s");
+    }
+
+    #[test]
+    fn units_in_parentheses_follow_the_value() {
+        assert_eq!(at("Block Size (KiB)", "128"), "Block Size 128 KiB");
+        assert_eq!(at("QD", "4"), "QD 4");
+        assert_eq!(at("Total OIO (TC x QD)", "4"), "Total OIO (TC x QD) 4");
+        assert_eq!(quantity("IOPS (R/W 0/100)"), ("IOPS (R/W 0/100)", String::new()));
+        assert_eq!(quantity("Response time (ms)"), ("Response time", " ms".to_owned()));
     }
 }

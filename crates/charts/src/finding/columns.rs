@@ -2,14 +2,14 @@
 
 use chartdata::exhibit::{Bars, Columns3d};
 
-use super::amounts::{FACTOR, amount, percent};
+use super::amounts::{FACTOR, MILLISECONDS, amount, at, percent, quantity};
 
 /// None if there are fewer than two values.
 pub(super) fn finding(columns: &Columns3d) -> Option<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for (depth, row) in columns.depth.iter().zip(&columns.heights) {
         for (x, value) in columns.x.iter().zip(row) {
-            let name = || format!("{} {depth}, {} {x}", columns.depth_label, columns.x_label);
+            let name = || format!("{}, {}", at(&columns.depth_label, depth), at(&columns.x_label, x));
             all.extend(value.filter(|value| value.is_finite()).map(|value| (value, name())));
         }
     }
@@ -30,8 +30,13 @@ pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
     if all.len() < 2 {
         return None;
     }
+    let (name, unit) = match quantity(label) {
+        // The names of the values say which response time it is.
+        (MILLISECONDS, _) => ("Response times", " ms".to_owned()),
+        found => found,
+    };
     Some(format!(
-        "{label}: highest {} ({}), lowest {} ({}){}",
+        "{name}: highest {}{unit} ({}), lowest {}{unit} ({}){}",
         amount(highest.0),
         highest.1,
         amount(lowest.0),

@@ -1,7 +1,7 @@
 //! Describes the course of a curve: its start, its end, and the point after which it stays close to its final
 //! value.
 
-use super::amounts::{amount, moved, percent};
+use super::amounts::{amount, moved, percent, quantity};
 
 /// Minimum number of points for a description.
 const FEWEST: usize = 4;
@@ -10,8 +10,9 @@ const SMALL: f64 = 0.05;
 /// A curve that varies by more than this at its end does not level off.
 const LEVEL: f64 = 0.25;
 
-/// Describes the course of `points` over `unit`; None if there are too few.
+/// Describes the course of `points` of the quantity `label` over `unit`; None if there are too few.
 pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option<String> {
+    let (label, own_unit) = quantity(label);
     let points: Vec<(f64, f64)> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
     if points.len() < FEWEST {
@@ -27,9 +28,12 @@ pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option
     let start = points[0].1;
     let all = || points.iter().map(|point| point.1);
     let (lowest, highest) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    if amount(lowest) == amount(highest) {
+        return Some(format!("{label} stayed at {}{own_unit}", amount(level)));
+    }
     if spread(&points) <= SMALL {
         return Some(format!(
-            "{label} stayed within {} of {}, between {} and {}",
+            "{label} stayed within {} of {}{own_unit}, between {} and {}{own_unit}",
             percent(spread(&points)),
             amount(level),
             amount(lowest),
@@ -38,10 +42,10 @@ pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option
     }
     let end = spread(tail);
     let change = if (start - level).abs() / level > SMALL {
-        moved(start, level)
+        moved(start, level, &own_unit)
     } else {
         format!(
-            "started and ended near {}, between {} and {}",
+            "started and ended near {}{own_unit}, between {} and {}{own_unit}",
             amount(level),
             amount(lowest),
             amount(highest)

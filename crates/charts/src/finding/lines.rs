@@ -3,7 +3,7 @@
 use chartdata::ReadingHint;
 use chartdata::exhibit::{GuideRole, Lines, Series};
 
-use super::amounts::{amount, change, moved, percent};
+use super::amounts::{MILLISECONDS, amount, at, change, moved, percent, quantity};
 use super::columns::extremes;
 use super::course;
 
@@ -53,9 +53,15 @@ fn known(series: &Series) -> Vec<(f64, f64)> {
     series.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
-/// The name of a series and the quantity, or only the quantity if there is just one series.
+/// The name of a series and the quantity, or only the quantity if there is just one series. A label that is only a unit
+/// does not name a quantity, but the series does.
 fn label(lines: &Lines, series: &Series) -> String {
-    if lines.series.len() > 1 { format!("{}: {}", series.name, lines.y.label) } else { lines.y.label.clone() }
+    let label = &lines.y.label;
+    match lines.series.len() {
+        _ if label == MILLISECONDS => format!("{} ({label})", series.name),
+        0 | 1 => label.clone(),
+        _ => format!("{}: {label}", series.name),
+    }
 }
 
 fn first_course(lines: &Lines, unit: &str) -> Option<String> {
@@ -82,12 +88,13 @@ fn convergence(lines: &Lines) -> Option<String> {
     let widest =
         all.iter().map(|(_, points)| span(points)).filter(|span| span.is_finite()).fold(0.0, f64::max);
     let most = if all.len() > 1 { " changed most: it" } else { "" };
+    let (name, unit) = quantity(&lines.y.label);
     Some(format!(
         "From round {} to {}, {}{most} {}; in the last {} rounds {} at most {} of {} mean",
         first.0,
         last.0,
-        if all.len() > 1 { &series.name } else { &lines.y.label },
-        moved(first.1, last.1),
+        if all.len() > 1 { &series.name } else { name },
+        moved(first.1, last.1, &unit),
         points.len().min(LAST_ROUNDS),
         if all.len() > 1 { "each line spans" } else { "it spans" },
         percent(widest),
@@ -120,7 +127,7 @@ fn window(lines: &Lines) -> Option<String> {
 
 fn by_place(lines: &Lines) -> Option<String> {
     let named = |series: &Series| {
-        let name = |x: f64| format!("{}, {} {}", series.name, lines.x.label, amount(x));
+        let name = |x: f64| format!("{}, {}", series.name, at(&lines.x.label, &amount(x)));
         known(series).into_iter().map(|(x, y)| (y, name(x))).collect::<Vec<_>>()
     };
     let all: Vec<(f64, String)> = lines.series.iter().flat_map(named).collect();
@@ -139,9 +146,8 @@ fn rounds(lines: &Lines) -> Option<String> {
     let most = places.iter().reduce(|a, b| if share(b.1) > share(a.1) { b } else { a })?;
     (lines.series.len() > 1).then(|| {
         format!(
-            "The rounds differ most at {} {}: {} to {} {}, {} apart",
-            lines.x.label,
-            amount(most.0),
+            "The rounds differ most at {}: {} to {} {}, {} apart",
+            at(&lines.x.label, &amount(most.0)),
             amount(most.1.0),
             amount(most.1.1),
             lines.y.label,
@@ -181,12 +187,15 @@ fn means(lines: &Lines) -> Option<String> {
             .then(|| (points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64, name.clone()))
     };
     let all: Vec<(f64, String)> = names.into_iter().filter_map(mean).collect();
-    let label = format!("Mean {}", lines.y.label);
+    let (name, unit) = quantity(&lines.y.label);
+    // The names of the series say which response time it is.
+    let label =
+        if name == MILLISECONDS { "Means in ms".to_owned() } else { format!("Mean {}", lines.y.label) };
     match all.as_slice() {
         [] => None,
         few if few.len() <= LISTED => {
             let listed: Vec<String> =
-                few.iter().map(|(mean, name)| format!("{name} {}", amount(*mean))).collect();
+                few.iter().map(|(mean, name)| format!("{name} {}{unit}", amount(*mean))).collect();
             Some(format!("{label}: {}", listed.join(", ")))
         }
         many => extremes(&label, many),
@@ -203,11 +212,10 @@ fn peak(lines: &Lines) -> Option<String> {
     let reached =
         if near.0 < top.0 { format!("; {} reaches 95 % of that", amount(near.0)) } else { String::new() };
     Some(format!(
-        "{}: highest {} ({name}{} {}){reached}",
+        "{}: highest {} ({name}{}){reached}",
         lines.y.label,
         amount(top.1),
-        lines.x.label,
-        amount(top.0)
+        at(&lines.x.label, &amount(top.0))
     ))
 }
 
@@ -216,11 +224,11 @@ fn from_first_to_last(lines: &Lines) -> Option<String> {
     let points = known(series);
     let (first, last) = (points.first()?, points.last()?);
     (points.len() > 1).then(|| {
+        let label = label(lines, series);
+        let ((name, unit), (over, of)) = (quantity(&label), quantity(&lines.x.label));
         format!(
-            "{} {} from {} {} to {}",
-            label(lines, series),
-            moved(first.1, last.1),
-            lines.x.label,
+            "{name} {} from {over} {} to {}{of}",
+            moved(first.1, last.1, &unit),
             amount(first.0),
             amount(last.0)
         )
@@ -233,9 +241,9 @@ fn intensity(lines: &Lines) -> Option<String> {
         || lines.series.iter().flat_map(|series| known(series).into_iter().map(move |p| (p, &series.name)));
     let most = points().reduce(|a, b| if b.0.0 > a.0.0 { b } else { a })?;
     let shortest = points().reduce(|a, b| if b.0.1 < a.0.1 { b } else { a })?;
-    let (x, y) = (&lines.x.label, &lines.y.label);
+    let (x, (y, unit)) = (&lines.x.label, quantity(&lines.y.label));
     let text = |(point, name): ((f64, f64), &String)| {
-        format!("{} {x} at {} {y} ({name})", amount(point.0), amount(point.1))
+        format!("{} {x} at {y} {}{unit} ({name})", amount(point.0), amount(point.1))
     };
     Some(format!("Most: {}; shortest: {}", text(most), text(shortest)))
 }
@@ -270,6 +278,19 @@ mod tests {
         assert!(
             text.starts_with("From round 1 to 3, 4KiB changed most: it fell from 100 to 48 (-52 %)"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn values_that_print_alike_do_not_rise_and_units_follow_their_values() {
+        let mut lines = chart(ReadingHint::Convergence, &[("1024KiB", &[212.6, 212.61])]);
+        lines.y.label = "MB/s".into();
+        assert!(finding(&lines).unwrap().starts_with("From round 1 to 2, MB/s stayed at 213;"));
+        let mut lines = chart(ReadingHint::TimesByOutstanding, &[("ART", &[0.25, 100.0])]);
+        lines.y.label = "ms".into();
+        assert_eq!(
+            finding(&lines).unwrap(),
+            "ART rose from 0.25 to 100 ms (400 times as much) from QD 1 to 2"
         );
     }
 

@@ -6,7 +6,7 @@ use super::parts::{difference_cell, marks, remark, run_class, value_cell};
 use crate::comparison::{Comparison, Line};
 use crate::overlays::named;
 use crate::sections;
-use crate::selected::{Selected, groups, ranked};
+use crate::selected::{Selected, groups, listed, ranked};
 use crate::statistics;
 use crate::wording::{decimals, difference, letter};
 
@@ -68,12 +68,13 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
             )
         })
         .collect();
+    let (runs, others) = listed(comparison, group);
     let row = |run: usize| {
         let cells: String = group
             .lines
             .iter()
             .map(|line| {
-                let (key, name) = (key(comparison, line), escape(&line.name));
+                let (key, name) = (key(comparison, line), escape(&format!("{} ({})", line.name, line.unit)));
                 let figure = line.figures[run].as_ref();
                 let value = value_cell(&comparison.runs, (run, &name), key, figure, decimals(line));
                 value + &difference_cell((run, ""), key, line.differences[run].as_ref(), false)
@@ -87,8 +88,9 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
         )
     };
     format!(
-        "<div class=\"wide\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
-        (0..comparison.runs.len()).map(row).collect::<String>()
+        "<div class=\"wide\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n{}",
+        runs.into_iter().map(row).collect::<String>(),
+        others.as_deref().map(remark).unwrap_or_default()
     )
 }
 

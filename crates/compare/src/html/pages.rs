@@ -12,7 +12,7 @@ use crate::sweeps;
 
 const CHART: Size = Size { width: 720.0, height: 400.0 };
 /// Size of a chart that contains all runs.
-const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
+const WIDE_CHART: Size = Size { width: 960.0, height: 400.0 };
 /// Size of one of many small charts.
 const SMALL: Size = Size { width: 300.0, height: 170.0 };
 
@@ -43,11 +43,14 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
             let wide = row.each.iter().any(|(_, _, exhibit)| is_wide(exhibit));
             out.push_str(if wide { "<div class=\"beside alone\">\n" } else { "<div class=\"beside\">\n" });
             for (run, name, exhibit) in &row.each {
-                let drawn = sections::picture(exhibit, row, name, CHART).unwrap_or_else(|| match exhibit {
-                    Exhibit::Table(data) => table(data),
-                    Exhibit::Facts(facts) => list(facts),
-                    _ => String::new(),
-                });
+                let picture = |size| sections::picture(exhibit, row, name, size);
+                let on_narrow = picture(charts::narrow_size(exhibit));
+                let drawn = match (picture(CHART), exhibit) {
+                    (Some(svg), _) => svg + &narrow(on_narrow),
+                    (None, Exhibit::Table(data)) => table(data),
+                    (None, Exhibit::Facts(facts)) => list(facts),
+                    (None, _) => String::new(),
+                };
                 out.push_str(&format!(
                     "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
                     run_class(*run),
@@ -78,9 +81,15 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
     } else {
         let runs: Vec<String> = overlay.runs.iter().map(usize::to_string).collect();
         let svg = overlay.picture(section, WIDE_CHART);
-        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}</figure>\n", runs.join(" "))
+        let narrow = narrow(Some(overlay.picture(section, Size::NARROW)));
+        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}{narrow}</figure>\n", runs.join(" "))
     };
     format!("{caption}{charts}{}", remark(&overlay.reading()))
+}
+
+/// The picture that narrow screens show instead of the first picture, with the legend below the plot.
+fn narrow(svg: Option<String>) -> String {
+    svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
 /// Whether two of these tables are too wide to fit side by side.

@@ -69,8 +69,8 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
 
 fn in_words(found: &ThresholdMatch) -> String {
     let what = match found.percent {
-        Some(percent) => format!("{percent:+.1} %"),
-        None => format!("{} {}", grouped(found.value, 3), found.unit),
+        Some(percent) => format!("{percent:+.*} %", found.decimals),
+        None => format!("{} {}", grouped(found.value, found.decimals), found.unit),
     };
     format!("{} {what} ({})", found.key, found.run)
 }

@@ -19,12 +19,15 @@ onload = () => {
         const outside = [...part.children].some((child) => box(child).bottom > box(part).bottom + 1);
         if (outside) faults.push(`${name(part)} is too small for its content`);
       }
-      // A figure has one picture for wide and one for narrow windows.
+      // A figure has one picture for wide and one for narrow windows. A picture may consist of several.
       const charts = [...page.querySelectorAll("figure svg")].filter((chart) => box(chart).height > 0);
       for (const chart of charts) {
-        const { height } = box(chart);
+        const { height, width } = box(chart);
+        const figure = box(chart.parentNode);
         const letters = (box(chart).width / chart.viewBox.baseVal.width) * 12;
         if (letters < 7) faults.push(`${name(chart.parentNode)}: letters of ${letters.toFixed(1)} pixels`);
+        if (chart.parentNode.tagName !== "FIGURE") continue;
+        if (frame.width < 640 && width < figure.width - 2) faults.push(`${name(chart.parentNode)}: ${Math.round(width)} of ${Math.round(figure.width)} pixels wide`);
         if (height < 150) faults.push(`${name(chart.parentNode)}: a chart of ${Math.round(height)} pixels`);
       }
       for (const sheet of sheets) {

@@ -229,6 +229,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
         pages.push(Page {
             key: Some(format!("table-{}", figure.key()).into()),
             title,
+            names_test: false,
             exhibits: tables,
             remarks: remark.clone().into_iter().collect(),
         });
@@ -241,6 +242,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
             pages.push(Page {
                 key: Some(format!("map-{}", figure.key()).into()),
                 title: format!("{} - TC x QD Map", figure.heading()),
+                names_test: false,
                 exhibits: maps.into_iter().map(Exhibit::HeatMap).collect(),
                 remarks: remark.clone().into_iter().collect(),
             });

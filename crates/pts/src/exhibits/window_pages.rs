@@ -20,7 +20,7 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
         marked: None,
         bands: Vec::new(),
     };
-    Page { key: None, title: title.into(), exhibits: vec![Exhibit::Lines(lines)], remarks: Vec::new() }
+    approach(title.into(), vec![Exhibit::Lines(lines)], Vec::new())
 }
 
 /// The tracking variable over all rounds, with the window highlighted.
@@ -36,7 +36,7 @@ pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&
         bands: Vec::new(),
     };
     let title = "Steady State Measurement Window".into();
-    Page { key: None, title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
+    approach(title, vec![Exhibit::Lines(lines)], no_window(window))
 }
 
 /// An enlarged view of the five rounds of the window, and the determination box.
@@ -61,7 +61,12 @@ pub fn determination(
     let mut exhibits = vec![Exhibit::Lines(lines)];
     exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, profile))));
     let title = format!("Steady State Measurement Window - {short_name}");
-    Page { key: None, title, exhibits, remarks: no_window(window) }
+    approach(title, exhibits, no_window(window))
+}
+
+/// A page on the approach to steady state.
+fn approach(title: String, exhibits: Vec<Exhibit>, remarks: Vec<String>) -> Page {
+    Page { key: None, title, names_test: false, exhibits, remarks }
 }
 
 fn no_window(window: Option<&WindowStats>) -> Vec<String> {

@@ -130,6 +130,7 @@ impl Composite {
         Page {
             key: Some("access-pattern".into()),
             title: "Access Pattern Block Sizes & Access Probabilities - 40:60 RW".into(),
+            names_test: false,
             exhibits: vec![Exhibit::Table(sizes), Exhibit::Table(groups)],
             remarks: vec!["Shares count I/Os, not bytes; no I/O crosses the end of its LBA group.".into()],
         }

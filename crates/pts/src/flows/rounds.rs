@@ -181,6 +181,11 @@ impl Rounds {
         }
     }
 
+    /// Names the averaged rounds; None if there are none.
+    pub fn mean_remark(&self) -> Option<String> {
+        (!self.results().is_empty()).then(|| format!("Mean of rounds {}.", self.names()))
+    }
+
     /// Number of the last completed round.
     fn last(&self) -> u32 {
         self.done.len() as u32

@@ -40,18 +40,23 @@ pub(super) const THROUGHPUT: Kind = Kind {
     subject: "Throughput",
     purpose: "sequential throughput, as measured by another tool",
     tracked: Some(|view| tracked(view, 1024 * KIB as u32, Unit::MegabytesPerSecond, megabytes)),
-    pages: throughput_pages,
+    // The titles of the results begin with the name of this test.
+    pages: |view| {
+        let named = |page: Page| Page { names_test: page.key.is_some(), ..page };
+        throughput_pages(view).into_iter().map(named).collect()
+    },
     figures: throughput_figures,
 };
 
 /// Sequential throughput with 1024 KiB blocks only.
 pub(super) const THROUGHPUT_1024: Kind =
-    Kind { name: "tp-1024", title: "Throughput Test 1024KiB", ..THROUGHPUT };
+    Kind { name: "tp-1024", title: "Throughput Test 1024KiB", pages: throughput_pages, ..THROUGHPUT };
 
 /// Sequential throughput with 128 KiB blocks only.
 pub(super) const THROUGHPUT_128: Kind = Kind {
     name: "tp-128",
     title: "Throughput Test 128KiB",
+    pages: throughput_pages,
     tracked: Some(|view| tracked(view, 128 * KIB as u32, Unit::MegabytesPerSecond, megabytes)),
     ..THROUGHPUT
 };
@@ -215,16 +220,18 @@ fn iops_pages(view: &View<'_>) -> Vec<Page> {
     let title = "Steady State Convergence Plot - All Block Sizes";
     pages.extend(over_rounds(view, title, "IOPS (R/W 0/100)", 0, iops));
     pages.extend(window(view, &tracked(view, FOUR_KIB, Unit::Iops, iops), true));
+    let cells = Exhibit::Table(table(view, "IOPS", iops, (Unit::Iops.into(), 1, Over::Mean)));
     pages.push(Page {
-        key: Some("table".into()),
-        title: "IOPS - ALL RW Mix & BS - Tabular Data".into(),
-        exhibits: vec![Exhibit::Table(table(view, "IOPS", iops, (Unit::Iops.into(), 1, Over::Mean)))],
         remarks: vec![view.mean_remark()],
+        ..Page::named("table", "IOPS", "- ALL RW Mix & BS - Tabular Data", cells)
     });
     let (mixes, sizes) = (view.mixes(), view.sizes());
     if mixes.len() > 1 && sizes.len() > 1 {
-        pages.push(by_size(view, "IOPS - ALL RW Mix & BS - 2D Plot", "IOPS", iops));
-        pages.push(columns(view, "columns", "IOPS - ALL RW Mix & BS - 3D Columns", "IOPS", iops, Over::Mean));
+        let plots = [
+            by_size(view, "IOPS - ALL RW Mix & BS - 2D Plot", "IOPS", iops),
+            columns(view, "columns", "IOPS - ALL RW Mix & BS - 3D Columns", "IOPS", iops, Over::Mean),
+        ];
+        pages.extend(plots.map(|page| Page { names_test: true, ..page }));
     }
     pages
 }
@@ -255,6 +262,7 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
     pages.push(Page {
         key: Some("table".into()),
         title: "Throughput - ALL RW Mix & BS - Tabular Data".into(),
+        names_test: false,
         exhibits: tables,
         remarks,
     });
@@ -278,6 +286,7 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
     pages.push(Page {
         key: Some("table".into()),
         title: "Average and Maximum Response Time - Tabular Data".into(),
+        names_test: false,
         exhibits: vec![
             Exhibit::Table(table(
                 view,

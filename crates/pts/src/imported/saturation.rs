@@ -70,12 +70,12 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         let curve = |key: &str, title: &str, reading, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
             let series = Series { name: "RND 4KiB W".into(), points: points.to_vec() };
             let lines = Lines::plain(reading, (x, Scale::LinearFromZero), y, vec![series]);
-            Page::of(key, title, Exhibit::Lines(lines))
+            Page::named(key, "WSAT", title, Exhibit::Lines(lines))
         };
         let (linear, log) = (("IOPS", Scale::LinearFromZero), ("IOPS", Scale::Log10));
         pages.push(curve(
             "linear-over-time",
-            "WSAT IOPS (Linear) v Time (Linear)",
+            "IOPS (Linear) v Time (Linear)",
             ReadingHint::Saturation,
             x,
             linear,
@@ -83,7 +83,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         ));
         pages.push(curve(
             "log-over-time",
-            "WSAT IOPS (Log) v Time (Linear)",
+            "IOPS (Log) v Time (Linear)",
             ReadingHint::Saturation,
             x,
             log,
@@ -98,7 +98,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             let written: Vec<(f64, f64)> = written.collect();
             pages.push(curve(
                 "linear-over-written",
-                "WSAT IOPS (Linear) v TGBW (Linear)",
+                "IOPS (Linear) v TGBW (Linear)",
                 ReadingHint::OverWritten,
                 "TGBW (GB)",
                 linear,
@@ -111,7 +111,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             let y = ("Average latency (ms)", Scale::LinearFromZero);
             pages.push(curve(
                 "average-over-time",
-                "WSAT Average Latency v Time",
+                "Average Latency v Time",
                 ReadingHint::SaturationTimes,
                 x,
                 y,
@@ -149,7 +149,7 @@ fn table(view: &View<'_>) -> Page {
         decimals: 2,
         units: Units::OfRows(units),
     };
-    let mut page = Page::of("table", "WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
+    let mut page = Page::named("table", "WSAT", "- FOB, Steady State, Peak Drop", Exhibit::Table(table));
     page.remarks.push("Drive fills are calculated: amount written / user capacity.".into());
     page
 }

@@ -241,7 +241,8 @@ fn write_cache(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     let states = pts::write_cache_states(&outcome.test, judged.entries);
     let done: Vec<&str> = states.iter().map(|on| word(*on)).collect();
     let (done, verdict) = match states.iter().all(|on| *on == required) {
-        _ if states.is_empty() => ("not recorded".into(), None),
+        // As on the pages.
+        _ if states.is_empty() => ("requested, not set".into(), None),
         true => (done.join(", then "), Some(Verdict::Conforms)),
         false => (done.join(", then "), Some(Verdict::Modified)),
     };

@@ -15,6 +15,8 @@ pub(crate) struct TextTable {
     pub caption: &'static str,
     /// Column headings, each with its column's fraction of the width in print.
     pub head: Vec<(&'static str, f64)>,
+    /// Whether the cells are numbers, which are right-aligned.
+    pub is_of_numbers: bool,
     pub rows: Vec<Vec<String>>,
 }
 
@@ -63,6 +65,7 @@ fn checks(entries: &[Entry]) -> TextTable {
     TextTable {
         caption: "Host checks",
         head: vec![("Check", 16.0), ("Verdict", 12.0), ("Found", 38.0), ("What to do", 34.0)],
+        is_of_numbers: false,
         rows: last.into_iter().flatten().map(row).collect(),
     }
 }
@@ -110,6 +113,7 @@ fn settings(entries: &[Entry]) -> TextTable {
     TextTable {
         caption: "Drive and host settings",
         head: vec![("Setting", 34.0), ("Before", 22.0), ("Then", 22.0), ("When", 22.0)],
+        is_of_numbers: false,
         rows: entries.iter().filter_map(|entry| row(&entry.event)).collect(),
     }
 }
@@ -133,7 +137,7 @@ fn health(entries: &[Entry], scaled: &ScaledClock) -> TextTable {
         caption: if step > 1 { "Health during the run (selected readings)" } else { "Health during the run" },
         head: vec![
             ("Minute", 8.0),
-            ("Degrees C", 9.0),
+            ("Temperature (°C)", 9.0),
             ("Warning", 9.0),
             ("Written by host", 14.0),
             ("Written to flash", 14.0),
@@ -141,6 +145,7 @@ fn health(entries: &[Entry], scaled: &ScaledClock) -> TextTable {
             ("Throttled", 14.0),
             ("Power", 21.0),
         ],
+        is_of_numbers: true,
         rows: kept.map(|(minute, health)| health_row(minute, health)).collect(),
     }
 }

@@ -31,5 +31,6 @@ pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
         name => row(&format!("Link: {name}"), &link.address),
     };
     rows.extend(stated.links.iter().map(link));
-    Some(TextTable { caption: "Test platform", head: vec![("Item", 20.0), ("Value", 80.0)], rows })
+    let head = vec![("Item", 20.0), ("Value", 80.0)];
+    Some(TextTable { caption: "Test platform", head, is_of_numbers: false, rows })
 }

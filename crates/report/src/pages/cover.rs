@@ -267,13 +267,26 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
             std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
         };
         if all.iter().all(is_new) {
-            let is_named = document.outcomes.len() == 1;
-            let title =
-                if is_named { page.title.clone() } else { format!("{}: {}", outcome.title, page.title) };
-            all.push((exhibit, title));
+            all.push((exhibit, picture_title(document, outcome, page)));
         }
     }
+    // A page without a picture says even less than an approach to steady state.
+    if all.is_empty() {
+        let first = document.outcomes.iter().find_map(|outcome| {
+            let found = |page| Some((page, page_exhibit(page, has_points)?));
+            outcome.pages.iter().find_map(found).map(|(page, exhibit)| (outcome, page, exhibit))
+        });
+        all.extend(first.map(|(outcome, page, exhibit)| (exhibit, picture_title(document, outcome, page))));
+    }
     all
+}
+
+/// The title of a page, with the name of its test unless there is only one test or the title begins with the name.
+fn picture_title(document: &Document, outcome: &Outcome, page: &Page) -> String {
+    if document.outcomes.len() == 1 || page.names_test {
+        return page.title.clone();
+    }
+    format!("{}: {}", outcome.title, page.title)
 }
 
 fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit> {
@@ -288,10 +301,15 @@ fn is_columns(exhibit: &Exhibit) -> bool {
 
 /// Returns whether an exhibit is a curve of results with at least two points that its axes can show.
 fn is_curve(exhibit: &Exhibit) -> bool {
+    has_points(exhibit) && matches!(exhibit, Exhibit::Lines(lines) if lines.x.scale != Scale::Rounds)
+}
+
+/// A curve with at least two points that its axes can show.
+fn has_points(exhibit: &Exhibit) -> bool {
     let Exhibit::Lines(lines) = exhibit else { return false };
     let shown = |(x, y): &&(f64, f64)| is_on(lines.x.scale, *x) && is_on(lines.y.scale, *y);
     let has_curve = |series: &pts::exhibit::Series| series.points.iter().filter(shown).count() > 1;
-    lines.x.scale != Scale::Rounds && lines.series.iter().any(has_curve)
+    lines.series.iter().any(has_curve)
 }
 
 fn is_on(scale: Scale, value: f64) -> bool {

@@ -358,6 +358,7 @@ fn over_total(means: &[Point]) -> Page {
     Page {
         key: Some("over-total".into()),
         title: "IOPS v Total OIO".into(),
+        names_test: false,
         exhibits: vec![
             lines(ReadingHint::ByOutstanding, "IOPS", series("IOPS", |point| Some(point.iops))),
             lines(ReadingHint::TimesByOutstanding, "ms", series("ART", |point| point.mean_ms)),

@@ -122,9 +122,10 @@ fn over_time(answers: &BurnInAnswers) -> Page {
     let points = (1..).zip(answers.complete_parts()).map(point).collect();
     let series = vec![Series { name: answers.load.name().into(), points }];
     let (x, y) = (("Time (minutes)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
-    Page::of(
+    Page::named(
         "over-time",
-        "Burn-In Throughput v Time",
+        "Burn-In",
+        "Throughput v Time",
         Exhibit::Lines(Lines::plain(ReadingHint::Endurance, x, y, series)),
     )
 }

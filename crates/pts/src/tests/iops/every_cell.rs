@@ -61,6 +61,7 @@ pub(super) fn page(answers: &IopsAnswers) -> Option<Page> {
         ],
         key: None,
         title: "IOPS - Steady State of Every Cell (beyond the standard)".into(),
+        names_test: true,
     })
 }
 

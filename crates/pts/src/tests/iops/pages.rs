@@ -121,7 +121,7 @@ fn table(answers: &IopsAnswers) -> Page {
         units: Unit::Iops.into(),
     };
     let mut page = Page::of("table", "IOPS - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
-    page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
+    page.remarks.extend(answers.rounds.mean_remark());
     page
 }
 
@@ -144,7 +144,7 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
         marked: None,
         bands: Vec::new(),
     };
-    Page::of("plot", "IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+    Page::named("plot", "IOPS", "- ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
 /// The first round and the rounds of the window, one line each. They show how much performance changed after
@@ -163,7 +163,7 @@ fn rounds_overlaid(answers: &IopsAnswers) -> Page {
     let numbers = (1..=done).filter(|number| *number == 1 || *number > last);
     let (x, y) = (("Block Size (KiB)", Scale::Log2), ("IOPS (R/W 0/100)", Scale::Log10));
     let lines = Lines::plain(ReadingHint::Rounds, x, y, numbers.map(series).collect());
-    Page::of("rounds", "IOPS - Writes by Block Size - Rounds Overlaid", Exhibit::Lines(lines))
+    Page::named("rounds", "IOPS", "- Writes by Block Size - Rounds Overlaid", Exhibit::Lines(lines))
 }
 
 fn columns_3d(answers: &IopsAnswers) -> Page {
@@ -179,7 +179,7 @@ fn columns_3d(answers: &IopsAnswers) -> Page {
         height_label: "IOPS".into(),
         heights: heights.collect(),
     };
-    Page::of("columns", "IOPS - ALL RW Mix & BS - 3D Columns", Exhibit::Columns3d(columns))
+    Page::named("columns", "IOPS", "- ALL RW Mix & BS - 3D Columns", Exhibit::Columns3d(columns))
 }
 
 fn key_figures(answers: &IopsAnswers) -> Vec<KeyFigure> {

@@ -250,6 +250,7 @@ fn tables(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     Page {
         key: Some("table".into()),
         title: "Average and Maximum Response Time - Tabular Data".into(),
+        names_test: false,
         exhibits: shown.iter().map(|figure| Exhibit::Table(table(context, answers, *figure))).collect(),
         remarks: vec![remark],
     }

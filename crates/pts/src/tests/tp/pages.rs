@@ -108,7 +108,7 @@ fn table(answers: &ThroughputAnswers) -> Page {
         units: Unit::MegabytesPerSecond.into(),
     };
     let mut page = Page::of("table", "Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
-    page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
+    page.remarks.extend(answers.rounds.mean_remark());
     page
 }
 

@@ -274,23 +274,23 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
         let series = Series { name: answers.load.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
         let lines = Lines::plain(over.reading(), x, ("IOPS", scale), vec![series]);
-        let mut page = Page::of(key, title, Exhibit::Lines(lines));
+        let mut page = Page::named(key, "WSAT", title, Exhibit::Lines(lines));
         page.remarks.extend(extended_remark(context, answers));
         page
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
-    let mut pages = vec![curve("linear-over-time", "WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
+    let mut pages = vec![curve("linear-over-time", "IOPS (Linear) v Time (Linear)", Over::Time, linear)];
     pages[0].exhibits.push(Exhibit::Facts(marks));
     if context.profile.edition >= Edition::V2_0 {
-        pages.push(curve("over-written", "WSAT IOPS v TGBW", Over::Written, linear));
-        pages.push(curve("over-fills", "WSAT IOPS v Normalized Capacity", Over::Fills, linear));
+        pages.push(curve("over-written", "IOPS v TGBW", Over::Written, linear));
+        pages.push(curve("over-fills", "IOPS v Normalized Capacity", Over::Fills, linear));
         let title = "WSAT Response Time Histogram - Confidence Level Plot";
         pages.push(response::page("response-times", title, answers.histogram.as_ref(), context));
         pages.push(response_times(context, answers));
     } else {
-        pages.push(curve("log-over-time", "WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
-        pages.push(curve("linear-over-written", "WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
-        pages.push(curve("log-over-written", "WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
+        pages.push(curve("log-over-time", "IOPS (Log) v Time (Linear)", Over::Time, log));
+        pages.push(curve("linear-over-written", "IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
+        pages.push(curve("log-over-written", "IOPS (Log) v TGBW (Linear)", Over::Written, log));
     }
     pages
 }
@@ -315,7 +315,7 @@ fn sustained_writes(answers: &SaturationAnswers) -> Page {
     let series = Series { name: answers.load.name(), points: answers.minutes.iter().map(point).collect() };
     let (x, y) = (("Data written (GB)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
     let lines = Lines::plain(ReadingHint::OverWritten, x, y, vec![series]);
-    Page::of("sustained", "WSAT Throughput v Data Written", Exhibit::Lines(lines))
+    Page::named("sustained", "WSAT", "Throughput v Data Written", Exhibit::Lines(lines))
 }
 
 /// Shows the average response time of each minute.
@@ -325,7 +325,7 @@ fn average_over_time(answers: &SaturationAnswers) -> Page {
     let (x, y) =
         ((Over::Time.label(), Scale::LinearFromZero), ("Average latency (ms)", Scale::LinearFromZero));
     let lines = Lines::plain(ReadingHint::SaturationTimes, x, y, series);
-    Page::of("average-over-time", "WSAT Average Latency v Time", Exhibit::Lines(lines))
+    Page::named("average-over-time", "WSAT", "Average Latency v Time", Exhibit::Lines(lines))
 }
 
 /// Shows response times by drive fills.
@@ -344,9 +344,10 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let few = all[1].points.len() < answers.minutes.len();
     all.retain(|series| !series.points.is_empty());
     let (x, y) = ((Over::Fills.label(), Scale::LinearFromZero), ("Response time (ms)", Scale::Log10));
-    let mut page = Page::of(
+    let mut page = Page::named(
         "response-times-over-fills",
-        "WSAT ART, 5 9s and MRT v Drive Fills",
+        "WSAT",
+        "ART, 5 9s and MRT v Drive Fills",
         Exhibit::Lines(Lines::plain(ReadingHint::OverFills, x, y, all)),
     );
     page.remarks.extend(context.maxima_note());

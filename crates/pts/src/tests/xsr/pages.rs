@@ -111,6 +111,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
         pages.push(Page {
             key: Some("times-over-time".into()),
             title: "TP, ART and MRT v Time".into(),
+            names_test: false,
             exhibits: vec![all("MB/s", throughput), response],
             remarks: context.maxima_note().into_iter().collect(),
         });
@@ -131,6 +132,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
         Some(why) => Page {
             key: Some("percentiles".into()),
             title: format!("{title}: n/a, percentiles shown"),
+            names_test: false,
             exhibits: vec![Exhibit::Table(percentiles(answers))],
             remarks: vec![format!(
                 "{why}. Shown instead: the time within which that percentage of the I/Os complete; n/a where \

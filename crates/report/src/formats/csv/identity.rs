@@ -17,7 +17,6 @@ const RUN: &[&str] = &[
     "conformance",
     "steady",
     "complete",
-    "marks",
     "created",
     "started",
     "ended",
@@ -31,7 +30,6 @@ pub(super) fn run(source: Source<'_>) -> Result<Vec<u8>, String> {
     let (document, run) = (source.document, &source.document.run);
     let target = &run.target;
     let judged: Vec<bool> = document.outcomes.iter().filter_map(|outcome| outcome.converged).collect();
-    let marks: Vec<&str> = document.marks(None).iter().map(|mark| mark.title).collect();
     let origin = run.origin.as_ref();
     let row = vec![
         optional(target.vendor.as_deref()),
@@ -44,7 +42,6 @@ pub(super) fn run(source: Source<'_>) -> Result<Vec<u8>, String> {
         optional(origin.is_none().then(|| document.verdict(None)).map(Verdict::words)),
         optional((!judged.is_empty()).then(|| judged.iter().all(|steady| *steady))),
         (document.closed && document.not_begun.is_empty()).to_string(),
-        marks.join("; "),
         run.created.to_string(),
         optional(document.test_run_date.filter(|_| origin.is_none())),
         optional(document.report_run_date.filter(|_| origin.is_none())),

@@ -75,14 +75,20 @@ fn stated(document: &Document) -> String {
 fn text_table(table: &TextTable) -> String {
     let heads: String = table.head.iter().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
     let row = |cells: &Vec<String>| {
-        let cell = |text: &String| format!("<td>{}</td>", linked(text));
-        format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
+        let cell = |(text, (head, _)): (&String, &(&str, f64))| labelled(head, &linked(text));
+        format!("<tr>{}</tr>\n", cells.iter().zip(&table.head).map(cell).collect::<String>())
     };
+    let class = if table.is_of_numbers { "readings" } else { "clauses" };
     let rows: String = table.rows.iter().map(row).collect();
     format!(
-        "<h3>{}</h3>\n{SCROLLER}<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
+        "<h3>{}</h3>\n{SCROLLER}<table class=\"{class}\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
         table.caption
     )
+}
+
+/// A cell that repeats the heading of its column on narrow screens.
+fn labelled(head: &str, shown: &str) -> String {
+    format!("<td data-label=\"{head}\">{shown}</td>")
 }
 
 /// A cell as text, or as a link if it is an address.
@@ -114,14 +120,15 @@ fn class(verdict: Option<Verdict>) -> &'static str {
 }
 
 fn row(clause: &Clause) -> String {
+    let [_, required, done, verdict, records] = annexes::CLAUSE_HEADINGS;
     format!(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"verdict {}\">{}</td><td>{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th>{}{}<td class=\"verdict {}\" data-label=\"{verdict}\">{}</td>{}</tr>\n",
         escape(&clause.clause),
-        escape(&clause.required),
-        escape(&clause.done),
+        labelled(required, &escape(&clause.required)),
+        labelled(done, &escape(&clause.done)),
         class(clause.verdict),
         annexes::clause_verdict(clause),
-        annexes::clause_records(clause)
+        labelled(records, &annexes::clause_records(clause))
     )
 }
 

@@ -161,7 +161,12 @@
   };
 
   const prepare = (figure) => {
-    const current = () => { const svg = figure.querySelector("svg"); return svg && chartOf(svg); };
+    // A figure may have one picture for wide and one for narrow screens.
+    const current = () => {
+      const all = [...figure.querySelectorAll(":scope > svg")];
+      const svg = all.find((one) => one.getBoundingClientRect().height > 0) ?? all[0];
+      return svg && chartOf(svg);
+    };
     if (!current()) return;
     figure.addEventListener("wheel", (event) => {
       const chart = current();

@@ -103,15 +103,15 @@ fn workload_table(test: &str, table: WorkloadTable) -> Block {
 }
 
 fn text_table(table: &TextTable) -> [Block; 2] {
-    [
-        Block::Heading(table.caption.into()),
-        Block::Table {
-            caption: String::new(),
-            shares: table.head.iter().map(|(_, share)| *share).collect(),
-            head: table.head.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            rows: table.rows.clone(),
-        },
-    ]
+    let (caption, rows) = (String::new(), table.rows.clone());
+    let shares = table.head.iter().map(|(_, share)| *share).collect();
+    let head = table.head.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let block = if table.is_of_numbers {
+        Block::Numbers { caption, shares, head, rows }
+    } else {
+        Block::Table { caption, shares, head, rows }
+    };
+    [Block::Heading(table.caption.into()), block]
 }
 
 fn of_test(conformance: &Conformance) -> [Block; 2] {

@@ -160,13 +160,18 @@ pub(super) fn draw(writer: &mut PdfWriter, blocks: Vec<Block>, frame: &PageFrame
 fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(fonts, block, room)).collect();
     let mut heights: Vec<f64> = pieces.iter().map(|piece| height(fonts, piece, false)).collect();
-    // Keep headings with the text that follows them, and pictures with their descriptions.
-    let is_lead = |piece: &Piece| match piece {
-        Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
-        Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,
+    let leads = leads(&pieces);
+    // Text between a heading and a picture leaves the heading if all of them do not fit on an empty page.
+    let alone: Vec<bool> = (0..).zip(&leads).map(|(i, lead)| *lead && !is_text(&pieces, i)).collect();
+    let group_of = |leads: &[bool], index: usize| {
+        index..index + leads[index..].iter().take_while(|leads| **leads).count()
     };
-    let leads: Vec<bool> = pieces.iter().map(is_lead).collect();
-    let group = |index: usize| index..index + leads[index..].iter().take_while(|leads| **leads).count();
+    let sizes = heights.clone();
+    let group = |index: usize| {
+        let whole = group_of(&leads, index);
+        let fits = sizes[whole.start..(whole.end + 1).min(sizes.len())].iter().sum::<f64>() <= room;
+        if fits { whole } else { group_of(&alone, index) }
+    };
     let mut starts = vec![0];
     let mut left = room;
     for index in 0..pieces.len() {
@@ -187,6 +192,31 @@ fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let mut pages: Vec<Vec<Piece>> = starts.iter().rev().map(|start| pieces.split_off(*start)).collect();
     pages.reverse();
     pages
+}
+
+/// For each piece, whether it must stay on the page of the next piece: headings, notes between a heading and what it
+/// announces, and pictures with their descriptions.
+fn leads(pieces: &[Piece]) -> Vec<bool> {
+    let mut leads = vec![false; pieces.len()];
+    for (index, piece) in pieces.iter().enumerate() {
+        leads[index] = match piece {
+            Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
+            Piece::Pictures(_) => is_text(pieces, index + 1),
+            Piece::Rows { .. } => false,
+            Piece::Text(_) => {
+                let announces = pieces[index + 1..].iter().find(|piece| !matches!(piece, Piece::Text(_)));
+                let is_announced = index > 0
+                    && leads[index - 1]
+                    && matches!(pieces[index - 1], Piece::Title(_) | Piece::Heading(_) | Piece::Text(_));
+                is_announced && announces.is_some_and(|piece| !matches!(piece, Piece::Title(_)))
+            }
+        };
+    }
+    leads
+}
+
+fn is_text(pieces: &[Piece], index: usize) -> bool {
+    matches!(pieces.get(index), Some(Piece::Text(_)))
 }
 
 /// Reduces the height of one picture among `pieces` by `by` if the picture remains legible.
