@@ -239,7 +239,11 @@ pub const ROUTES: &[Route] = &[
     Route {
         content: Content::Picture,
         query: &[Field::at_most_once("record")],
-        ..of_run("/runs/{id}/heat", "the response times of a run over time, as SVG", pages::heat::picture)
+        ..of_run(
+            "/runs/{id}/timeline",
+            "the latest hour of a run on one time axis, as SVG",
+            pages::timeline::picture,
+        )
     },
     of_run("/runs/{id}/page", "the page of a run as one file", pages::run::file),
     of_run("/runs/{id}/report", "the report of a run", api::report),

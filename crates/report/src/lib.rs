@@ -19,7 +19,7 @@ pub use document::contents::Document;
 pub use document::fold::fold;
 pub use document::publication::{LOGO_FILE, Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};
-pub use facts::supplement::latest_response_times;
+pub use facts::supplement::latest::{Latest, latest};
 pub use formats::html::html;
 pub use formats::pdf::pdf;
 pub use formats::text::text_table;

@@ -13,7 +13,6 @@ use stdx::units::{CELSIUS, amount_base10, grouped};
 use super::actions;
 use super::edition::{Edition, file_formats};
 use super::frame::{Page, age, badge, moment};
-use super::heat::{self, Source};
 use super::labels;
 use super::matrix;
 use super::opened::{shared, with_snapshot};
@@ -21,6 +20,7 @@ use super::picture;
 use super::plot;
 use super::second;
 use super::sparkline::sparkline;
+use super::timeline::{self, Source};
 use crate::app::{Answer, App, Call};
 use crate::assets;
 use crate::catalogue::State;
@@ -54,7 +54,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
 /// The published page of a run, with links to its `exports`.
 pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
     let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
-    let picture = edition.heat(id, None);
+    let picture = edition.timeline(id, None);
     let content = html! { (content(snapshot, Source::Linked(&picture))) (files(id, exports, edition)) };
     Page { title: id, section: "Runs", follows: None, edition, content }.html()
 }
@@ -86,7 +86,7 @@ pub fn file(app: &App, call: &Call) -> Answer {
 }
 
 fn served(snapshot: &Snapshot) -> Markup {
-    let picture = Edition::Server.heat(&snapshot.run.file.id, snapshot.last_record());
+    let picture = Edition::Server.timeline(&snapshot.run.file.id, snapshot.last_record());
     content(snapshot, Source::Linked(&picture))
 }
 
@@ -120,7 +120,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
-        (heat::section(snapshot, picture))
+        (timeline::section(snapshot, picture))
         // Charts are omitted until the first round ends, because they would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))

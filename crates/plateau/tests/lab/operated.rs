@@ -147,7 +147,7 @@ fn pages_can_be_read_without_scripts() {
             assert!(text.contains(word), "{path} lacks {word}: {text}");
         }
     };
-    let of_run = ["Steady-state window", "Response times", "Equivalent command line", "Tags and notes"];
+    let of_run = ["Steady-state window", "The last hour", "Equivalent command line", "Tags and notes"];
     read(&mut browser, "/", &[&first, &second, "running", "steady", "Key figures"]);
     read(&mut browser, &format!("/runs/{first}"), &[&of_run[..], &["steady", "Files"]].concat());
     read(
