@@ -16,6 +16,7 @@ pub mod matrix;
 pub mod opened;
 pub mod picture;
 pub mod plot;
+pub mod reported;
 pub mod run;
 pub mod second;
 pub mod sparkline;

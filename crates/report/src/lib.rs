@@ -20,6 +20,6 @@ pub use document::fold::fold;
 pub use document::publication::{LOGO_FILE, Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};
 pub use facts::supplement::latest::{Latest, latest};
-pub use formats::html::html;
+pub use formats::html::{Around, html, html_within};
 pub use formats::pdf::pdf;
 pub use formats::text::text_table;
