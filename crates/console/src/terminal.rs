@@ -322,6 +322,7 @@ mod tests {
     #[test]
     fn bars_keep_their_columns_in_ascii() {
         assert_eq!(in_ascii("\u{2581}\u{2584}\u{2588} 41 \u{b0}C, m\u{fc}"), ".=# 41 C, m\\u{fc}");
+        assert_eq!(in_ascii("\u{2591}\u{2592}\u{2593}\u{2588} \u{2500}\u{2500}"), ":*%# --");
         assert_eq!(clean("a\x1b[2J\u{202e}", false), "a\\u{1b}[2J\\u{202e}");
     }
 
