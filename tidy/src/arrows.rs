@@ -50,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fio", &["engine", "pts", "record", "stdx", "skips"]),
     ("launch", &["record", "stdx"]),
     ("follow", &["estimate", "pts", "record", "stdx", "transfer"]),
-    ("watch", &["follow", "pts", "record", "stdx"]),
+    ("watch", &["charts", "follow", "launch", "pts", "record", "report", "stdx"]),
     (
         "output",
         &["console", "device", "estimate", "failure", "host", "pts", "record", "report", "stdx", "transfer"],

@@ -39,7 +39,7 @@ pub use ranked::{Ranked, RankedBar, ranked, ranked_at_top};
 pub use reading::sentence;
 pub use response_times::response_times;
 pub use style::Size;
-pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, timeline};
+pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, tall_timeline, timeline};
 
 /// Renders `exhibit` for a narrow screen, with the legend below the plot; None if it is not a chart.
 #[must_use]

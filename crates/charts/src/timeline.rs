@@ -84,15 +84,20 @@ impl TimeLine {
     /// Returns the size of the picture.
     #[must_use]
     pub fn size(&self) -> Size {
-        let panels: f64 = self.heights().iter().map(|height| TITLE_ROW + height + GAP).sum();
+        self.size_within(MOST)
+    }
+
+    fn size_within(&self, most: f64) -> Size {
+        let panels: f64 = self.heights(most).iter().map(|height| TITLE_ROW + height + GAP).sum();
         Size { width: Size::DEFAULT.width, height: panels + FOOT }
     }
 
-    fn heights(&self) -> Vec<f64> {
+    /// Returns the heights of the panels in a picture of at most `most` pixels, if they can be that low.
+    fn heights(&self, most: f64) -> Vec<f64> {
         let strips = self.panels.iter().filter(|panel| panel.is_strip()).count();
         let large = (self.panels.len() - strips).max(1);
         let taken = self.panels.len() as f64 * (TITLE_ROW + GAP) + strips as f64 * LOW + FOOT;
-        let rest = ((MOST - taken) / large as f64).clamp(LOW * 1.5, HIGH);
+        let rest = ((most - taken) / large as f64).clamp(LOW * 1.5, HIGH);
         self.panels.iter().map(|panel| if panel.is_strip() { LOW } else { rest }).collect()
     }
 }
@@ -106,23 +111,30 @@ impl Panel {
 /// Renders `line` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn timeline(line: &TimeLine, title: &str) -> String {
-    drawn(line, title, line.size())
+    drawn(line, title, Size::DEFAULT.width, MOST)
 }
 
 /// Renders the timeline for a narrow screen.
 #[must_use]
 pub fn narrow_timeline(line: &TimeLine, title: &str) -> String {
-    drawn(line, title, Size { width: NARROW_WIDTH, ..line.size() })
+    drawn(line, title, NARROW_WIDTH, MOST)
 }
 
-fn drawn(line: &TimeLine, title: &str, size: Size) -> String {
+/// Renders the timeline for a page that scrolls: the tall panels keep their height, however many low panels there are.
+#[must_use]
+pub fn tall_timeline(line: &TimeLine, title: &str) -> String {
+    drawn(line, title, Size::DEFAULT.width, f64::INFINITY)
+}
+
+fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
+    let size = Size { width, ..line.size_within(most) };
     let right = size.width - KEYS;
     let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
     let x = Ruler::ending_at(to_minutes, (((right - LEFT) / 50.0) as usize).min(12));
     let description = format!("Over {} minutes. {}", hinted(to_minutes), describe(&line.panels));
     let mut canvas = Canvas::new(size, title, &description);
     let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
-    for (panel, height) in line.panels.iter().zip(line.heights()) {
+    for (panel, height) in line.panels.iter().zip(line.heights(most)) {
         canvas.text((LEFT, top + 12.0), &panel.title, TITLE);
         (top, bottom) = (top + TITLE_ROW, top + TITLE_ROW + height);
         let area = PanelArea { top, right, bottom, x: &x };

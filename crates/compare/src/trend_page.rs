@@ -49,7 +49,7 @@ fn figure(trend: &Trend, title: &str) -> String {
     let narrow = charts::narrow_picture(&chart, title).unwrap_or_default();
     let narrow = narrow.replacen("<svg ", "<svg class=\"narrow\" ", 1);
     let caption = escape(charts::sentence(ReadingHint::Trend));
-    format!("<figure>{wide}{narrow}<figcaption>{caption}</figcaption></figure>\n")
+    format!("<figure tabindex=\"0\">{wide}{narrow}<figcaption>{caption}</figcaption></figure>\n")
 }
 
 fn table(trend: &Trend) -> String {

@@ -135,6 +135,8 @@ pub fn in_ascii(text: &str) -> String {
             '\0'..='\x7f' => out.push(c),
             // Each block element becomes one character, so that charts keep their columns.
             '\u{2581}'..='\u{2588}' => out.push(b".:-=+*%#"[c as usize - 0x2581].into()),
+            '\u{2591}'..='\u{2593}' => out.push(b":*%"[c as usize - 0x2591].into()),
+            '\u{2500}' => out.push('-'),
             '\u{2026}' => out.push_str("..."),
             '\u{2013}' | '\u{2014}' => out.push('-'),
             '\u{b1}' => out.push_str("+/-"),
@@ -320,6 +322,7 @@ mod tests {
     #[test]
     fn bars_keep_their_columns_in_ascii() {
         assert_eq!(in_ascii("\u{2581}\u{2584}\u{2588} 41 \u{b0}C, m\u{fc}"), ".=# 41 C, m\\u{fc}");
+        assert_eq!(in_ascii("\u{2591}\u{2592}\u{2593}\u{2588} \u{2500}\u{2500}"), ":*%# --");
         assert_eq!(clean("a\x1b[2J\u{202e}", false), "a\\u{1b}[2J\\u{202e}");
     }
 

@@ -88,7 +88,6 @@
   const part = document.getElementById("live");
   if (!id || !part || !window.EventSource) return;
   const leastMs = 1000; // A simulated run writes many records in a second.
-  const retryMs = 5000;
   let loaded = 0, waiting = null, source = null, last = Number(part.dataset.record);
 
   const load = async () => {
@@ -98,7 +97,10 @@
       const response = await get(`/runs/${id}/live`);
       if (isOver(response)) { again(); return; }
       if (!response.ok) throw new Error(response.statusText);
-      updateChildren(part, parsed(await response.text()));
+      const next = parsed(await response.text());
+      // A page without a stream learns of the end here.
+      if (!next.querySelector(".badge.running")) { end(); return; }
+      updateChildren(part, next);
       loadFailed = false;
     } catch {
       loadFailed = true;
@@ -117,10 +119,31 @@
   const soon = () => {
     if (waiting === null) waiting = setTimeout(load, Math.max(0, loaded + leastMs - Date.now()));
   };
-  const release = () => { source?.close(); source = null; };
+  // Browsers open at most six connections to a server. Pages that are visible at the same time therefore tell each other
+  // who has a stream: the first few keep theirs, and the others ask for news every other second.
+  const mostStreams = 3, own = Math.random(), others = new Set();
+  const channel = window.BroadcastChannel ? new BroadcastChannel("plateau-streams") : null;
+  const announce = (state) => channel?.postMessage({ page: own, state });
+  const isOneTooMany = () => [...others].filter((page) => page < own).length >= mostStreams;
+  const release = () => {
+    if (!source) return;
+    source.close();
+    source = null;
+    streamFailed = false;
+    announce("closed");
+  };
   const end = () => { release(); again(); };
+  channel?.addEventListener("message", ({ data: { page, state } }) => {
+    if (state === "closed") { others.delete(page); return; }
+    const isNew = !others.has(page);
+    others.add(page);
+    if (!source) return;
+    if (isOneTooMany()) release(); else if (isNew) announce("open");
+  });
+  addEventListener("pagehide", release);
   const follow = () => {
-    if (source || document.hidden) return;
+    if (source || document.hidden || isOneTooMany()) return;
+    announce("open");
     source = new EventSource(`/api/runs/${id}/events?after=${last}`);
     source.addEventListener("record", (event) => { last = Number(event.lastEventId); soon(); });
     source.addEventListener("end", end);
@@ -132,8 +155,9 @@
       // The browser itself reconnects after a lost connection, but not after an answer with an error.
       if (source?.readyState !== EventSource.CLOSED) return;
       release();
+      streamFailed = true;
+      mark();
       soon();
-      setTimeout(follow, retryMs);
     });
   };
   // Browsers allow six connections to a server, so a hidden tab gives its own back.
@@ -143,6 +167,12 @@
     soon();
   });
   follow();
+  // Another page may have closed its stream, and a server that failed may answer again.
+  setInterval(() => {
+    if (source || document.hidden) return;
+    follow();
+    soon();
+  }, 2000);
   // Ages and times left change without records.
   setInterval(() => { if (!document.hidden) soon(); }, 10000);
   setInterval(second, 1000);

@@ -1,12 +1,13 @@
 //! The pages' content as JSON, and the exports of a run.
 
 use compare::{Authored, Candidate, Comparison};
+use record::{Labels, Stamp};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, Call, HTML};
 use crate::catalogue::{Row, State};
-use crate::document::document;
+use crate::document::{POLICY, document};
 use crate::drives::{History, drives};
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
@@ -14,11 +15,6 @@ use crate::pages::library::Selection;
 use crate::pages::opened::{opened, with_snapshot};
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
-
-/// Content security policy of reports and comparisons, whose style and script are inline. Each also contains a stricter
-/// policy, in its `head`, that allows only the script with the given hash; browsers apply both.
-const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
-                             base-uri 'none'; frame-ancestors 'none'";
 
 /// `/api/runs`
 pub fn runs(app: &App, call: &Call) -> Answer {
@@ -54,6 +50,48 @@ pub fn tested(app: &App, _: &Call) -> Answer {
     Answer::json(&all.collect())
 }
 
+/// `/api/devices`
+pub fn devices(app: &App, _: &Call) -> Answer {
+    let devices = match (app.devices)() {
+        Ok(devices) => devices,
+        Err(why) => return Answer::error(500, why),
+    };
+    let all = devices.into_iter().map(|device| {
+        json!({
+            "path": device.path,
+            "kind": device.kind,
+            "identity": device.identity,
+            "model": device.model,
+            "capacity_bytes": device.capacity_bytes,
+            "refusals": device.refusals,
+        })
+    });
+    Answer::json(&all.collect())
+}
+
+/// `/api/changes`: what users have added to runs later, with its author, in order of time.
+pub fn changes(app: &App, _: &Call) -> Answer {
+    let rows = match app.catalogue.rows() {
+        Ok(rows) => rows,
+        Err(why) => return Answer::error(500, why),
+    };
+    // With these labels, a run has only those that were added later.
+    let (added, none) = (app.catalogue.added(), Labels::default());
+    let mut changes: Vec<(&Stamp, &str, &str, Option<&str>)> = Vec::new();
+    for row in &rows {
+        let id = row.file.id.as_str();
+        let (tags, notes) = (added.tags(id, &none), added.notes(id, &none));
+        changes.extend(tags.into_iter().filter_map(|(tag, stamp)| Some((stamp?, id, "tag", Some(tag)))));
+        changes.extend(notes.into_iter().filter_map(|(note, stamp)| Some((stamp?, id, "note", Some(note)))));
+        changes.extend(added.archived(id).map(|stamp| (stamp, id, "archived", None)));
+    }
+    changes.sort_by_key(|(stamp, ..)| stamp.wall);
+    let all = changes.into_iter().map(|(stamp, run, kind, text)| {
+        json!({ "wall": stamp.wall.to_string(), "who": stamp.who, "run": run, "kind": kind, "text": text })
+    });
+    Answer::json(&all.collect())
+}
+
 /// `/api/starts`
 pub fn starts(app: &App, _: &Call) -> Answer {
     let all = app.starts.all().into_iter().map(|entry| {
@@ -77,34 +115,46 @@ pub fn starts(app: &App, _: &Call) -> Answer {
 /// `/runs/{id}/report`: the report as `plateau report` writes it, with its own content security policy.
 pub fn report(app: &App, call: &Call) -> Answer {
     with_snapshot(app, call, |snapshot| match document(snapshot) {
-        Ok(document) => {
-            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, report::html(&document)) }
-        }
+        Ok(document) => Answer { policy: Some(POLICY.into()), ..Answer::of(HTML, report::html(&document)) },
         Err(why) => Answer::error(500, why),
     })
 }
 
 /// `/compare?run=...&run=...`: the comparison as `plateau compare --html` writes it. The first run is the baseline.
 pub fn compare(app: &App, call: &Call) -> Answer {
-    let ids: Vec<&str> =
-        call.query.iter().filter(|(name, _)| name == "run").map(|(_, value)| value.as_str()).collect();
-    let candidate = |id: &&str| {
-        let run = app.catalogue.run(id).ok_or_else(|| format!("there is no run {id} in this library"))?;
-        let snapshot = app.snapshots.of(run)?;
-        Candidate::of(&snapshot.run.file, &snapshot.loaded)
-    };
-    let comparison = ids.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of);
-    match comparison {
+    match comparison(app, call) {
         Ok(comparison) => {
-            let links = ids.iter().map(|id| Some(format!("/runs/{id}/report"))).collect();
+            let links = ids(call).map(|id| Some(format!("/runs/{id}"))).collect();
             let page = compare::html(&comparison, &Authored { links, ..Authored::default() });
-            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, page) }
+            Answer { policy: Some(POLICY.into()), ..Answer::of(HTML, page) }
         }
         Err(why) => {
             let text = format!("{why}. Select at least two complete runs in the list of runs.");
             Answer { status: 422, ..Answer::html(problem("These runs cannot be compared", &text)) }
         }
     }
+}
+
+/// `/api/compare?run=...&run=...`: the comparison as `plateau compare --json` prints it.
+pub fn compared(app: &App, call: &Call) -> Answer {
+    match comparison(app, call) {
+        Ok(comparison) => Answer::json(&compare::json(&comparison)),
+        Err(why) => Answer::error(422, why),
+    }
+}
+
+fn comparison(app: &App, call: &Call) -> Result<Comparison, String> {
+    let candidate = |id: &str| {
+        let run = app.catalogue.run(id).ok_or_else(|| format!("there is no run {id} in this library"))?;
+        let snapshot = app.snapshots.of(run)?;
+        Candidate::of(&snapshot.run.file, &snapshot.loaded)
+    };
+    ids(call).map(candidate).collect::<Result<_, _>>().and_then(Comparison::of)
+}
+
+/// Returns the runs to compare.
+fn ids(call: &Call) -> impl Iterator<Item = &str> {
+    call.query.iter().filter(|(name, _)| name == "run").map(|(_, value)| value.as_str())
 }
 
 /// `/runs/{id}/export/{format}`

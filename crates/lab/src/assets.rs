@@ -3,6 +3,8 @@
 use crate::app::{Answer, App, Call};
 
 pub const STYLE: &str = include_str!("../assets/lab.css");
+/// Style of what the lab adds to a report.
+pub const REPORT_STYLE: &str = include_str!("../assets/report.css");
 /// Shows IOPS that fall and then stay on a plateau.
 pub const ICON: &str = include_str!("../assets/icon.svg");
 const SCRIPT: &str = include_str!("../assets/live.js");

@@ -4,6 +4,11 @@ use report::{Document, LOGO_FILE, Publication};
 
 use crate::snapshot::Snapshot;
 
+/// Content security policy of reports and comparisons, whose style and script are inline. Each also contains a stricter
+/// policy, in its `head`, that allows only the script with the given hash; browsers apply both.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+                          form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /// Creates the report of a run, with the sponsor, auditor, notes and logo of its plan.
 ///
 /// # Errors

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use compare::{Point, Trend, trend_json};
 use record::RunFile;
+use report::parts::Better;
 use serde_json::{Value as Json, json};
 
 use crate::catalogue::{Figure, Row, State};
@@ -113,6 +115,7 @@ impl History {
                 "host_limited": value.figure.host_limited,
             })
         };
+        let statistics = trend_json(&self.trend());
         json!({
             "test": figure.test,
             "name": figure.name,
@@ -122,7 +125,37 @@ impl History {
             "queue_depth": self.settings.demand.map(|(_, depth)| depth),
             "scale_divisor": self.settings.scale_divisor,
             "values": self.values().map(value).collect::<Vec<_>>(),
+            "mean": statistics["mean"],
+            "standard_deviation_percent": statistics["standard_deviation_percent"],
+            "drift": statistics["drift"],
+            "control": statistics["control"],
+            "firmware_changes": statistics["firmware_changes"],
         })
+    }
+
+    /// Returns the values for statistics. The rounds of a value are not known, so it has no interval of its own.
+    pub fn trend(&self) -> Trend {
+        let Measured { figure, .. } = &self.latest;
+        let point = |Measured { row, figure }: &Measured| Point {
+            run: row.file.id.clone(),
+            created: row.file.created,
+            drive: row.drive(),
+            firmware: row.file.target.firmware.clone(),
+            state: row.state.word().into(),
+            settings: self.settings.text(),
+            simulated: row.file.target.simulated.as_ref().map(|_| "SIMULATED".into()),
+            value: figure.value,
+            rounds: Vec::new(),
+            host_limited: figure.host_limited,
+        };
+        Trend {
+            subject: self.latest.row.drive(),
+            figure: figure.name.clone(),
+            name: figure.name.clone(),
+            unit: figure.unit.symbol().into(),
+            better: if figure.unit.is_cost() { Better::Less } else { Better::More },
+            points: self.values().map(point).collect(),
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Part {
     Record,
     /// The part that changes every second.
     Second,
+    /// The picture of the latest hour.
+    Picture,
 }
 
 /// The parts of one run's page.
@@ -27,6 +29,7 @@ pub enum Part {
 pub struct Parts {
     record: Mutex<Option<Rendered>>,
     second: Mutex<Option<Rendered>>,
+    picture: Mutex<Option<Rendered>>,
 }
 
 /// A part, and the data from which it was rendered.
@@ -64,6 +67,7 @@ impl Parts {
         let place = match part {
             Part::Record => &self.record,
             Part::Second => &self.second,
+            Part::Picture => &self.picture,
         };
         let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_current(snapshot, live, now)) {

@@ -229,7 +229,7 @@ pub const ROUTES: &[Route] = &[
         answers: &[200, 422],
         ..page("/compare", "a comparison of runs; the first is the baseline", api::compare)
     },
-    of_run("/runs/{id}", "a run, live while it is in progress", pages::run::page),
+    of_run("/runs/{id}", "a run: live until it is complete, then its report", pages::reported::page),
     of_run("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
     of_run(
         "/runs/{id}/second",
@@ -239,7 +239,11 @@ pub const ROUTES: &[Route] = &[
     Route {
         content: Content::Picture,
         query: &[Field::at_most_once("record")],
-        ..of_run("/runs/{id}/heat", "the response times of a run over time, as SVG", pages::heat::picture)
+        ..of_run(
+            "/runs/{id}/timeline",
+            "the latest hour of a run on one time axis, as SVG",
+            pages::timeline::picture,
+        )
     },
     of_run("/runs/{id}/page", "the page of a run as one file", pages::run::file),
     of_run("/runs/{id}/report", "the report of a run", api::report),
@@ -267,6 +271,20 @@ pub const ROUTES: &[Route] = &[
     Route {
         answers: LIBRARY,
         ..json("/api/drives", "tested drives with the history of their figures", api::tested)
+    },
+    Route { answers: LIBRARY, ..json("/api/devices", "block devices of the host", api::devices) },
+    Route {
+        query: &[Field::any_number("run")],
+        answers: &[200, 422],
+        ..json("/api/compare", "a comparison of runs; the first is the baseline", api::compared)
+    },
+    Route {
+        answers: LIBRARY,
+        ..json(
+            "/api/changes",
+            "tags, notes and archived runs that users added, with author and time",
+            api::changes,
+        )
     },
     json("/api/fleet", "the jobs of campaigns: running, waiting or failed, and why", pages::fleet::document),
     sent(Method::Get, "/receive/v1/runs/{id}", "how much of a run the server has", Body::Empty, STATE),

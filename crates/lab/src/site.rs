@@ -17,8 +17,8 @@ use crate::catalogue::{Catalogue, Row, State};
 use crate::document::document;
 use crate::drives::drives;
 use crate::pages::comparisons::{self, Group};
-use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, heat_file, run_file};
-use crate::pages::{drives as drive_pages, heat, library, run as run_page};
+use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, run_file, timeline_file};
+use crate::pages::{drives as drive_pages, library, run as run_page, timeline};
 use crate::snapshot::Snapshots;
 use manifest::MANIFEST_FORMAT;
 
@@ -110,7 +110,7 @@ fn planned(previous: &Manifest, rows: &[Arc<Row>]) -> Manifest {
         let id = &row.file.id;
         let run = planned.runs.entry(id.clone()).or_default();
         run.files.extend(file_formats().map(|format| export_file(id, format)));
-        run.files.extend([run_file(id), heat_file(id)]);
+        run.files.extend([run_file(id), timeline_file(id)]);
     }
     let drives = drives(rows);
     planned.files.extend(library::published_files(rows.len()));
@@ -172,8 +172,8 @@ impl<E> Site<'_, E> {
             }
             Err(why) => self.leave_out(&format!("report of {id}"), why, true),
         }
-        if let Some(picture) = heat::svg(&snapshot) {
-            self.file(&mut files, heat_file(id), picture.into())?;
+        if let Some(latest) = timeline::latest(&snapshot) {
+            self.file(&mut files, timeline_file(id), timeline::svg(&latest).into())?;
         }
         let page = run_page::published(&snapshot, &exports).into_string();
         self.file(&mut files, run_file(id), page.into())?;
@@ -240,7 +240,7 @@ impl<E> Site<'_, E> {
 }
 
 /// Must be increased whenever the files that Plateau writes for a run change.
-const FILES_VERSION: u32 = 2;
+const FILES_VERSION: u32 = 3;
 
 /// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {

@@ -293,6 +293,9 @@ fn every_report_of_a_run_is_the_same() {
     assert!(error.contains("is not the image with which the run started"), "{error}");
     let report = server.get(&format!("/runs/{id}/report"), &cookie);
     assert!(report.status == 500 && report.body.contains("is not the image"), "{}", report.body);
+    let page = server.get(&format!("/runs/{id}"), &cookie);
+    assert!(page.status == 200 && page.body.contains("There is no report: "), "{}", page.head);
+    assert!(page.body.contains("is not the image") && page.body.contains("Tags and notes"), "{}", page.body);
 }
 
 #[test]

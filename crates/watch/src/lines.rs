@@ -1,5 +1,7 @@
 //! A run as lines. Screens and plain text consist of the same lines.
 
+mod command;
+mod hour;
 mod label;
 mod now;
 mod window;
@@ -24,10 +26,13 @@ pub(crate) struct Sections {
     pub now: Vec<Line<'static>>,
     pub window: Vec<Line<'static>>,
     pub drive: Vec<Line<'static>>,
+    pub hour: Vec<Line<'static>>,
+    pub command: Vec<Line<'static>>,
 }
 
 impl Sections {
-    /// Returns the sections for a screen of `width` columns. The last two sections are `right` columns wide.
+    /// Returns the sections for a screen of `width` columns. The window, the drive and the command are `right` columns
+    /// wide.
     pub fn of(shown: &Shown, paint: Paint, width: usize, right: usize) -> Self {
         let live = Live::of(&shown.snapshot);
         let fitted = |lines: Vec<Line<'static>>, width| -> Vec<Line<'static>> {
@@ -38,6 +43,8 @@ impl Sections {
             now: fitted(now::lines(shown, &live, paint, width), width),
             window: fitted(window::lines(&live, paint, right), right),
             drive: fitted(drive(shown, &live, paint), right),
+            hour: fitted(hour::lines(shown, paint, width), width),
+            command: fitted(command::lines(shown, paint, right), right),
         }
     }
 }
@@ -53,8 +60,9 @@ pub fn plain(items: &[Item], width: usize) -> String {
         }
         let lines = match &item.shown {
             Ok(shown) => {
-                let Sections { head, now, window, drive } = Sections::of(shown, paint, width, width);
-                [head, now, window, drive].concat()
+                let Sections { head, now, window, drive, hour, command } =
+                    Sections::of(shown, paint, width, width);
+                [head, now, window, drive, hour, command].concat()
             }
             Err(why) => vec![Line::from(paint.text(&format!("{}  cannot be read: {why}", item.id)))],
         };

@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+use stdx::units::count_of;
 
 use crate::keys::State;
 use crate::lines::{self, Sections};
@@ -45,7 +46,11 @@ pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) 
         }
     }
     let keys = if items.len() > 1 { "up/down: run  " } else { "" };
-    let keys = paint.soft(&format!("{keys}PgUp/PgDn: scroll  q: quit  (runs continue without this screen)"));
+    let below = match last.saturating_sub(state.scroll) {
+        0 => "runs continue without this screen".to_owned(),
+        lines => format!("{} below", count_of(lines, "line")),
+    };
+    let keys = paint.soft(&format!("{keys}PgUp/PgDn: scroll  q: quit  ({below})"));
     frame.render_widget(Paragraph::new(paint.cut(Line::from(keys), foot.width.into())), foot);
     last
 }
@@ -69,22 +74,28 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, items: &[Item], place: usize, pa
     frame.render_widget(Paragraph::new(text), area);
 }
 
+/// Joins sections, with a blank line between them.
+fn spaced(sections: [Vec<Line<'static>>; 3]) -> Vec<Line<'static>> {
+    let sections: Vec<_> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    sections.join(&Line::default())
+}
+
 /// Draws the lines of a run from `scroll` on. Returns the number of lines that do not fit.
 fn draw_run(frame: &mut Frame<'_>, area: Rect, shown: &Shown, scroll: usize, paint: Paint) -> usize {
     let width = usize::from(area.width);
     let in_two = area.width >= TWO_COLUMNS;
     let (left, right) = if in_two { (width / 2 - 1, width - width / 2) } else { (width, width) };
-    let Sections { head, now, window, drive } = Sections::of(shown, paint, left, right);
+    let Sections { head, now, window, drive, hour, command } = Sections::of(shown, paint, left, right);
     let (first, second) = if in_two {
-        ([head, vec![Line::default()], now].concat(), [window, vec![Line::default()], drive].concat())
+        (spaced([head, now, hour]), spaced([window, drive, command]))
     } else {
-        let full = [head, now, window, drive];
+        let full = [head, now, window, drive, hour, command];
         let rows: usize = full.iter().map(Vec::len).sum();
         // Blank lines between the sections, if there is room.
         let spare = usize::from(area.height).saturating_sub(rows);
         let mut all = Vec::new();
         for (index, section) in full.into_iter().enumerate() {
-            if index > 0 && spare >= 3 && !section.is_empty() {
+            if index > 0 && spare >= 5 && !section.is_empty() {
                 all.push(Line::default());
             }
             all.extend(section);

@@ -1,11 +1,12 @@
 //! A snapshot of the known state of a run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use follow::snapshot::Snapshot;
 use jiff::Timestamp;
 use pts::Standing;
 use record::{Live, gap_ns};
+use report::Latest;
 
 /// Age of the `live` file after which its content is out of date.
 const FRESH_NS: u64 = 5_000_000_000;
@@ -28,7 +29,13 @@ pub struct Shown {
     pub live: Option<Live>,
     /// The time of the snapshot.
     pub now: Timestamp,
+    pub(crate) hour: Arc<Hour>,
 }
+
+/// The latest hour of a snapshot. It is computed when it is first displayed, because this takes CPU time that a run may
+/// need.
+#[derive(Debug, Default)]
+pub(crate) struct Hour(OnceLock<Option<Latest>>);
 
 impl Shown {
     /// Returns what the run is doing in this second; `None` if it is not running or there is no current report.
@@ -36,6 +43,15 @@ impl Shown {
     pub fn present(&self) -> Option<&Live> {
         let is_fresh = |live: &&Live| live.age_ns(self.now) <= FRESH_NS;
         self.live.as_ref().filter(is_fresh).filter(|_| self.is_running())
+    }
+
+    /// Returns the latest hour of the run; `None` before the first workload is complete, and for files from other tools,
+    /// which contain no values over time.
+    #[must_use]
+    pub(crate) fn hour(&self) -> Option<&Latest> {
+        let Snapshot { run, loaded, .. } = &*self.snapshot;
+        let latest = || report::latest(&run.file, &loaded.entries).filter(|_| run.file.origin.is_none());
+        self.hour.0.get_or_init(latest).as_ref()
     }
 
     /// Returns whether a process is executing the run.

@@ -9,7 +9,7 @@ use follow::snapshot::{Snapshot, Snapshots};
 use jiff::Timestamp;
 use record::{Library, Run, gap_ns, wall_now};
 
-use crate::shown::{Item, Shown};
+use crate::shown::{Hour, Item, Shown};
 
 /// Interval between listings of the library.
 const LIST_EVERY_NS: u64 = 5_000_000_000;
@@ -42,7 +42,7 @@ pub struct Source {
 
 struct Reading {
     /// The snapshot, or why there is none: a journal that cannot be read takes as long to read as others.
-    found: Result<Arc<Snapshot>, String>,
+    found: Result<(Arc<Snapshot>, Arc<Hour>), String>,
     at: Timestamp,
     took_ns: u64,
 }
@@ -111,20 +111,26 @@ impl Source {
     fn item(&mut self, run: Run, now: Timestamp) -> Item {
         let id = run.file.id.clone();
         let live = run.live().unwrap_or_default();
-        let shown = self.snapshot(run, now).map(|snapshot| Shown { snapshot, live, now });
+        let shown = self.snapshot(run, now).map(|(snapshot, hour)| Shown { snapshot, live, now, hour });
         Item { id, shown }
     }
 
-    fn snapshot(&mut self, run: Run, now: Timestamp) -> Result<Arc<Snapshot>, String> {
+    fn snapshot(&mut self, run: Run, now: Timestamp) -> Result<(Arc<Snapshot>, Arc<Hour>), String> {
         let dir: &Path = &run.dir;
-        if let Some(reading) = self.read.get(dir)
+        let before = self.read.get(dir);
+        if let Some(reading) = before
             && gap_ns(reading.at, now) < reading.took_ns.saturating_mul(REST)
             && now >= reading.at
         {
             return reading.found.clone();
         }
         let dir = dir.to_owned();
-        let found = self.snapshots.of(run);
+        let known = before.and_then(|reading| reading.found.clone().ok());
+        let found = self.snapshots.of(run).map(|snapshot| match known {
+            // Nothing has changed, so the hour need not be computed again.
+            Some((same, hour)) if Arc::ptr_eq(&same, &snapshot) => (snapshot, hour),
+            _ => (snapshot, Arc::default()),
+        });
         let at = wall_now();
         self.read.insert(dir, Reading { found: found.clone(), at, took_ns: gap_ns(now, at) });
         found

@@ -97,6 +97,55 @@ fn round_and_cell_are_stated_once() {
 }
 
 #[test]
+fn the_last_hour_is_drawn_on_one_axis_and_gaps_are_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let _run = one(dir.path());
+    let text = plain(&items(dir.path()), 200);
+    let line = |name: &str| {
+        text.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    for (name, values) in [
+        ("Temperature (\u{b0}C)", "36.0 to 44.0"),
+        ("Power (W) of package-0", "20.0 to 23.0"),
+        ("Write amplification", "3.00 to 3.00"),
+    ] {
+        assert!(line(name).contains(values), "{}", line(name));
+    }
+    assert!(line("Response time (ms)").contains('\u{2588}'), "{text}");
+    assert!(line("last hour").contains("60 min"), "{text}");
+    assert!(line("not reported").contains("not reported: throttling"), "{text}");
+    assert!(line("command").contains("plateau run iops /dev/nvme0n1"), "{text}");
+    // All charts have the same width.
+    let column = |name: &str| line(name).chars().position(|c| c.is_ascii_digit());
+    assert_eq!(column("Temperature"), column("Power (W)"));
+}
+
+#[test]
+fn a_terminal_without_unicode_gets_ascii_charts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let _run = one(dir.path());
+    let ascii: fn(&str) -> String = |text| {
+        let is_block = |c: char| ('\u{2580}'..='\u{259f}').contains(&c) || c == '\u{2500}';
+        text.chars()
+            .map(|c| {
+                if is_block(c) {
+                    '#'
+                } else if c.is_ascii() {
+                    c
+                } else {
+                    '?'
+                }
+            })
+            .collect()
+    };
+    let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a terminal");
+    let paint = Paint { colour: false, ascii: Some(ascii) };
+    terminal.draw(|frame| drop(draw(frame, &items(dir.path()), &State::default(), paint))).expect("drawn");
+    let buffer = terminal.backend().buffer();
+    assert!(buffer.content().iter().all(|cell| cell.symbol().is_ascii()), "{buffer:?}");
+}
+
+#[test]
 fn a_full_window_says_what_is_not_steady() {
     let dir = tempfile::tempdir().expect("a folder");
     let _run = fixture::run_after(5, dir.path(), ID, |file| {

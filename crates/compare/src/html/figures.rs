@@ -35,7 +35,12 @@ pub(super) fn selected(comparison: &Comparison) -> String {
         let bars: String = group
             .lines
             .iter()
-            .map(|line| format!("<figure>{}</figure>\n", charts::ranked(&ranked(comparison, line), BARS)))
+            .map(|line| {
+                format!(
+                    "<figure tabindex=\"0\">{}</figure>\n",
+                    charts::ranked(&ranked(comparison, line), BARS)
+                )
+            })
             .collect();
         out.push_str(&format!(
             "<section><h3>{}</h3>\n<div class=\"bars\">\n{bars}</div>\n",
@@ -88,7 +93,7 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
         )
     };
     format!(
-        "<div class=\"wide\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n{}",
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n{}",
         runs.into_iter().map(row).collect::<String>(),
         others.as_deref().map(remark).unwrap_or_default()
     )
@@ -112,7 +117,7 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
         )
     };
     format!(
-        "<section><h2>Differences from <span class=\"base\">A</span></h2>\n<div class=\"wide\"><table \
+        "<section><h2>Differences from <span class=\"base\">A</span></h2>\n<div class=\"wide\" tabindex=\"0\"><table \
          class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n\
          <p class=\"remark\">Green: better beyond noise. Red: worse beyond noise. Grey: within noise, or with unknown \
          spread.</p>\n</section>\n",
@@ -144,7 +149,7 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
             ));
         }
         out.push_str(&format!(
-            "<div class=\"wide\"><table class=\"cards\"><caption>{} ({})</caption><thead><tr><th>Group</th>{head}<th>vs. \
+            "<div class=\"wide\" tabindex=\"0\"><table class=\"cards\"><caption>{} ({})</caption><thead><tr><th>Group</th>{head}<th>vs. \
              first</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
             escape(&line.name),
             line.unit
@@ -197,7 +202,7 @@ pub(super) fn every(comparison: &Comparison) -> String {
     };
     let legend = crate::wording::marks(lines());
     format!(
-        "<section><h2>Every figure</h2>\n<div class=\"wide\"><table class=\"every {}\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
+        "<section><h2>Every figure</h2>\n<div class=\"wide\" tabindex=\"0\"><table class=\"every {}\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
          <tbody>{}</tbody></table></div>\n{}{}</section>\n",
         crowd(comparison.runs.len()),
         lines().map(row).collect::<String>(),

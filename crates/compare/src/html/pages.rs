@@ -52,7 +52,7 @@ pub(super) fn pages(runs: &[Candidate]) -> String {
                     (None, _) => String::new(),
                 };
                 out.push_str(&format!(
-                    "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
+                    "<figure class=\"{}\" tabindex=\"0\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
                     run_class(*run),
                     escape(name)
                 ));
@@ -75,14 +75,17 @@ fn overlay(overlay: &Overlay, section: &str) -> String {
     let charts = if overlay.is_split() {
         let small: String = overlay
             .multiples(SMALL)
-            .map(|(run, svg)| format!("<figure class=\"{}\">{svg}</figure>\n", run_class(run)))
+            .map(|(run, svg)| format!("<figure class=\"{}\" tabindex=\"0\">{svg}</figure>\n", run_class(run)))
             .collect();
         format!("<div class=\"multiples\">\n{small}</div>\n")
     } else {
         let runs: Vec<String> = overlay.runs.iter().map(usize::to_string).collect();
         let svg = overlay.picture(section, WIDE_CHART);
         let narrow = narrow(Some(overlay.picture(section, Size::NARROW)));
-        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}{narrow}</figure>\n", runs.join(" "))
+        format!(
+            "<figure class=\"overlay\" tabindex=\"0\" data-runs=\"{}\">{svg}{narrow}</figure>\n",
+            runs.join(" ")
+        )
     };
     format!("{caption}{charts}{}", remark(&overlay.reading()))
 }

@@ -141,6 +141,33 @@ pub fn published(drives: &[Drive]) -> Markup {
     Page { title: "Drives", section: "Drives", follows: None, edition, content }.html()
 }
 
+/// Mean, drift, control limits and firmware changes of the figures with several values, as `plateau trend` prints them.
+fn statistics(histories: &[History]) -> Markup {
+    let several: Vec<&History> = histories.iter().filter(|history| history.values().count() > 1).collect();
+    html! {
+        @if !several.is_empty() {
+            section {
+                h2 { "Statistics" }
+                div.scroll tabindex="0" role="region" aria-label="Statistics" {
+                    table {
+                        thead { tr { th { "Test" } th { "Figure" } th { "Settings" } th { "Mean, drift and firmware" } } }
+                        tbody {
+                            @for history in several {
+                                tr {
+                                    td { (history.latest.figure.test) }
+                                    th scope="row" { (history.latest.figure.name) }
+                                    td { (history.settings.text()) }
+                                    td { @for finding in history.trend().findings() { div { (finding) } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The page of a drive.
 pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
     let content = html! {
@@ -172,6 +199,7 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
                 }
             }
         }
+        (statistics(&histories))
         section {
             h2 { "Runs" }
             ul.plain {

@@ -78,11 +78,11 @@ impl Edition {
         self.either(format!("/runs/{id}/report"), &report_file(id))
     }
 
-    /// Returns the picture of a run's response times up to record number `record`.
-    pub fn heat(self, id: &str, record: Option<u64>) -> String {
+    /// Returns the picture of a run's latest hour up to record number `record`.
+    pub fn timeline(self, id: &str, record: Option<u64>) -> String {
         // The number lets the browser cache the picture until there is another record.
-        let address = link(&format!("/runs/{id}/heat"), &[("record", &record.unwrap_or(0).to_string())]);
-        self.either(address, &heat_file(id))
+        let address = link(&format!("/runs/{id}/timeline"), &[("record", &record.unwrap_or(0).to_string())]);
+        self.either(address, &timeline_file(id))
     }
 
     /// Returns a run in a format that consists of one file.
@@ -143,9 +143,9 @@ pub fn report_file(id: &str) -> String {
     format!("{}/report.html", run_folder(id))
 }
 
-/// Returns the path of the picture with a run's response times.
-pub fn heat_file(id: &str) -> String {
-    format!("{}/heat.svg", run_folder(id))
+/// Returns the path of the picture of a run's latest hour.
+pub fn timeline_file(id: &str) -> String {
+    format!("{}/timeline.svg", run_folder(id))
 }
 
 /// Returns the path of a run's export in the given format.

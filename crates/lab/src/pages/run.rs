@@ -1,4 +1,5 @@
-//! The page of a run: live while it is in progress, a summary with downloads when it is not.
+//! The page of a run that is not complete: live while it is in progress, and otherwise with what can be done. The same
+//! content is published as the summary of a complete run.
 
 use std::ffi::OsString;
 
@@ -13,7 +14,6 @@ use stdx::units::{CELSIUS, amount_base10, grouped};
 use super::actions;
 use super::edition::{Edition, file_formats};
 use super::frame::{Page, age, badge, moment};
-use super::heat::{self, Source};
 use super::labels;
 use super::matrix;
 use super::opened::{shared, with_snapshot};
@@ -21,6 +21,7 @@ use super::picture;
 use super::plot;
 use super::second;
 use super::sparkline::sparkline;
+use super::timeline::{self, Source};
 use crate::app::{Answer, App, Call};
 use crate::assets;
 use crate::catalogue::State;
@@ -35,26 +36,25 @@ const MOST_AHEAD: u32 = 6;
 /// Number of most recent cells in the sparkline.
 const TEMPERATURES: usize = 60;
 
-/// `/runs/{id}`
-pub fn page(app: &App, call: &Call) -> Answer {
-    with_snapshot(app, call, |snapshot| {
-        let is_running = snapshot.standing == Standing::Running;
-        let id = &snapshot.run.file.id;
-        let content = html! {
-            div #live data-record=[snapshot.last_record()] { (served(snapshot)) }
-            (actions::actions(call, snapshot))
-            (labels::forms(app, call, snapshot))
-            (files(id, &file_formats().collect::<Vec<_>>(), Edition::Server))
-        };
-        let follows = is_running.then_some(id.as_str());
-        Answer::html(Page { title: id, section: "Runs", follows, edition: Edition::Server, content }.html())
-    })
+/// The page of a run, with a `problem` that must be shown.
+pub fn page(app: &App, call: &Call, snapshot: &Snapshot, problem: Option<&str>) -> Answer {
+    let is_running = snapshot.standing == Standing::Running;
+    let id = &snapshot.run.file.id;
+    let content = html! {
+        @if let Some(problem) = problem { div.mistakes { p { "There is no report: " (problem) } } }
+        div #live data-record=[snapshot.last_record()] { (served(snapshot)) }
+        (actions::actions(call, snapshot))
+        (labels::forms(app, call, snapshot))
+        (files(id, &file_formats().collect::<Vec<_>>(), Edition::Server))
+    };
+    let follows = is_running.then_some(id.as_str());
+    Answer::html(Page { title: id, section: "Runs", follows, edition: Edition::Server, content }.html())
 }
 
 /// The published page of a run, with links to its `exports`.
 pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
     let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
-    let picture = edition.heat(id, None);
+    let picture = edition.timeline(id, None);
     let content = html! { (content(snapshot, Source::Linked(&picture))) (files(id, exports, edition)) };
     Page { title: id, section: "Runs", follows: None, edition, content }.html()
 }
@@ -86,7 +86,7 @@ pub fn file(app: &App, call: &Call) -> Answer {
 }
 
 fn served(snapshot: &Snapshot) -> Markup {
-    let picture = Edition::Server.heat(&snapshot.run.file.id, snapshot.last_record());
+    let picture = Edition::Server.timeline(&snapshot.run.file.id, snapshot.last_record());
     content(snapshot, Source::Linked(&picture))
 }
 
@@ -120,7 +120,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
-        (heat::section(snapshot, picture))
+        (timeline::section(snapshot, picture))
         // Charts are omitted until the first round ends, because they would be empty.
         @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
@@ -129,7 +129,7 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
 
 /// Returns where a copy comes from, and how long ago its source last sent data; None for a run made on this
 /// host.
-fn origin(snapshot: &Snapshot) -> Option<String> {
+pub fn origin(snapshot: &Snapshot) -> Option<String> {
     let mark = match transfer::mark_of(&snapshot.run) {
         Ok(mark) => mark?,
         Err(_) => return Some(format!("a copy, but {} cannot be read", transfer::COPIED)),
@@ -383,7 +383,8 @@ fn details(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn files(id: &str, formats: &[&Format], edition: Edition) -> Markup {
+/// The links to the files of a run.
+pub fn files(id: &str, formats: &[&Format], edition: Edition) -> Markup {
     html! {
         section {
             h2 { "Files" }

@@ -29,6 +29,8 @@ pub struct Browser {
     to: File,
     from: BufReader<File>,
     session: Option<String>,
+    /// The sessions of all tabs.
+    tabs: Vec<String>,
     last: u64,
     /// The request whose answer is held back.
     held: Option<Value>,
@@ -55,16 +57,39 @@ impl Browser {
             .expect("a browser");
         let to = OpenOptions::new().write(true).open(to).expect("a pipe");
         let from = BufReader::new(File::open(from).expect("a pipe"));
-        let (complaints, requests) = (Vec::new(), Vec::new());
-        let mut browser = Self { child, to, from, session: None, last: 0, held: None, complaints, requests };
-        let target = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"].clone();
-        let attach = json!({ "targetId": target, "flatten": true });
-        let session = browser.ask("Target.attachToTarget", &attach)["sessionId"].clone();
-        browser.session = session.as_str().map(ToOwned::to_owned);
-        for domain in ["Page", "Log", "Network", "Runtime"] {
-            browser.ask(&format!("{domain}.enable"), &json!({}));
-        }
+        let mut browser = Self {
+            child,
+            to,
+            from,
+            session: None,
+            tabs: Vec::new(),
+            last: 0,
+            held: None,
+            complaints: Vec::new(),
+            requests: Vec::new(),
+        };
+        browser.open_tab();
         browser
+    }
+
+    /// Opens a tab in a window of its own, so that it is visible, and uses it from now on.
+    pub fn open_tab(&mut self) {
+        self.session = None;
+        let window = json!({ "url": "about:blank", "newWindow": true });
+        let target = self.ask("Target.createTarget", &window)["targetId"].clone();
+        let attach = json!({ "targetId": target, "flatten": true });
+        let session = self.ask("Target.attachToTarget", &attach)["sessionId"].clone();
+        let session = session.as_str().expect("a session").to_owned();
+        self.tabs.push(session.clone());
+        self.session = Some(session);
+        for domain in ["Page", "Log", "Network", "Runtime"] {
+            self.ask(&format!("{domain}.enable"), &json!({}));
+        }
+    }
+
+    /// Uses a tab, counted from 0, without making it visible.
+    pub fn use_tab(&mut self, tab: usize) {
+        self.session = Some(self.tabs[tab].clone());
     }
 
     pub fn ask(&mut self, method: &str, parameters: &Value) -> Value {

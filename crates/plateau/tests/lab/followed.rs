@@ -82,6 +82,46 @@ fn the_page_of_a_run_changes_without_taking_focus_and_selection() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+/// Browsers open at most six connections to a server, and an event stream needs one as long as its page is visible.
+#[test]
+fn seven_tabs_follow_a_run() {
+    const TABS: usize = 7;
+    if is_missing() {
+        return;
+    }
+    let bench = Bench::new();
+    let mut growing = Growing::of(&bench, 20);
+    let server = Server::start(&bench);
+    let mut browser = Browser::open(&bench);
+    browser.go(&server.link);
+    for tab in 0..TABS {
+        if tab > 0 {
+            browser.open_tab();
+        }
+        browser.go(&format!("http://{}/runs/{}", server.address, growing.run));
+    }
+    for tab in 0..TABS {
+        browser.use_tab(tab);
+        assert_eq!(browser.evaluate("document.hidden"), false, "tab {tab} is visible");
+    }
+    for _ in 0..2 {
+        for tab in 0..TABS {
+            browser.use_tab(tab);
+            browser.wait(&growing.is_shown());
+        }
+        if growing.rest.len() > 10 {
+            growing.append(10);
+        }
+    }
+    growing.append(growing.rest.len());
+    drop(growing);
+    for tab in 0..TABS {
+        browser.use_tab(tab);
+        browser.wait("document.querySelector('.badge').textContent === 'steady'");
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 #[test]
 fn a_stream_that_was_refused_is_opened_again() {
     if is_missing() {
@@ -103,7 +143,6 @@ fn a_stream_that_was_refused_is_opened_again() {
     browser.wait("!document.body.classList.contains('stale')");
     growing.append(10);
     drop(growing);
-    // Only the stream says that the run has ended.
     browser.wait("document.body.dataset.follows === undefined");
     assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "steady");
 }

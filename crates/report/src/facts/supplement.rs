@@ -6,6 +6,7 @@ mod course;
 pub(crate) mod file_share;
 mod health;
 mod heat;
+pub(crate) mod latest;
 pub(crate) mod per_watt;
 pub(crate) mod per_workload;
 pub(crate) mod percentiles;
@@ -89,31 +90,6 @@ pub(crate) fn supplements(judged: JudgedRun<'_>, timelines: TimeLines<'_>) -> Ve
         }
     };
     judged.outcomes.iter().map(of).collect()
-}
-
-/// Returns the response times over the latest `most_minutes` minutes of the current test, or of the last test; `None`
-/// before its first workload.
-#[must_use]
-pub fn latest_response_times(run: &RunFile, entries: &[Entry], most_minutes: f64) -> Option<TimeLine> {
-    let scaled = ScaledClock::of(entries, run.scale_divisor());
-    let mut timings = timing::timings(entries, &scaled).into_iter().rev().map(|(_, timing)| timing);
-    let mut timing = timings.find(|timing| !timing.workloads.is_empty())?;
-    let end = timing.end_minutes();
-    let begin = (end - most_minutes).max(0.0);
-    timing.workloads.retain(|timed| timed.to_minutes > begin);
-    let begin = timing.workloads.first()?.from_minutes;
-    for timed in &mut timing.workloads {
-        timed.from_minutes -= begin;
-        timed.to_minutes -= begin;
-    }
-    let to_minutes = end - begin;
-    let interruptions = timing.interruptions.iter().map(|at| at - begin).filter(|at| *at >= 0.0).collect();
-    let content = Content::Heat(heat::columns(&timing, to_minutes));
-    Some(TimeLine {
-        to_minutes,
-        interruptions,
-        panels: vec![Panel { title: "Response time (ms)".into(), content }],
-    })
 }
 
 /// Returns the timeline of a test, and the names of the quantities that neither drive nor host reported.

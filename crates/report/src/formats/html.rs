@@ -29,10 +29,27 @@ const STYLE: &str = include_str!("html/style.css");
 /// The script adds only conveniences: the page is complete without it.
 const SCRIPT: &str = concat!(include_str!("html/script.js"), include_str!("html/zoom.js"));
 
+/// What a server adds to a report: its navigation and its forms.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Around<'a> {
+    /// Style of the additions.
+    pub style: &'a str,
+    /// Markup before the report.
+    pub before: &'a str,
+    /// Markup after the report.
+    pub after: &'a str,
+}
+
 /// Returns the whole report: the cover, a summary of all tests, then each test with its summary and report
 /// pages.
 #[must_use]
 pub fn html(document: &Document) -> String {
+    html_within(document, Around::default())
+}
+
+/// Returns the whole report with the additions of a server.
+#[must_use]
+pub fn html_within(document: &Document, around: Around<'_>) -> String {
     let all = pages(document);
     let mut sheets = cover::page(document);
     let mut contents =
@@ -53,12 +70,13 @@ pub fn html(document: &Document) -> String {
     sheets.push_str(&annex::annex(document));
     contents.push_str(&annex::links(document));
     let class = document.watermark().map(str::to_ascii_lowercase).unwrap_or_default();
+    let Around { style, before, after } = around;
     let content = format!(
-        "<nav aria-label=\"Pages\"><details><summary>Pages</summary><ol>\n{contents}</ol></details></nav>\n<main>\n{sheets}</main>\n"
+        "{before}<nav aria-label=\"Pages\"><details><summary>Pages</summary><ol>\n{contents}</ol></details></nav>\n<main>\n{sheets}</main>\n{after}"
     );
     Shell {
         title: &titles::document_title(document),
-        style: STYLE,
+        style: &format!("{STYLE}{style}"),
         class: &class,
         content: &content,
         script: Some(SCRIPT),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pts::exhibit::Scale;
 use record::Health;
 
-use super::timing::Timing;
+use super::timing::{TimedWorkload, Timing};
 use charts::{Content, Curves, Panel, Strand};
 
 /// Maximum number of points in a curve; more would be indistinguishable, so neighbouring points are averaged.
@@ -14,11 +14,14 @@ const POINTS: usize = 400;
 /// an accuracy of a few percent.
 const WRITTEN_BYTES: u64 = 51_200_000;
 
+/// Name of the quantity that both the readings and a meter may contain.
+pub(super) const POWER: &str = "power";
+
 /// Returns the panels of the available quantities, and names of the unavailable quantities.
 pub(super) fn panels(timing: &Timing<'_>) -> (Vec<Panel>, Vec<&'static str>) {
     let all = [
         ("temperature", temperature(timing)),
-        ("power", power(timing)),
+        (POWER, power(timing)),
         ("throttling", throttled(timing)),
         ("bytes written to flash", amplification(timing)),
     ];
@@ -69,6 +72,26 @@ fn power(timing: &Timing<'_>) -> Option<Panel> {
         pieces: vec![thinned(&points)],
     };
     strip(&title, Scale::LinearFromZero, &[], meters.into_iter().map(strand).collect())
+}
+
+/// Returns the mean power of each workload, as measured by the meter of the run; `None` if there is no meter. There is a
+/// gap wherever no workload ran.
+pub(super) fn metered(timing: &Timing<'_>) -> Option<Panel> {
+    let of = |timed: &TimedWorkload<'_>| {
+        let watts = timed.segment.power.as_ref()?.mean_microwatts as f64 / 1e6;
+        Some((timed.from_minutes, timed.to_minutes, watts))
+    };
+    let means: Vec<(f64, f64, f64)> = timing.workloads.iter().filter_map(of).collect();
+    let piece = |chunk: &[(f64, f64, f64)]| {
+        let (from, to) = (chunk[0].0, chunk[chunk.len() - 1].1);
+        let minutes: f64 = chunk.iter().map(|(from, to, _)| to - from).sum();
+        let energy: f64 = chunk.iter().map(|(from, to, watts)| (to - from) * watts).sum();
+        let watts = energy / minutes.max(f64::MIN_POSITIVE);
+        vec![(from.max(0.0), watts), (to, watts)]
+    };
+    let pieces = means.chunks(means.len().div_ceil(POINTS).max(1)).map(piece).collect();
+    let strand = Strand { name: String::new(), pieces };
+    strip("Power by workload (W)", Scale::LinearFromZero, &[], vec![strand])
 }
 
 /// Uses the drive's counter of throttled seconds if available, otherwise the sampled state.
