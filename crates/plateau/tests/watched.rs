@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -135,6 +136,32 @@ fn a_screen_follows_a_run_and_restores_the_terminal() {
     let screen = tmux.wait_for("left with 0");
     assert!(screen.contains("before") && !screen.contains("q: quit"), "{screen}");
     assert!(run.is_in_progress().expect("known"), "the run continues");
+    send("INT", &child.id().to_string());
+    drop(child.wait_with_output());
+}
+
+#[test]
+fn a_screen_ends_with_its_terminal() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return skips::without("tmux");
+    }
+    let bench = Bench::on_build_disk();
+    let (child, _) = started(&bench);
+    let tmux = Tmux { socket: format!("plateau-closed-{}", std::process::id()) };
+    let place = bench.path("process");
+    let shell = format!(
+        "trap '' HUP; echo $$ > '{}'; PLATEAU_LIBRARY='{}' LC_ALL=C.UTF-8 exec '{}' watch",
+        place.display(),
+        bench.library().display(),
+        env!("CARGO_BIN_EXE_plateau")
+    );
+    tmux.run(&["new-session", "-d", "-x", "80", "-y", "24", "sh", "-c", &shell]);
+    tmux.wait_for("q: quit");
+    let process = std::fs::read_to_string(place).expect("the process");
+    let program = Path::new("/proc").join(process.trim()).join("exe");
+    assert!(program.read_link().is_ok(), "the screen is being shown");
+    tmux.run(&["kill-session"]);
+    wait("the end of the screen", || program.read_link().is_err().then_some(()));
     send("INT", &child.id().to_string());
     drop(child.wait_with_output());
 }

@@ -140,7 +140,7 @@ fn a_terminal_without_unicode_gets_ascii_charts() {
     };
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a terminal");
     let paint = Paint { colour: false, ascii: Some(ascii) };
-    terminal.draw(|frame| drop(draw(frame, &items(dir.path()), &State::default(), paint))).expect("drawn");
+    terminal.draw(|frame| _ = draw(frame, &items(dir.path()), &State::default(), paint)).expect("drawn");
     let buffer = terminal.backend().buffer();
     assert!(buffer.content().iter().all(|cell| cell.symbol().is_ascii()), "{buffer:?}");
 }

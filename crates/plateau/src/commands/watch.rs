@@ -32,6 +32,7 @@ pub fn run(cli: &Cli, options: &Watch) -> Done {
     }
     let ascii: Option<fn(&str) -> String> = if manner.out_unicode { None } else { Some(console::in_ascii) };
     let stop = signals::watch()?;
+    signals::end_with_terminal()?;
     watch::follow(&mut source, Paint { colour: manner.err.colour, ascii }, &stop)
         .map_err(|error| Failure::new(Exit::Internal, error))
 }

@@ -47,6 +47,13 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
+/// Ends the process when its terminal is closed, even if it was started with SIGHUP ignored. A program that reads keys
+/// needs this: crossterm never returns from a terminal that no longer exists, and keeps a core busy.
+pub fn end_with_terminal() -> Done {
+    signal_hook::flag::register_conditional_default(SIGHUP, Arc::new(AtomicBool::new(true)))?;
+    Ok(())
+}
+
 /// Returns whether the process was started with this signal ignored, for example by `nohup`; the signal then
 /// stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
