@@ -50,6 +50,7 @@ pub use load::interval::Interval;
 pub use load::recorder::{Recorder, Recording, merge};
 pub use load::run::{check_depth, check_trims, run};
 pub use load::schedule::Schedule;
+pub use load::stamp_run::StampRun;
 pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};

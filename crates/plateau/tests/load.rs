@@ -8,6 +8,8 @@ mod several_hosts;
 mod support;
 #[path = "load/traces.rs"]
 mod traces;
+#[path = "load/verifying.rs"]
+mod verifying;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -5,6 +5,7 @@
 //! the write to this offset, the length, and a CRC32C of the whole block except the checksum itself. The rest
 //! of the block contains the workload's normal data.
 
+use super::stamp_run::StampRun;
 use super::verify_report::Wrong;
 
 /// Length of a stamp; a block is at least one sector long, so a stamp always fits.
@@ -92,10 +93,18 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns what is wrong with a block, given its offset and its length according to its stamp.
-pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
+/// Returns what is wrong with a block, given its offset and the run that must have written it, and its length
+/// according to its stamp.
+pub(crate) fn judge_unknown(
+    bytes: &[u8],
+    offset_bytes: u64,
+    expected: Option<StampRun>,
+) -> (Option<Wrong>, Option<u32>) {
     match read(bytes) {
-        Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),
+        Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => {
+            let is_expected = expected.is_none_or(|expected| expected == StampRun::of(stamp.run));
+            ((!is_expected).then_some(Wrong::Lost { found: 0, written: 0 }), Some(stamp.length_bytes))
+        }
         Read::Whole(stamp) => {
             (Some(Wrong::Misdirected { of_bytes: stamp.offset_bytes }), Some(stamp.length_bytes))
         }
@@ -125,8 +134,13 @@ mod tests {
         assert_eq!(judged(&[0; 4096]), Some(Wrong::Lost { found: 0, written: 3 }));
         assert_eq!(judged(&block(4096, 4096, 5, 3)), Some(Wrong::Misdirected { of_bytes: 4096 }));
         assert_eq!(judged(&[7; 4096]), Some(Wrong::Corrupt));
-        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0), (None, Some(512)));
-        assert_eq!(judge_unknown(&[0; 512], 0).0, Some(Wrong::Unstamped));
+        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0, None), (None, Some(512)));
+        let run = StampRun::of_this_process();
+        let ours = block(512, 0, StampRun::of_next_load(), 1);
+        assert_eq!(judge_unknown(&ours, 0, Some(run)), (None, Some(512)));
+        let lost = Wrong::Lost { found: 0, written: 0 };
+        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0, Some(run)), (Some(lost), Some(512)));
+        assert_eq!(judge_unknown(&[0; 512], 0, None).0, Some(Wrong::Unstamped));
     }
 
     /// The check value of CRC32C for "123456789" (RFC 3720).

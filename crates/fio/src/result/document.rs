@@ -135,6 +135,8 @@ struct Cpu {
 
 #[derive(Serialize)]
 struct Verify {
+    /// The run in the stamps of what was written; null for a job that only reads.
+    run: Option<String>,
     checked_blocks: u64,
     wrong_blocks: u64,
     kinds: InOrder<u64>,
@@ -284,6 +286,7 @@ fn verify(report: &VerifyReport) -> Verify {
     let place =
         |place: &engine::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
     Verify {
+        run: report.run.map(|run| run.to_string()),
         checked_blocks: report.checked,
         wrong_blocks: report.wrong(),
         kinds: InOrder(report.counts().map(|(name, count)| (name.to_owned(), count)).collect()),

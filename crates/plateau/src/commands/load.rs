@@ -48,6 +48,12 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    let only_checks = |workload: &Workload| workload.regime.verify && !workload.writes();
+    if options.verify_run.is_some() && !workloads.iter().flatten().any(only_checks) {
+        return Err(plan::usage(
+            "--verify-run applies to jobs that only read and verify; there is none".into(),
+        ));
+    }
     let planned = PlannedLog::of(&request.jobs, &workloads);
     file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
     for (name, target) in &opened {
