@@ -23,7 +23,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Origin, Part, Span, Start};
+use fio::result::{Document, Origin, Part, Reading, Start};
 use fio::steady::SteadyResult;
 use fio::{Job, PlannedLog};
 
@@ -256,10 +256,13 @@ fn run_stage(
     Ok(results)
 }
 
-/// Reads the wall clock and the clocks of all real targets.
+/// Reads the clocks of all targets, and the wall clock for real ones.
 fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
-    let real = opened.iter().filter(|(_, target)| target.facts().simulated.is_none());
-    real.map(|(name, target)| (name.clone(), (record::wall_now(), target.now_ns()))).collect()
+    let reading = |target: &Opened| {
+        let wall = target.facts().simulated.is_none().then(record::wall_now);
+        Reading { target_ns: target.now_ns(), wall }
+    };
+    opened.iter().map(|(name, target)| (name.clone(), reading(target))).collect()
 }
 
 /// Stores in each segment the fraction of the host's ceiling that the workload used.
@@ -286,7 +289,7 @@ fn grouped_parts(
     for &index in stage {
         let job = &request.jobs[index];
         let filename = job.filename.as_deref().unwrap_or_default();
-        let (target, reading) = (facts[filename].clone(), readings.get(filename));
+        let (target, reading) = (facts[filename].clone(), readings[filename]);
         let without_sync = target.simulated.is_some() && job.ends_with_fsync();
         let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
@@ -301,9 +304,7 @@ fn grouped_parts(
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
             let LoadOutcome::Finished(segment) = outcome else { continue };
-            let span = reading.and_then(|reading| Span::of(&segment, *reading));
-            let more = Part { segments: vec![segment], report, span, ..empty(&part) };
-            part.join(more);
+            part.add(segment, report, reading);
         }
         let before = parts.last_mut().filter(|(last, _)| {
             job.continues || job.group_reporting && !job.new_group && request.jobs[*last].group_reporting
@@ -317,19 +318,6 @@ fn grouped_parts(
         }
     }
     parts
-}
-
-fn empty(part: &Part) -> Part {
-    Part {
-        name: part.name.clone(),
-        target: part.target.clone(),
-        segments: Vec::new(),
-        report: None,
-        steady: None,
-        notes: Vec::new(),
-        given: Vec::new(),
-        span: None,
-    }
 }
 
 fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, origin: &Origin) -> Done {
