@@ -103,6 +103,8 @@ pub(crate) struct Checks {
     /// Sequence number of the last write to each block, 0 if there was none; empty if the workload has no
     /// writes.
     writes: Vec<u32>,
+    /// Length of the last block with an intact stamp, for blocks without one; `None` if there was none.
+    found_bytes: Option<u32>,
     pub(crate) report: VerifyReport,
 }
 
@@ -115,6 +117,7 @@ impl Checks {
             block_bytes: block_bytes as u32,
             run: StampRun::of_next_load(),
             expected,
+            found_bytes: None,
             writes: vec![0; blocks as usize],
             report: VerifyReport::with_room(workload.writes().then(StampRun::of_this_process)),
         }
@@ -158,12 +161,18 @@ impl Checks {
     /// Verifies blocks written by an earlier run; the stamps contain the length of the blocks.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes, self.expected);
-            let length = length.unwrap_or(self.block_bytes).min(bytes.len() as u32);
-            self.report.checked += 1;
-            if let Some(wrong) = wrong {
-                self.report.note(offset_bytes, length, wrong);
+            let judged = stamp::judge_unknown(bytes, offset_bytes, self.expected);
+            let length = match judged.length_bytes {
+                Some(length) => length.min(bytes.len() as u32),
+                None => stamp::length_without_stamp(bytes, self.found_bytes.unwrap_or(self.block_bytes)),
+            };
+            self.found_bytes = judged.length_bytes.or(self.found_bytes);
+            match judged.wrong {
+                _ if judged.is_longer => self.report.note_longer(judged.length_bytes.unwrap_or(0)),
+                Some(wrong) => self.report.note(offset_bytes, length, wrong),
+                None => {}
             }
+            self.report.checked += u64::from(!judged.is_longer);
             offset_bytes += u64::from(length);
             bytes = &bytes[length as usize..];
         }

@@ -60,6 +60,10 @@ pub struct VerifyReport {
     pub checked: u64,
     /// The run in the stamps of the written blocks; `None` if the load did not write.
     pub run: Option<StampRun>,
+    /// Number of reads that could not be checked, because the stamped blocks are longer than the reads.
+    pub unchecked: u64,
+    /// Length of the longest of these blocks; 0 if there are none.
+    pub longer_bytes: u32,
     counts: [u64; 4],
     /// The first wrong blocks that were found.
     pub places: Vec<WrongPlace>,
@@ -81,6 +85,8 @@ impl VerifyReport {
     pub fn add(&mut self, other: Self) {
         self.checked += other.checked;
         self.run = self.run.or(other.run);
+        self.unchecked += other.unchecked;
+        self.longer_bytes = self.longer_bytes.max(other.longer_bytes);
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
         self.places.extend(other.places);
         self.places.truncate(MOST_PLACES);
@@ -89,6 +95,24 @@ impl VerifyReport {
     /// Reserves memory for the whole list, so that `note` never allocates.
     pub(crate) fn with_room(run: Option<StampRun>) -> Self {
         Self { run, places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
+    }
+
+    /// Notes a read that ends before the stamped block.
+    pub(crate) fn note_longer(&mut self, length_bytes: u32) {
+        self.unchecked += 1;
+        self.longer_bytes = self.longer_bytes.max(length_bytes);
+    }
+
+    /// Returns the final report. If blocks are longer than the reads, a read without a stamp may be from the middle of a
+    /// block, so it has not been checked.
+    pub(crate) fn settled(mut self) -> Self {
+        if self.unchecked > 0 {
+            let unstamped = std::mem::take(&mut self.counts[Wrong::Unstamped.kind()]);
+            self.checked -= unstamped;
+            self.unchecked += unstamped;
+            self.places.retain(|place| place.wrong != Wrong::Unstamped);
+        }
+        self
     }
 
     pub(crate) fn note(&mut self, offset_bytes: u64, length_bytes: u32, wrong: Wrong) {
@@ -123,6 +147,10 @@ impl fmt::Display for VerifyReport {
         write!(f, "{} blocks checked, {} wrong", self.checked, self.wrong())?;
         for (name, count) in self.counts().filter(|(_, count)| *count > 0) {
             write!(f, ", {count} {name}")?;
+        }
+        if self.unchecked > 0 {
+            let (reads, bytes) = (self.unchecked, self.longer_bytes);
+            write!(f, ", {reads} reads not checked: stamped in blocks of {bytes} B, which are longer")?;
         }
         if let Some(run) = self.run {
             write!(f, "; stamped by run {run}")?;

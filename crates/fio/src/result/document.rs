@@ -170,6 +170,8 @@ impl<'a> Document<'a> {
             start: Start::of(origin, parts.iter().filter_map(|part| part.span)),
             jobs: parts.iter().map(|part| job(part, clock)).collect(),
             ceiling,
+    /// Reads that are shorter than the stamped blocks.
+    unchecked_reads: u64,
             failed: None,
         }
     }
@@ -344,3 +346,4 @@ mod tests {
         assert!(whole.contains(r#""max":9900000000"#) && whole.contains(r#""not_in_bins":0"#), "{whole}");
     }
 }
+        unchecked_reads: report.unchecked,

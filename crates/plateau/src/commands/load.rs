@@ -333,16 +333,24 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, 
         let start = Start::of(origin, parts.iter().filter_map(|part| part.span)).text();
         start + &parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
     };
-    if wrong == 0 {
+    let longer = parts.iter().filter_map(|part| part.report.as_ref()).find(|report| report.unchecked > 0);
+    if wrong == 0 && longer.is_none() {
         return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
     }
-    let failure = Failure::text(
-        Exit::Device,
-        match wrong {
-            1 => "1 block does not contain what was written; see the result for its offset".to_owned(),
-            _ => format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
-        },
-    );
+    let failure = match (wrong, longer) {
+        (0, Some(report)) => plan::usage(format!(
+            "{} reads could not be checked: the data was stamped in blocks of {} B; use a bs that is a multiple of that",
+            report.unchecked, report.longer_bytes
+        )),
+        (1, _) => {
+            let text = "1 block does not contain what was written; see the result for its offset";
+            Failure::text(Exit::Device, text.to_owned())
+        }
+        _ => Failure::text(
+            Exit::Device,
+            format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
+        ),
+    };
     if as_json {
         printer::print_document(&document.failed(failure.message(), failure.exit.code()))?
     } else {
