@@ -61,6 +61,7 @@ pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares
 pub use progress::{Flow, Tick};
 pub use queue::passthrough::Namespace;
 pub use replay::{
-    BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, replay,
+    BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, Started,
+    replay,
 };
 pub use wall_clock::{WallClock, wall_clock};

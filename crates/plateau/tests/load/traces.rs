@@ -94,6 +94,28 @@ fn a_replay_on_a_simulated_drive_takes_as_long_as_the_trace() {
 #[test]
 fn a_replay_that_writes_needs_the_identity_and_enough_room() {
     let bench = Bench::new();
+/// A flush and a trim, which are not replayed, follow the reads long after the last one.
+#[test]
+fn a_replay_is_compared_with_the_ios_that_it_replays() {
+    let bench = Bench::new();
+    let (log, trace) = (bench.path("io.log"), bench.path("io.trace"));
+    let reads: String =
+        (0..100).map(|index| format!("{} /dev/x read {} 4096\n", index * 10_000, index * 4096)).collect();
+    let lines = format!(
+        "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n{reads}5000000 /dev/x sync 0 0\n6000000 /dev/x trim 0 65536\n"
+    );
+    std::fs::write(&log, lines).expect("a file");
+    let [log, trace] = [&log, &trace].map(|path| path.to_str().expect("a path"));
+    bench.ok(&["trace", "import", log, "-o", trace]);
+    let document = bench.json(&["replay", trace, "sim:sas-slc-2011", "--scale", "1/16"]);
+    assert_eq!((&document["read_ios"], &document["left_out"]), (&100.into(), &2.into()), "{document}");
+    assert_eq!(
+        (&document["planned_ns"], &document["last_start_ns"]),
+        (&990_000_000.into(), &990_000_000.into())
+    );
+    assert_eq!(document["ratio"], 1.0, "{document}");
+}
+
     let (trace, target) = (bench.path("s.trace"), bench.path("target"));
     let [trace, target] = [&trace, &target].map(|path| path.to_str().expect("a path").to_owned());
     bench.ok(&["trace", "sample", "-o", &trace]);
