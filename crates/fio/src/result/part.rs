@@ -123,6 +123,16 @@ impl Part {
         sum
     }
 
+    /// Returns the lengths of the measurements of all threads combined.
+    pub(super) fn clone_seconds(&self) -> f64 {
+        self.segments.iter().map(|segment| segment.seconds() * f64::from(segment.workload.threads)).sum()
+    }
+
+    /// Returns a CPU time as a percentage of the time that all clones measured: as in fio, the mean per clone.
+    pub(super) fn percent_per_clone(&self, ns: u64) -> f64 {
+        per_second(ns as f64, self.clone_seconds()) / 1e7
+    }
+
     pub(super) fn effort(&self) -> Option<Effort> {
         let mut sum = Effort::default();
         for segment in &self.segments {
@@ -141,6 +151,11 @@ impl Part {
     /// smaller, they are not.
     pub(super) fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
+    }
+
+    /// Returns the largest requested depth.
+    pub(super) fn depth(&self) -> u16 {
+        self.segments.iter().map(|segment| segment.workload.queue_depth).max().unwrap_or(0)
     }
 
     /// Returns the smallest ratio of average to requested outstanding I/Os over all workloads.
