@@ -110,19 +110,18 @@ impl Job {
     }
 
     fn clone_of(&self, capacity_bytes: u64, clone: u64, seed: u64) -> Result<Workload, String> {
-        let start = self
-            .offset_increment
-            .checked_mul(clone)
-            .and_then(|increments| self.offset.of(capacity_bytes).checked_add(increments));
-        let start_bytes = start.filter(|start| *start < capacity_bytes).ok_or_else(|| {
-            let what = if clone == 0 {
-                "the offset".to_owned()
-            } else {
-                format!("the start of clone {}", clone + 1)
-            };
-            format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
-        })?;
-        let size = self.size.map_or(capacity_bytes - start_bytes, |size| size.of(capacity_bytes));
+        let start_bytes = self
+            .start_of(clone, capacity_bytes)
+            .filter(|start| *start < capacity_bytes)
+            .ok_or_else(|| {
+                let what = if clone == 0 {
+                    "the offset".to_owned()
+                } else {
+                    format!("the start of clone {}", clone + 1)
+                };
+                format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
+            })?;
+        let size = self.size_from(start_bytes, capacity_bytes).unwrap_or(capacity_bytes - start_bytes);
         if start_bytes.checked_add(size).is_none_or(|end| end > capacity_bytes) {
             return Err(format!(
                 "{size} B from offset {start_bytes} extend beyond the end of the target, which has \

@@ -114,8 +114,8 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "size",
         &[],
         Form::Size,
-        "part of the target that each clone may access, in bytes or percent; also the amount it transfers [everything after \
-         `offset`]",
+        "part of the target that each clone may access, in bytes or percent, which ends with the target; also the amount it \
+         transfers [everything after `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
     key(
@@ -140,7 +140,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "offset",
         &["start_offset", "fileoffset"],
         Form::Size,
-        "start offset on the target, in bytes or percent [0]",
+        "start offset on the target, in bytes, or in percent, rounded up to a multiple of the smallest size [0]",
         |job, text| size(text).map(|size| job.offset = size),
     ),
     key(
