@@ -136,7 +136,8 @@ impl Job {
         };
         let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
-        let (range, amount) = self.strided_range((start_bytes, size), amount)?;
+        let is_last = start_bytes + size == capacity_bytes;
+        let (range, amount) = self.strided_range((start_bytes, size), amount, is_last)?;
         let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
         let plain = Workload {
             access: self.access,

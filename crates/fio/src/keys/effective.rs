@@ -69,7 +69,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "rw",
         &["readwrite"],
         NAME,
-        "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite`, `randrw`, `trim` or `randtrim`; for sequential I/O, `:BYTES` skips bytes after each I/O, and a negative number of bytes, larger than the I/O, descends from the end",
+        "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite`, `randrw`, `trim` or `randtrim`; for sequential I/O, `:BYTES` skips bytes after each I/O, and a negative number of bytes, larger than the I/O, descends from the end of the range (fio accesses its first block first)",
         pattern,
     )
     .differs(),
