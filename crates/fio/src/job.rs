@@ -55,6 +55,8 @@ pub struct Job {
     /// Reads, then writes.
     pub(crate) blocks: [Vec<BlockShare>; 2],
     pub(crate) iodepth: u16,
+    /// Whether `ioengine` performs one I/O at a time, regardless of `iodepth`.
+    pub(crate) one_at_a_time: bool,
     /// Number of clones.
     pub numjobs: u16,
     pub(crate) runtime_ns: Option<u64>,
@@ -135,6 +137,7 @@ impl Default for Job {
             mix: None,
             blocks: [block.clone(), block],
             iodepth: 1,
+            one_at_a_time: false,
             numjobs: 1,
             runtime_ns: None,
             time_based: false,
@@ -229,6 +232,48 @@ impl Job {
             notes.push(format!("each line of a log is an average over {}", count_of(seconds, "second")));
         }
         notes.extend(self.remarks.iter().cloned());
+        notes.extend(self.defaults());
+        notes
+    }
+
+    /// Returns the number of outstanding I/Os per clone.
+    pub(crate) const fn depth(&self) -> u16 {
+        if self.one_at_a_time { 1 } else { self.iodepth }
+    }
+
+    /// Returns remarks about options that were omitted and whose default differs from fio's, and about options without
+    /// effect on this job.
+    fn defaults(&self) -> Vec<String> {
+        let has = |names: &[&str]| self.given.iter().any(|(name, _)| names.contains(name));
+        let is_simulated = self.filename.as_ref().is_some_and(|name| name.starts_with("sim:"));
+        let mut notes = Vec::new();
+        if self.one_at_a_time && self.iodepth > 1 {
+            let asked = self.iodepth;
+            notes.push(format!(
+                "as in fio, this ioengine performs one I/O at a time, not the {asked} of iodepth"
+            ));
+        }
+        let without_effect = [
+            ("rwmixread", self.mix.is_some() && self.reads.is_some()),
+            (
+                "random_distribution",
+                self.access == Access::Sequential && (self.distribution.is_some() || !self.zones.is_empty()),
+            ),
+        ];
+        for (name, _) in without_effect.iter().filter(|(_, is_so)| *is_so) {
+            notes.push(format!("as in fio, {name} has no effect on {}", self.pattern));
+        }
+        if is_simulated || self.trims {
+            return notes;
+        }
+        if self.iodepth > 1 && !has(&["ioengine"]) {
+            notes.push("ioengine is not set: fio would use psync and perform one I/O at a time".into());
+        }
+        if !has(&["direct", "buffered"]) {
+            notes.push(
+                "direct is not set: fio would use the page cache, which is bypassed here if possible".into(),
+            );
+        }
         notes
     }
 
@@ -252,7 +297,7 @@ impl Job {
             0 => self.blocks[1].len() == 1,
             _ => self.blocks[0].len() == 1 && self.blocks[0] == self.blocks[1],
         };
-        match self.distribution {
+        match self.distribution.filter(|_| self.access == Access::Random) {
             Some(offsets) => offsets,
             None if self.access == Access::Random
                 && !self.norandommap

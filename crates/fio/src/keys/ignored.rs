@@ -103,7 +103,7 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("sqthread_poll_cpu", &[], "N", "the kernel chooses the CPU of its polling thread"),
     ignored("userspace_reap", &[], "0|1", "completions are reaped in user space if the kernel supports it"),
     ignored("random_generator", &[], "NAME", "the generator's period is longer than any load"),
-    ignored("softrandommap", &[], "0|1", "offsets are drawn independently of each other"),
+    ignored("softrandommap", &[], "0|1", "the order of the blocks is computed, so that no map is needed"),
     ignored("rw_sequencer", &[], "NAME", "each I/O has its own offset"),
     ignored("rate_cycle", &["ratecycle"], "MS", "the rate applies to every interval"),
     ignored("rate_ignore_thinktime", &[], "0|1", "a schedule does not depend on anything else"),
