@@ -27,6 +27,9 @@ fn an_imported_trace_names_bad_lines_and_other_volumes() {
     let streams: Vec<_> = streams.map(|stream| (stream["name"].as_str(), stream["ios"].as_u64())).collect();
     let once = ["RND 8KiB R", "RND 4KiB W", "SEQ 4KiB W"].map(|name| (Some(name), Some(1)));
     assert_eq!(streams, once);
+    // Without completions, it is unknown when the volume was idle.
+    assert!(document["idle_ns"].is_null(), "{document}");
+    assert!(!bench.ok(&["trace", "show", trace]).contains("Idle"));
 }
 
 #[test]
@@ -91,9 +94,6 @@ fn a_replay_on_a_simulated_drive_takes_as_long_as_the_trace() {
     assert!(text.contains("CLOSED LOOP"), "{text}");
 }
 
-#[test]
-fn a_replay_that_writes_needs_the_identity_and_enough_room() {
-    let bench = Bench::new();
 /// A flush and a trim, which are not replayed, follow the reads long after the last one.
 #[test]
 fn a_replay_is_compared_with_the_ios_that_it_replays() {
@@ -116,6 +116,9 @@ fn a_replay_is_compared_with_the_ios_that_it_replays() {
     assert_eq!(document["ratio"], 1.0, "{document}");
 }
 
+#[test]
+fn a_replay_that_writes_needs_the_identity_and_enough_room() {
+    let bench = Bench::new();
     let (trace, target) = (bench.path("s.trace"), bench.path("target"));
     let [trace, target] = [&trace, &target].map(|path| path.to_str().expect("a path").to_owned());
     bench.ok(&["trace", "sample", "-o", &trace]);
