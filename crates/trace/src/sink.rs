@@ -32,6 +32,15 @@ impl Sink<'_> {
         *self.state.first_time.get_or_insert(time.saturating_sub(margin))
     }
 
+    /// If a volume was chosen by this abbreviation, chooses the first volume that has it.
+    #[inline]
+    pub fn abbreviated(&mut self, short: &[u8], volume: &[u8]) {
+        let chosen = &mut self.state.volumes.chosen;
+        if chosen.as_deref() == Some(short) {
+            *chosen = Some(volume.to_vec());
+        }
+    }
+
     /// Adds a complete I/O.
     #[inline]
     pub fn io(&mut self, io: Io, volume: &[u8]) {

@@ -37,7 +37,36 @@ fn msr_times_are_in_units_of_100_ns() {
             io(1_332_052_600, Some(120_300), Op::Write, 310_983_168, 4096),
         ]
     );
-    assert_eq!((imported.summary.end_ns, imported.volume.as_str()), (1_332_172_900, "1"));
+    assert_eq!((imported.summary.end_ns, imported.volume.as_str()), (1_332_172_900, "hm_1"));
+}
+
+#[test]
+fn msr_disks_of_several_hosts_are_different_volumes() {
+    let text = "128166372003061629,usr,0,Read,0,4096,10\n\
+                128166372003061630,web,0,Read,4096,4096,10\n\
+                128166372003061631,usr,1,Read,8192,4096,10\n\
+                128166372003061632,usr,0,Write,12288,4096,10\n";
+    let offsets = |volume: Option<&'static str>| {
+        let (ios, found) = imported(text, &Choice { volume, ..Choice::default() }).expect("a trace");
+        let offsets: Vec<u64> = ios.iter().map(|io| io.offset_bytes).collect();
+        (offsets, found.volume, found.other_volumes)
+    };
+    assert_eq!(offsets(None), (vec![0, 12_288], "usr_0".into(), 2));
+    assert_eq!(offsets(Some("web_0")), (vec![4096], "web_0".into(), 3));
+    // A number means the first host that has this disk.
+    assert_eq!(offsets(Some("0")), (vec![0, 12_288], "usr_0".into(), 2));
+    assert_eq!(offsets(Some("1")), (vec![8192], "usr_1".into(), 3));
+}
+
+/// 100 ns units: an hour has 36,000,000,000.
+#[test]
+fn msr_lines_long_before_the_first_are_invalid() {
+    let (ios, found) = read(
+        "128166372000000000,hm,1,Read,0,4096,10\n\
+         128166335999999999,hm,1,Read,4096,4096,10\n\
+         128166372000000100,hm,1,Read,8192,4096,10\n",
+    );
+    assert_eq!((ios.len(), found.bad_lines), (2, 1));
 }
 
 #[test]
