@@ -72,6 +72,17 @@ impl Sink<'_> {
         }
     }
 
+    /// Removes the most recent issue of an I/O, which was put back into the queue and will be issued again.
+    pub fn requeued(&mut self, offset_bytes: u64, op: Op, volume: &[u8]) {
+        let State { order, pairs, volumes, ready, .. } = self.state;
+        if volumes.is_known(volume) {
+            pairs.requeue(offset_bytes, op);
+            while let Some(io) = pairs.ready() {
+                ready.extend(order.push(io));
+            }
+        }
+    }
+
     /// Adds events that the tracer dropped.
     pub fn lost(&mut self, events: u64) {
         self.state.lost_events = self.state.lost_events.saturating_add(events);

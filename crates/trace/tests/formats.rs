@@ -221,3 +221,21 @@ fn ios_are_sorted_by_time() {
     let times: Vec<u64> = ios.iter().map(|io| io.issue_ns).collect();
     assert_eq!((times, imported.summary.moved), (vec![0, 10_000, 20_000], 0));
 }
+
+/// A busy driver puts a read back, which is then issued again: one read, not two.
+#[test]
+fn ios_that_were_put_back_are_one_io() {
+    let blkparse = "8,0 0 1 0.000000000 9 D R 1000 + 8 [fio]\n\
+                    8,0 0 2 0.000002000 9 R R 1000 + 8 [0]\n\
+                    8,0 0 3 0.000005000 9 D R 1000 + 8 [fio]\n\
+                    8,0 0 4 0.000009000 0 C R 1000 + 8 [0]\n";
+    let tracefs = "fio-9 [000] d..1. 10.000000: block_rq_issue: 8,0 R 4096 () 1000 + 8 none,0,0 [fio]\n\
+                   fio-9 [000] d..1. 10.000002: block_rq_requeue: 8,0 R () 1000 + 8 none,0,0 [0]\n\
+                   fio-9 [000] d..1. 10.000005: block_rq_issue: 8,0 R 4096 () 1000 + 8 none,0,0 [fio]\n\
+                   fio-9 [000] d.h1. 10.000009: block_rq_complete: 8,0 R () 1000 + 8 none,0,0 [0]\n";
+    for text in [blkparse, tracefs] {
+        let (ios, imported) = read(text);
+        assert_eq!(ios, [io(0, Some(4000), Op::Read, 512_000, 4096)]);
+        assert_eq!((imported.summary.ios, imported.summary.completed, imported.unmatched), (1, 1, 0));
+    }
+}
