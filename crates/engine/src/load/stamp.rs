@@ -120,7 +120,7 @@ pub(crate) struct Judged {
 pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64, expected: Option<StampRun>) -> Judged {
     let (wrong, length_bytes, is_longer) = match read(bytes) {
         Read::Whole(stamp) => {
-            let is_expected = expected.is_none_or(|expected| expected == StampRun::of(stamp.run));
+            let is_expected = expected.is_none_or(|expected| expected.wrote(stamp.run));
             let wrong = match stamp.offset_bytes == offset_bytes {
                 true => (!is_expected).then_some(Wrong::Lost { found: 0, written: 0 }),
                 false => Some(Wrong::Misdirected { of_bytes: stamp.offset_bytes }),

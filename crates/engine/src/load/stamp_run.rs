@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +18,16 @@ const DIGITS: usize = (u64::BITS - LOAD_BITS) as usize / 4;
 /// The run of which a stamp is part: a number of 48 bits that each process draws, written as 12 hexadecimal
 /// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StampRun(u64);
+pub struct StampRun(NonZeroU64);
 
 impl StampRun {
     /// Returns the number of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
-        static DRAWN: LazyLock<u64> =
-            LazyLock::new(|| RandomState::new().build_hasher().finish() >> LOAD_BITS);
+        static DRAWN: LazyLock<NonZeroU64> = LazyLock::new(|| {
+            let drawn = RandomState::new().build_hasher().finish() >> LOAD_BITS;
+            NonZeroU64::new(drawn).unwrap_or(NonZeroU64::MIN)
+        });
         Self(*DRAWN)
     }
 
@@ -32,12 +35,12 @@ impl StampRun {
     pub(super) fn of_next_load() -> u64 {
         static LOADS: AtomicU64 = AtomicU64::new(0);
         let load = LOADS.fetch_add(1, Ordering::Relaxed) & ((1 << LOAD_BITS) - 1);
-        Self::of_this_process().0 << LOAD_BITS | load
+        Self::of_this_process().0.get() << LOAD_BITS | load
     }
 
-    /// Returns the run of a stamp that contains this number.
-    pub(super) const fn of(stamped: u64) -> Self {
-        Self(stamped >> LOAD_BITS)
+    /// Returns whether a stamp with this number is part of the run.
+    pub(super) const fn wrote(self, stamped: u64) -> bool {
+        stamped >> LOAD_BITS == self.0.get()
     }
 }
 
@@ -53,7 +56,10 @@ impl FromStr for StampRun {
     fn from_str(text: &str) -> Result<Self, String> {
         let is_hex = text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = u64::from_str_radix(text, 16).ok().filter(|_| is_hex);
-        number.map(Self).ok_or_else(|| format!("use the {DIGITS} hexadecimal digits that the load printed"))
+        number
+            .and_then(NonZeroU64::new)
+            .map(Self)
+            .ok_or_else(|| format!("use the {DIGITS} hexadecimal digits that the load printed"))
     }
 }
 
@@ -66,15 +72,15 @@ mod tests {
         let (one, other) = (StampRun::of_next_load(), StampRun::of_next_load());
         assert_ne!(one, other);
         let run = StampRun::of_this_process();
-        assert_eq!((StampRun::of(one), StampRun::of(other)), (run, run));
+        assert!(run.wrote(one) && run.wrote(other) && !run.wrote(1));
     }
 
     #[test]
     fn runs_are_read_as_they_are_printed() {
-        let run = StampRun(0x00ab_cdef_0123);
+        let run = StampRun(NonZeroU64::new(0x00ab_cdef_0123).expect("a number"));
         assert_eq!(run.to_string(), "00abcdef0123");
         assert_eq!("00ABcdef0123".parse(), Ok(run));
-        for wrong in ["", "abcdef0123", "+0abcdef0123", "0x00abcdef01", "00abcdef01234"] {
+        for wrong in ["", "abcdef0123", "+0abcdef0123", "0x00abcdef01", "00abcdef01234", "000000000000"] {
             assert!(wrong.parse::<StampRun>().is_err(), "{wrong}");
         }
     }
