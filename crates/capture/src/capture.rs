@@ -30,7 +30,7 @@ pub struct Captured {
 /// The buffers being read.
 struct Buffers {
     files: Vec<File>,
-    layouts: [EventLayout; 2],
+    layouts: Vec<EventLayout>,
     page: Vec<u8>,
     events: Vec<Event>,
 }
@@ -100,9 +100,14 @@ pub fn capture<W: Write>(
 
 /// Sets up the instance and starts recording.
 fn begin(instance: &mut Instance, subject: &Subject, buffer_kib: u32) -> Result<Buffers, CaptureError> {
-    let [issue, complete] = match subject.kind {
-        Kind::Requests => ["block_rq_issue", "block_rq_complete"],
-        Kind::Bios => ["block_bio_queue", "block_bio_complete"],
+    // The issue comes last, so that no I/O lacks its other events.
+    let events = match subject.kind {
+        Kind::Requests => &[
+            ("block_rq_complete", Role::Complete),
+            ("block_rq_requeue", Role::Requeue),
+            ("block_rq_issue", Role::Issue),
+        ][..],
+        Kind::Bios => &[("block_bio_complete", Role::Complete), ("block_bio_queue", Role::Issue)],
     };
     instance.write("tracing_on", "0")?;
     instance.write("trace_clock", "mono")?;
@@ -111,13 +116,14 @@ fn begin(instance: &mut Instance, subject: &Subject, buffer_kib: u32) -> Result<
         let text = instance.read(&format!("events/block/{event}/format"))?;
         EventLayout::of_format(&text, role).ok_or(CaptureError::NoTracer { what: "a field of an event" })
     };
-    let layouts = [layout(issue, Role::Issue)?, layout(complete, Role::Complete)?];
+    let layouts = events.iter().map(|(event, role)| layout(event, *role)).collect::<Result<_, _>>()?;
     let open = |name: String| {
         instance.open(&format!("per_cpu/{name}/trace_pipe_raw"), OFlags::RDONLY | OFlags::NONBLOCK)
     };
     let files = instance.processors()?.into_iter().map(open).collect::<Result<_, _>>()?;
-    instance.enable(complete, subject.number)?;
-    instance.enable(issue, subject.number)?;
+    for (event, _) in events {
+        instance.enable(event, subject.number)?;
+    }
     instance.write("tracing_on", "1")?;
     let page = vec![0; rustix::param::page_size()];
     Ok(Buffers { files, layouts, page, events: Vec::new() })

@@ -30,5 +30,6 @@ pub(crate) fn load_options(
         polling,
         unpolled: impossible,
         choices: Choices::default(),
+        expected_run: options.expected_run,
     })
 }

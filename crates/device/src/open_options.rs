@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Engine, Polling};
+use engine::{Engine, Polling, StampRun};
 use record::{InjectedFault, Placement};
 
 /// Faults to inject into a simulated drive.
@@ -38,4 +38,6 @@ pub struct OpenOptions {
     pub placement: Option<Placement>,
     /// io_uring polling mode.
     pub polling: Polling,
+    /// The run whose stamps read-only workloads accept if they verify; `None` to accept every run.
+    pub expected_run: Option<StampRun>,
 }

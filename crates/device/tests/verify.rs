@@ -208,3 +208,40 @@ fn findings_before_a_load_is_stopped_are_kept() {
     let LoadOutcome::Finished(segment) = stopped(&mut target) else { panic!("the finding was dropped") };
     assert!(segment.verified.is_some_and(|verified| verified.wrong_blocks > 0));
 }
+
+/// Writes every block once with `written_bytes` per I/O, damages the file and reads it with `read_bytes` per I/O.
+fn reread(written_bytes: u32, read_bytes: u32, access: Access, damage: impl Fn(&File)) -> VerifyReport {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let pass = Workload { access: Access::Sequential, block_bytes: written_bytes, ..checked() };
+    assert_eq!(findings(&mut target, &Workload { read_percent: 0, ..pass.clone() }, true).wrong(), 0);
+    damage(&file.open());
+    findings(&mut target, &Workload { access, read_percent: 100, block_bytes: read_bytes, ..pass }, false)
+}
+
+#[test]
+fn reads_that_are_shorter_than_the_stamped_blocks_are_not_called_corrupt() {
+    for access in [Access::Sequential, Access::Random] {
+        let found = reread(65536, 4096, access, |_| {});
+        let reads = SIZE / 4096;
+        assert_eq!((found.wrong(), found.checked, found.unchecked), (0, 0, reads), "{found}");
+        assert!(found.places.is_empty());
+        assert!(found.to_string().contains("stamped in blocks of 65536 B"), "{found}");
+    }
+}
+
+#[test]
+fn a_damaged_block_does_not_hide_others_in_the_same_read() {
+    let found = reread(4096, 65536, Access::Sequential, |file| {
+        let mut block = [0; 4096];
+        file.read_exact_at(&mut block, 20_480).expect("a block");
+        file.write_all_at(&block, 45_056).expect("a block");
+        file.write_all_at(b"damage", 8192 + 1000).expect("damage");
+        // The first block of a read, and the first block of all.
+        file.write_all_at(b"damage", 0).expect("damage");
+        file.write_all_at(b"damage", 65_536).expect("damage");
+    });
+    let places: Vec<_> = found.places.iter().map(|place| (place.offset_bytes, place.length_bytes)).collect();
+    assert_eq!(places, [(0, 4096), (8192, 4096), (45_056, 4096), (65_536, 4096)], "{found}");
+    assert_eq!((found.wrong(), found.checked), (4, SIZE / 4096), "{found}");
+}

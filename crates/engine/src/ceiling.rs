@@ -96,6 +96,7 @@ pub fn rehearse_by(
         polling: Polling::No,
         unpolled: None,
         choices: Choices::default(),
+        expected_run: None,
     };
     let target = Target::nowhere("nowhere", Clock::start(), &options, interval_ns);
     let way = match nowhere {
@@ -235,6 +236,7 @@ mod tests {
             polling: Polling::No,
             unpolled: None,
             choices: Choices::default(),
+            expected_run: None,
         };
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);

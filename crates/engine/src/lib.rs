@@ -50,6 +50,7 @@ pub use load::interval::Interval;
 pub use load::recorder::{Recorder, Recording, merge};
 pub use load::run::{check_depth, check_trims, run};
 pub use load::schedule::Schedule;
+pub use load::stamp_run::StampRun;
 pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};
@@ -60,6 +61,7 @@ pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares
 pub use progress::{Flow, Tick};
 pub use queue::passthrough::Namespace;
 pub use replay::{
-    BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, replay,
+    BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, Started,
+    replay,
 };
 pub use wall_clock::{WallClock, wall_clock};

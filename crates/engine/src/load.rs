@@ -22,6 +22,7 @@ pub(crate) mod recorder;
 pub(crate) mod run;
 pub(crate) mod schedule;
 mod stamp;
+pub mod stamp_run;
 mod start;
 mod stepped;
 mod stillness;

@@ -3,6 +3,7 @@
 use record::PathRemark;
 
 use crate::choice::Choices;
+use crate::load::stamp_run::StampRun;
 use crate::placement::Places;
 
 /// How to drive a target.
@@ -18,6 +19,8 @@ pub struct LoadOptions {
     pub unpolled: Option<&'static str>,
     /// The engines that were chosen for individual workloads; see [`choose`](crate::choose()).
     pub choices: Choices,
+    /// The run whose stamps read-only workloads accept if they verify; `None` to accept every run.
+    pub expected_run: Option<StampRun>,
 }
 
 /// I/O engine.

@@ -33,7 +33,7 @@ use feed::{Feed, feed};
 use player::{Played, Player};
 
 pub use fitting::{Bounds, Fitting};
-pub use log::ReplayLog;
+pub use log::{ReplayLog, Started};
 pub use terms::{BATCH, Due, Pace, ReplayOptions, Replayed, Source};
 
 /// Interval between calls to the progress function.

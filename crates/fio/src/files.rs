@@ -104,7 +104,7 @@ impl Job {
             self.iodepth = (u64::from(self.iodepth) / count).max(1) as u16;
             self.remark(&format!(
                 "{count} targets, each with {} of its own: fio would access them in turn",
-                stdx::units::count_of(self.iodepth, "outstanding I/O")
+                stdx::units::count_of(self.depth(), "outstanding I/O")
             ));
         }
         // The parts add up to the whole, unless there are more targets than I/Os per second.

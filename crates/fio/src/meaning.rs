@@ -39,23 +39,11 @@ impl Job {
         if self.trims && self.trims_differ {
             return Err("a third value, for trims, that differs from the value for writes is not supported; write one value".into());
         }
-        if self.mix.is_some() && self.reads.is_some() {
-            return Err(format!(
-                "rwmixread and rwmixwrite apply to mixes, and {} is not a mix",
-                self.pattern
-            ));
-        }
         if self.time_based && self.runtime_ns.is_none() {
             return Err("time_based needs a runtime".into());
         }
         if self.runtime_ns == Some(0) {
             return Err("runtime is 0; omit it to run without a time limit".into());
-        }
-        if (!self.zones.is_empty() || self.distribution.is_some()) && self.access == Access::Sequential {
-            return Err(format!(
-                "random_distribution applies to random I/O, and {} is not random",
-                self.pattern
-            ));
         }
         let syncs = self.writes() && (self.syncs.are_periodic() || self.syncs.end_fsync);
         if self.polling == Polling::Completions && syncs {
@@ -110,19 +98,18 @@ impl Job {
     }
 
     fn clone_of(&self, capacity_bytes: u64, clone: u64, seed: u64) -> Result<Workload, String> {
-        let start = self
-            .offset_increment
-            .checked_mul(clone)
-            .and_then(|increments| self.offset.of(capacity_bytes).checked_add(increments));
-        let start_bytes = start.filter(|start| *start < capacity_bytes).ok_or_else(|| {
-            let what = if clone == 0 {
-                "the offset".to_owned()
-            } else {
-                format!("the start of clone {}", clone + 1)
-            };
-            format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
-        })?;
-        let size = self.size.map_or(capacity_bytes - start_bytes, |size| size.of(capacity_bytes));
+        let start_bytes = self
+            .start_of(clone, capacity_bytes)
+            .filter(|start| *start < capacity_bytes)
+            .ok_or_else(|| {
+                let what = if clone == 0 {
+                    "the offset".to_owned()
+                } else {
+                    format!("the start of clone {}", clone + 1)
+                };
+                format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
+            })?;
+        let size = self.size_from(start_bytes, capacity_bytes).unwrap_or(capacity_bytes - start_bytes);
         if start_bytes.checked_add(size).is_none_or(|end| end > capacity_bytes) {
             return Err(format!(
                 "{size} B from offset {start_bytes} extend beyond the end of the target, which has \
@@ -137,16 +124,17 @@ impl Job {
         };
         let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
-        let (range, amount) = self.strided_range((start_bytes, size), amount)?;
+        let is_last = start_bytes + size == capacity_bytes;
+        let (range, amount) = self.strided_range((start_bytes, size), amount, is_last)?;
         let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
         let plain = Workload {
             access: self.access,
             read_percent: self.read_percent(),
             block_bytes: self.blocks[0][0].block_bytes,
             kinds: Vec::new(),
-            zones: self.zones.clone(),
+            zones: if self.access == Access::Random { self.zones.clone() } else { Vec::new() },
             threads: 1,
-            queue_depth: self.iodepth,
+            queue_depth: self.depth(),
             range,
             from_block: 0,
             align_bytes: self.align_bytes,
@@ -421,14 +409,21 @@ mod tests {
         assert_eq!(pauses(&both).map(|pauses| pauses.2), Some(7));
     }
 
+    /// Job files often set these in `[global]` for jobs of all kinds.
+    #[test]
+    fn options_of_mixes_and_random_jobs_have_no_effect_on_others() {
+        assert_eq!(only("rw=randread rwmixread=70"), only("rw=randread"));
+        assert_eq!(only("rw=write rwmixwrite=70"), only("rw=write"));
+        for distribution in ["zoned:50/50:50/50", "zipf:1.2"] {
+            assert_eq!(only(&format!("rw=rw random_distribution={distribution}")), only("rw=rw"));
+        }
+    }
+
     #[test]
     fn options_that_cannot_be_combined_say_why() {
         for (options, expected) in [
-            ("rw=read rwmixread=50", "apply to mixes"),
             ("time_based", "needs a runtime"),
             ("runtime=0", "runtime is 0"),
-            ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
-            ("rw=read random_distribution=zipf:1.2", "applies to random I/O"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
             ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),
             ("rw=randrw rwmixread=70 rate_iops=100", "700,300"),

@@ -14,7 +14,7 @@ use stdx::units::{count_of, grouped};
 pub use self::document::Document;
 pub(crate) use self::document::{Syncs, Times, syncs, times};
 pub(crate) use self::origin::milliseconds;
-pub use self::origin::{ClockState, Host, Origin, Span, Start};
+pub use self::origin::{ClockState, Host, Origin, Reading, Span, Start};
 pub use self::part::Part;
 pub(crate) use self::part::per_second;
 pub(crate) use self::times::{lacks_percentiles, of_syncs as text_of_syncs, text as text_of};

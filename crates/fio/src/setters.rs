@@ -7,7 +7,9 @@ use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
-use super::values::{bytes, number, percent_of, shares, switch, thousandths};
+use super::values::{
+    bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns,
+};
 
 pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
@@ -41,8 +43,58 @@ pub fn think_blocks_type(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-pub fn only_zero(_: &mut Job, text: &str) -> Result<(), String> {
-    if switch(text)? { Err("only 0 is supported".into()) } else { Ok(()) }
+/// Accepts only 0, with a unit or without one; `why` is the reason.
+fn zero(text: &str, why: &str) -> Result<(), String> {
+    let is_zero = time_ns(text).is_ok_and(|ns| ns == 0) || switch(text).is_ok_and(|on| !on);
+    if is_zero { Ok(()) } else { Err(format!("only 0 is supported: {why}")) }
+}
+
+pub fn start_delay(_: &mut Job, text: &str) -> Result<(), String> {
+    zero(text, "jobs start together; stonewall and wait_for start them one after another")
+}
+
+pub fn exit_all(_: &mut Job, text: &str) -> Result<(), String> {
+    zero(text, "each job ends after its own amount or time")
+}
+
+/// Accepts both values of a switch, and says in a remark that the value `differs` behaves like the other one.
+fn either(job: &mut Job, text: &str, differs: bool, remark: &str) -> Result<(), String> {
+    let on = switch(text)?;
+    job.remarks.retain(|known| known != remark);
+    if on == differs {
+        job.remark(remark);
+    }
+    Ok(())
+}
+
+pub fn threads(job: &mut Job, text: &str) -> Result<(), String> {
+    either(job, text, false, "thread=0: clones are threads nevertheless, not processes")
+}
+
+pub fn new_data(job: &mut Job, text: &str) -> Result<(), String> {
+    either(job, text, false, "refill_buffers=0: every write has new data nevertheless")
+}
+
+pub fn first_wrong_block(job: &mut Job, text: &str) -> Result<(), String> {
+    either(job, text, true, "verify_fatal=1: all blocks are checked nevertheless")
+}
+
+pub fn cpu_policy(job: &mut Job, text: &str) -> Result<(), String> {
+    const REMARK: &str =
+        "cpus_allowed_policy=shared: each thread has a CPU of its own nevertheless, if there are enough";
+    job.remarks.retain(|known| known != REMARK);
+    match text {
+        "split" => {}
+        "shared" => job.remark(REMARK),
+        _ => return Err("supported: split, shared".into()),
+    }
+    Ok(())
+}
+
+pub fn io_engine(job: &mut Job, text: &str) -> Result<(), String> {
+    job.engine = engine(text)?;
+    job.one_at_a_time = is_synchronous(text);
+    Ok(())
 }
 
 /// The page cache is bypassed regardless of the job's request.

@@ -290,6 +290,12 @@ pub struct SteadyResult {
 }
 
 impl SteadyResult {
+    /// Returns the mean IOPS in the window, of all streams combined.
+    #[must_use]
+    pub const fn iops_mean(&self) -> f64 {
+        self.iops_mean
+    }
+
     fn change_text(&self) -> String {
         let unit = if matches!(self.state.criterion.limit, Limit::MilliPercent(_)) { "%" } else { "" };
         self.change.map_or_else(|| "not evaluated".to_owned(), |change| format!("{change:.6}{unit}"))

@@ -6,19 +6,23 @@ use super::Job;
 
 impl Job {
     /// Returns the range of a job that may access `size` bytes from `start`, and how much of `amount` the job
-    /// transfers.
+    /// transfers. `is_last` says whether the target ends with these bytes.
     pub(crate) fn strided_range(
         &self,
         (start, size): (u64, u64),
         amount: u64,
+        is_last: bool,
     ) -> Result<(Range, u64), String> {
         let whole = Range { start_bytes: start, ..Range::first(size) };
         let strides = self.strides;
         let zoned = strides.zoned.unwrap_or(strides.zone_bytes > 0);
         match (strides.skip_bytes, zoned) {
             (0, false) => Ok((whole, amount)),
-            (0, true) => self.zones(whole, amount),
-            (_, false) => Ok((self.skipping(whole)?, amount)),
+            (0, true) => Ok((self.zones(whole)?, amount)),
+            (_, false) => {
+                let range = self.skipping(whole)?;
+                Ok((range, self.skipping_amount(range, amount, is_last)))
+            }
             (_, true) => {
                 Err("rw with a number of bytes to skip cannot be combined with zonemode=strided".into())
             }
@@ -42,7 +46,17 @@ impl Job {
         repeated(whole, block, stride)
     }
 
-    fn zones(&self, whole: Range, amount: u64) -> Result<(Range, u64), String> {
+    /// Returns how much of `amount` a job transfers that skips bytes. As in fio, an ascending job transfers its range once
+    /// per loop, unless the target ends with the range or the amount was requested.
+    fn skipping_amount(&self, range: Range, amount: u64, is_last: bool) -> u64 {
+        if self.strides.is_descending() || is_last || self.io_size.is_some() {
+            return amount;
+        }
+        let pass = range.segment_bytes.saturating_mul(range.segments.into());
+        amount.min(pass.saturating_mul(self.loops.into()))
+    }
+
+    fn zones(&self, whole: Range) -> Result<Range, String> {
         let zone = self.strides.zone_bytes;
         if self.access != Access::Sequential {
             return Err(format!("zonemode=strided applies to sequential I/O, and {} is not", self.pattern));
@@ -55,9 +69,7 @@ impl Job {
         }
         let stride =
             zone.checked_add(self.strides.zone_skip_bytes).ok_or("zonesize plus zoneskip is too large")?;
-        // As in fio, skipped bytes count towards the amount.
-        let transferred = amount / stride * zone + (amount % stride).min(zone);
-        Ok((repeated(whole, zone, stride)?, transferred))
+        repeated(whole, zone, stride)
     }
 }
 
@@ -91,7 +103,7 @@ mod tests {
         let forward = workload("rw=write:112k bs=16k offset=1m size=1m").unwrap();
         let range = Range { start_bytes: MIB, segments: 8, segment_bytes: 16 << 10, stride_bytes: 128 << 10 };
         assert_eq!((forward.range, forward.regime.descending), (range, false));
-        assert_eq!(forward.until, Until::AmountBytes(MIB));
+        assert_eq!(forward.until, Until::AmountBytes(8 * (16 << 10)));
         // Three I/Os fit: at 0, 384 KiB and 768 KiB.
         assert_eq!(workload("rw=read:128k bs=256k size=1m").unwrap().range.segments, 3);
         let back = workload("rw=read:-8k bs=4k size=1m").unwrap();
@@ -108,13 +120,33 @@ mod tests {
         }
     }
 
+    /// Compared with fio 3.33.
     #[test]
-    fn skipped_zones_count_towards_the_amount() {
+    fn the_amount_of_jobs_that_skip_bytes_is_as_in_fio() {
+        for (options, ios) in [
+            ("rw=write:112k bs=16k offset=1m size=1m", 8),
+            ("rw=read:4k bs=4k size=1m", 128),
+            ("rw=read:4k bs=4k size=1m loops=3", 384),
+            ("rw=read:4k bs=4k size=1m number_ios=200", 128),
+            ("rw=read:4k bs=4k size=1m io_size=3m", 768),
+            ("rw=read:4k bs=4k offset=62m size=2m", 512),
+            ("rw=read:-8k bs=4k size=1m", 256),
+            ("rw=read:-16k bs=4k size=1m", 256),
+            ("rw=read bs=64k size=1m zonesize=128k zoneskip=128k", 16),
+        ] {
+            let workload = workload(options).unwrap();
+            let bytes = ios * u64::from(workload.block_bytes);
+            assert_eq!(workload.until, Until::AmountBytes(bytes), "{options}");
+        }
+    }
+
+    #[test]
+    fn zones_that_are_skipped_do_not_count_towards_the_amount() {
         let zones = workload("rw=read bs=64k zonemode=strided zonesize=1m zoneskip=7m").unwrap();
         let range = Range { start_bytes: 0, segments: 8, segment_bytes: MIB, stride_bytes: 8 * MIB };
-        assert_eq!((zones.range, zones.until), (range, Until::AmountBytes(8 * MIB)));
+        assert_eq!((zones.range, zones.until), (range, Until::AmountBytes(64 * MIB)));
         let implied = workload("rw=read bs=64k zonesize=1m zoneskip=7m size=12m").unwrap();
-        assert_eq!((implied.range.segments, implied.until), (2, Until::AmountBytes(2 * MIB)));
+        assert_eq!((implied.range.segments, implied.until), (2, Until::AmountBytes(12 * MIB)));
         assert_eq!(workload("rw=read zonemode=none zonesize=1m").unwrap().range, Range::first(64 * MIB));
         for (options, expected) in [
             ("rw=randread zonemode=strided zonesize=1m", "sequential I/O"),

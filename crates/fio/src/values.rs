@@ -131,6 +131,11 @@ pub fn engine(text: &str) -> Result<Engine, String> {
     })
 }
 
+/// Returns whether an I/O engine of fio performs one I/O at a time.
+pub fn is_synchronous(engine: &str) -> bool {
+    matches!(engine, "psync" | "sync" | "pvsync" | "pvsync2")
+}
+
 /// Completes shares to 100 by dividing the rest evenly among the missing shares, as in fio; entries are
 /// `WHAT/SHARE`, `WHAT/` or `WHAT`.
 pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {

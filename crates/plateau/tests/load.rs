@@ -8,6 +8,8 @@ mod several_hosts;
 mod support;
 #[path = "load/traces.rs"]
 mod traces;
+#[path = "load/verifying.rs"]
+mod verifying;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -149,7 +151,6 @@ fn wrong_options_are_usage_errors() {
         &["--rw", "trimwrite"][..],
         &["--bs", "1000"],
         &["--numjobs", "0"],
-        &["--rwmixread", "50"],
         &["--filename", "x"],
         &["--verify", "pattern"],
         &["--time_based"],
@@ -162,7 +163,7 @@ fn wrong_options_are_usage_errors() {
 #[test]
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, message) in [
-        ("[a]\nfilename=DATA\nstartdelay=5\n", 2, "job.fio:3: startdelay is not supported"),
+        ("[a]\nfilename=DATA\nstartdelay=5\n", 2, "job.fio:3: startdelay=5: only 0 is supported"),
         ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: supported: read, write"),
         ("[a]\nrw=read\n", 2, "[a]: neither filename nor size is set"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),

@@ -13,6 +13,24 @@ use crate::{Io, Op, TraceError};
 
 /// Length of an extent: longer than any I/O of a typical host, and short enough for a volume to contain many extents.
 const EXTENT_BYTES: u64 = 64 << 20;
+/// Length of the shortest extent.
+const LEAST_EXTENT_BYTES: u64 = 4096;
+/// Number of extents of a small volume, whose extents are shorter: with a single one, all addresses would stay the same.
+const LEAST_EXTENTS: u64 = 16;
+
+/// The extents of a volume, and their new order.
+struct Extents {
+    bytes: u64,
+    order: Permutation,
+}
+
+impl Extents {
+    fn new(end_bytes: u64, seed: u64) -> Self {
+        let part = (end_bytes / LEAST_EXTENTS).max(1);
+        let bytes = (1 << part.ilog2()).clamp(LEAST_EXTENT_BYTES, EXTENT_BYTES);
+        Self { bytes, order: Permutation::new(end_bytes.div_ceil(bytes).max(1), seed) }
+    }
+}
 
 /// A permutation of the numbers below `count`: a Feistel network over the next power of four, applied until the result
 /// is below `count`.
@@ -63,7 +81,7 @@ pub fn anonymise<R: Read, W: Write>(
     let origin =
         Origin { source: String::new(), resolution_ns: input.origin().resolution_ns, is_anonymised: true };
     let mut writer = Writer::new(output, &origin)?;
-    let extents = Permutation::new(end_bytes.div_ceil(EXTENT_BYTES).max(1), seed);
+    let extents = Extents::new(end_bytes, seed);
     while let Some(io) = input.next_io()? {
         writer.push(Io { offset_bytes: moved(&extents, &io, end_bytes), ..io })?;
     }
@@ -72,12 +90,13 @@ pub fn anonymise<R: Read, W: Write>(
 }
 
 /// Returns the new offset of an I/O. The I/O never extends beyond the last extent.
-fn moved(extents: &Permutation, io: &Io, end_bytes: u64) -> u64 {
+fn moved(extents: &Extents, io: &Io, end_bytes: u64) -> u64 {
     if io.op == Op::Flush || io.offset_bytes >= end_bytes {
         return io.offset_bytes;
     }
-    let to = extents.of(io.offset_bytes / EXTENT_BYTES) * EXTENT_BYTES + io.offset_bytes % EXTENT_BYTES;
-    let last = (extents.count * EXTENT_BYTES).saturating_sub(io.length_bytes.into());
+    let Extents { bytes, order } = extents;
+    let to = order.of(io.offset_bytes / bytes) * bytes + io.offset_bytes % bytes;
+    let last = (order.count * bytes).saturating_sub(io.length_bytes.into());
     to.min(last)
 }
 
@@ -97,7 +116,7 @@ mod tests {
 
     #[test]
     fn offsets_within_an_extent_keep_their_distances() {
-        let extents = Permutation::new(1000, 3);
+        let extents = Extents::new(1000 * EXTENT_BYTES, 3);
         let io = |offset_bytes| Io {
             issue_ns: 0,
             response_ns: None,
@@ -109,5 +128,23 @@ mod tests {
         let (a, b) = (moved(&extents, &io(5 << 26), end), moved(&extents, &io((5 << 26) + 8192), end));
         assert_eq!(b - a, 8192);
         assert_ne!(a, 5 << 26);
+    }
+
+    #[test]
+    fn addresses_of_small_volumes_are_replaced_too() {
+        for (end_bytes, bytes) in [
+            (48 << 20, 2 << 20),
+            (64 << 20, 4 << 20),
+            (65_536, 4096),
+            (8192, 4096),
+            (1 << 30, EXTENT_BYTES),
+            (1 << 50, EXTENT_BYTES),
+            (0, 4096),
+        ] {
+            assert_eq!(Extents::new(end_bytes, 1).bytes, bytes, "{end_bytes}");
+        }
+        let extents = Extents::new(48 << 20, 3);
+        let is_moved = |extent: &u64| extents.order.of(*extent) != *extent;
+        assert!((0..24).filter(is_moved).count() > 12, "most extents are elsewhere");
     }
 }

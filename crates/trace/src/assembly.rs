@@ -58,12 +58,21 @@ impl<W: Write> Assembly<W> {
             }
             Role::Complete => {
                 self.pairs.complete(event.at_ns, event.io.offset_bytes, event.io.op);
-                while let Some(io) = self.pairs.ready() {
-                    self.pass(Some(io))?;
-                }
-                Ok(())
+                self.pass_ready()
+            }
+            Role::Requeue => {
+                self.issued = self.issued.saturating_sub(1);
+                self.pairs.requeue(event.io.offset_bytes, event.io.op);
+                self.pass_ready()
             }
         }
+    }
+
+    fn pass_ready(&mut self) -> Result<(), TraceError> {
+        while let Some(io) = self.pairs.ready() {
+            self.pass(Some(io))?;
+        }
+        Ok(())
     }
 
     fn pass(&mut self, io: Option<Io>) -> Result<(), TraceError> {

@@ -34,7 +34,10 @@ pub fn pages(of: &Characteristics) -> Vec<Page> {
         all.push(response_times(of));
     }
     all.extend([locality(of), reuse(of)]);
-    all.extend(idle(of));
+    // Without completions, the drive would seem idle all the time.
+    if of.summary.completed > 0 {
+        all.extend(idle(of));
+    }
     all.extend(bursts(of));
     all
 }
@@ -64,8 +67,10 @@ pub fn facts(of: &Characteristics) -> Facts {
             format!("mean {}, median {median}, most {most}", grouped(mean, 1)),
         ));
     }
-    let share = 100.0 * of.idle.total_ns as f64 / summary.end_ns.max(1) as f64;
-    items.push(("Idle".into(), format!("{} % of the time", grouped(share, 1))));
+    if summary.completed > 0 {
+        let share = 100.0 * of.idle.total_ns as f64 / summary.end_ns.max(1) as f64;
+        items.push(("Idle".into(), format!("{} % of the time", grouped(share, 1))));
+    }
     if summary.completed < summary.ios {
         let missing = summary.ios - summary.completed;
         items.push(("Without completion".into(), format!("{} I/Os", count(missing))));
@@ -176,9 +181,9 @@ fn streams(of: &Characteristics) -> Vec<Series> {
     all
 }
 
-/// By Little's law, the mean number of outstanding I/Os is the sum of their response times over time.
+/// The mean number of outstanding I/Os is the sum of the times during which each was outstanding, over time.
 fn depth(of: &Characteristics) -> Vec<Series> {
-    vec![over_time(of, "Outstanding", |step| step.response_sum_ns as f64 / of.step_ns as f64)]
+    vec![over_time(of, "Outstanding", |step| step.outstanding_ns as f64 / of.step_ns as f64)]
 }
 
 fn course(of: &Characteristics, key: &str, title: &str, y: &str, series: Vec<Series>) -> Page {

@@ -24,6 +24,8 @@ pub enum Role {
     Issue,
     /// An I/O ends.
     Complete,
+    /// An issued I/O is put back into the queue, and will be issued again.
+    Requeue,
 }
 
 /// The positions of an event's fields.

@@ -32,6 +32,15 @@ impl Sink<'_> {
         *self.state.first_time.get_or_insert(time.saturating_sub(margin))
     }
 
+    /// If a volume was chosen by this abbreviation, chooses the first volume that has it.
+    #[inline]
+    pub fn abbreviated(&mut self, short: &[u8], volume: &[u8]) {
+        let chosen = &mut self.state.volumes.chosen;
+        if chosen.as_deref() == Some(short) {
+            *chosen = Some(volume.to_vec());
+        }
+    }
+
     /// Adds a complete I/O.
     #[inline]
     pub fn io(&mut self, io: Io, volume: &[u8]) {
@@ -57,6 +66,17 @@ impl Sink<'_> {
         let State { order, pairs, volumes, ready, .. } = self.state;
         if volumes.is_known(volume) {
             pairs.complete(at_ns, offset_bytes, op);
+            while let Some(io) = pairs.ready() {
+                ready.extend(order.push(io));
+            }
+        }
+    }
+
+    /// Removes the most recent issue of an I/O, which was put back into the queue and will be issued again.
+    pub fn requeued(&mut self, offset_bytes: u64, op: Op, volume: &[u8]) {
+        let State { order, pairs, volumes, ready, .. } = self.state;
+        if volumes.is_known(volume) {
+            pairs.requeue(offset_bytes, op);
             while let Some(io) = pairs.ready() {
                 ready.extend(order.push(io));
             }

@@ -77,7 +77,12 @@ pub fn csv(of: &Characteristics) -> String {
             step.bytes[1],
             step.mean_ms().map_or_else(String::new, |ms| ms.to_string()),
             completed(step.response_max_ns as f64 / 1e6),
-            completed(step.response_sum_ns as f64 / of.step_ns as f64),
+            // If the trace has no completions, the number is unknown.
+            if of.summary.completed > 0 {
+                (step.outstanding_ns as f64 / of.step_ns as f64).to_string()
+            } else {
+                String::new()
+            },
         );
     }
     out
@@ -124,8 +129,8 @@ pub fn json(of: &Characteristics) -> Value {
             "p95": of.depths.quantile(0.95),
             "max": of.depths.max(),
         },
-        "idle_ns": of.idle.total_ns,
-        "idle_times": of.idle.times.count(),
+        "idle_ns": (summary.completed > 0).then_some(of.idle.total_ns),
+        "idle_times": (summary.completed > 0).then(|| of.idle.times.count()),
         "bursts": of.bursts.iter().map(|burst| json!({
             "window_ns": burst.window_ns,
             "mean": burst.mean,

@@ -37,7 +37,36 @@ fn msr_times_are_in_units_of_100_ns() {
             io(1_332_052_600, Some(120_300), Op::Write, 310_983_168, 4096),
         ]
     );
-    assert_eq!((imported.summary.end_ns, imported.volume.as_str()), (1_332_172_900, "1"));
+    assert_eq!((imported.summary.end_ns, imported.volume.as_str()), (1_332_172_900, "hm_1"));
+}
+
+#[test]
+fn msr_disks_of_several_hosts_are_different_volumes() {
+    let text = "128166372003061629,usr,0,Read,0,4096,10\n\
+                128166372003061630,web,0,Read,4096,4096,10\n\
+                128166372003061631,usr,1,Read,8192,4096,10\n\
+                128166372003061632,usr,0,Write,12288,4096,10\n";
+    let offsets = |volume: Option<&'static str>| {
+        let (ios, found) = imported(text, &Choice { volume, ..Choice::default() }).expect("a trace");
+        let offsets: Vec<u64> = ios.iter().map(|io| io.offset_bytes).collect();
+        (offsets, found.volume, found.other_volumes)
+    };
+    assert_eq!(offsets(None), (vec![0, 12_288], "usr_0".into(), 2));
+    assert_eq!(offsets(Some("web_0")), (vec![4096], "web_0".into(), 3));
+    // A number means the first host that has this disk.
+    assert_eq!(offsets(Some("0")), (vec![0, 12_288], "usr_0".into(), 2));
+    assert_eq!(offsets(Some("1")), (vec![8192], "usr_1".into(), 3));
+}
+
+/// 100 ns units: an hour has 36,000,000,000.
+#[test]
+fn msr_lines_long_before_the_first_are_invalid() {
+    let (ios, found) = read(
+        "128166372000000000,hm,1,Read,0,4096,10\n\
+         128166335999999999,hm,1,Read,4096,4096,10\n\
+         128166372000000100,hm,1,Read,8192,4096,10\n",
+    );
+    assert_eq!((ios.len(), found.bad_lines), (2, 1));
 }
 
 #[test]
@@ -191,4 +220,22 @@ fn ios_are_sorted_by_time() {
     let (ios, imported) = read("1,R,0,512,20\n1,R,512,512,10\n1,R,1024,512,30\n");
     let times: Vec<u64> = ios.iter().map(|io| io.issue_ns).collect();
     assert_eq!((times, imported.summary.moved), (vec![0, 10_000, 20_000], 0));
+}
+
+/// A busy driver puts a read back, which is then issued again: one read, not two.
+#[test]
+fn ios_that_were_put_back_are_one_io() {
+    let blkparse = "8,0 0 1 0.000000000 9 D R 1000 + 8 [fio]\n\
+                    8,0 0 2 0.000002000 9 R R 1000 + 8 [0]\n\
+                    8,0 0 3 0.000005000 9 D R 1000 + 8 [fio]\n\
+                    8,0 0 4 0.000009000 0 C R 1000 + 8 [0]\n";
+    let tracefs = "fio-9 [000] d..1. 10.000000: block_rq_issue: 8,0 R 4096 () 1000 + 8 none,0,0 [fio]\n\
+                   fio-9 [000] d..1. 10.000002: block_rq_requeue: 8,0 R () 1000 + 8 none,0,0 [0]\n\
+                   fio-9 [000] d..1. 10.000005: block_rq_issue: 8,0 R 4096 () 1000 + 8 none,0,0 [fio]\n\
+                   fio-9 [000] d.h1. 10.000009: block_rq_complete: 8,0 R () 1000 + 8 none,0,0 [0]\n";
+    for text in [blkparse, tracefs] {
+        let (ios, imported) = read(text);
+        assert_eq!(ios, [io(0, Some(4000), Op::Read, 512_000, 4096)]);
+        assert_eq!((imported.summary.ios, imported.summary.completed, imported.unmatched), (1, 1, 0));
+    }
 }

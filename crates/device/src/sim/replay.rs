@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use engine::{Due, Flow, Pace, ReplayLog, ReplayOptions, ReplaySource, Replayed};
+use engine::{Due, Flow, Pace, ReplayLog, ReplayOptions, ReplaySource, Replayed, Started};
 use nandsim::{Command, MOST_IN_FLIGHT, Queue};
 use stdx::access::Access;
 
@@ -23,8 +23,15 @@ impl Playing {
     fn submit(&mut self, due: Due, pace: Pace, queue: &mut Queue<'_>) -> bool {
         let Some(tag) = self.free.pop() else { return false };
         let (now_ns, due_ns) = (queue.now_ns(), self.log.start_ns() + due.due_ns);
-        let late_ns = (pace == Pace::Open).then(|| now_ns - due_ns);
-        self.log.started(late_ns, late_ns.unwrap_or(0) > 0, self.starts.len() - self.free.len());
+        let is_open = pace == Pace::Open;
+        self.log.started(Started {
+            due_ns,
+            at_ns: now_ns,
+            is_open,
+            // Virtual time stands still between completions, so an I/O is late only if it had to wait.
+            is_held_back: is_open && now_ns > due_ns,
+            outstanding: self.starts.len() - self.free.len(),
+        });
         self.starts[tag] = Some((due, now_ns));
         let Access { read, offset_bytes, block_bytes: length_bytes } = due.access;
         queue.submit(tag, Command { read, offset_bytes, length_bytes });

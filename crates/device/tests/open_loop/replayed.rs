@@ -112,4 +112,21 @@ fn simulated_drives_replay_in_virtual_time() {
     assert_eq!((replayed.read.ios, replayed.write.ios), (300, 300));
     assert_eq!((replayed.lateness.max(), replayed.held_back), (Some(0), 0));
     assert_eq!(replayed.length_ns / 1_000_000_000, 599);
+    assert_eq!((replayed.last_due_ns, replayed.last_start_ns), (599_000_000_000, 599_000_000_000));
+}
+
+/// All but the first four of 300 I/Os that are due at the same time must wait for a free slot.
+#[test]
+fn every_io_that_had_to_wait_is_counted() {
+    let (_dir, path) = file();
+    let ios: Vec<Due> = (0..300).map(|index| due(0, true, index * 4096, 4096)).collect();
+    let options = ReplayOptions { depth: 4, ..OPTIONS };
+    let sim = OpenOptions { scale: Some("1/64".into()), ..OpenOptions::default() };
+    let sim = device::open("sim:sas-slc-2011", &sim).expect("a drive").arm(None).expect("a drive");
+    for mut target in [open(&path), sim] {
+        let replayed = replay(&mut target, &options, &ios).expect("a replay").expect("not stopped");
+        assert_eq!((replayed.held_back, replayed.most_outstanding), (296, 4), "{:?}", replayed.io_path);
+        assert_eq!(replayed.last_due_ns, 0);
+        assert!(replayed.last_start_ns > 0 && replayed.last_start_ns <= replayed.length_ns);
+    }
 }

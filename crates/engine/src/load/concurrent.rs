@@ -128,9 +128,9 @@ fn answer(
     let Some(mut checks) = checks else { return Ok(Answer { outcome, verified: None }) };
     // The findings so far are reported even if reading back was stopped.
     if outcome == LoadOutcome::Stopped {
-        return Ok(Answer { outcome, verified: Some(checks.report) });
+        return Ok(Answer { outcome, verified: Some(checks.report.settled()) });
     }
     let finished = !is_read_back || read_back(target, &mut checks, on_tick)?;
     let outcome = if finished { outcome } else { LoadOutcome::Stopped };
-    Ok(Answer { outcome, verified: Some(checks.report) })
+    Ok(Answer { outcome, verified: Some(checks.report.settled()) })
 }

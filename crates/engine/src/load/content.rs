@@ -8,6 +8,7 @@ use stdx::access::Access;
 
 use super::fill::Fill;
 use super::stamp::{self, Stamp};
+use super::stamp_run::StampRun;
 use super::verify_report::VerifyReport;
 use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
@@ -18,7 +19,8 @@ const BUSY: u32 = 1 << 31;
 /// One worker's buffer contents.
 pub(crate) trait Content: Send {
     /// Creates the contents for a thread of a workload.
-    fn new(workload: &Workload, thread: u16) -> Self;
+    /// Read-only workloads that verify their data accept only stamps of the run `expected`, if that is set.
+    fn new(workload: &Workload, thread: u16, expected: Option<StampRun>) -> Self;
     /// Returns whether an access can be issued now.
     fn admits(&mut self, access: Access) -> bool;
     /// Fills the buffer of a write, whose offset may not have been drawn yet.
@@ -32,7 +34,7 @@ pub(crate) trait Content: Send {
 }
 
 impl Content for Fill {
-    fn new(workload: &Workload, thread: u16) -> Self {
+    fn new(workload: &Workload, thread: u16, _: Option<StampRun>) -> Self {
         Self::new(workload.data_pattern, workload.seed, thread)
     }
 
@@ -65,7 +67,7 @@ impl Content for Fill {
 pub(crate) struct Unfilled;
 
 impl Content for Unfilled {
-    fn new(_: &Workload, _: u16) -> Self {
+    fn new(_: &Workload, _: u16, _: Option<StampRun>) -> Self {
         Self
     }
 
@@ -94,23 +96,30 @@ pub(crate) struct Checks {
     pub(crate) start_bytes: u64,
     /// Length of a block, in bytes.
     pub(crate) block_bytes: u32,
-    pub(crate) run: u64,
+    /// Number in the stamps that this load writes.
+    run: u64,
+    /// The run that must have written the blocks if the workload has no writes; `None` for any run.
+    expected: Option<StampRun>,
     /// Sequence number of the last write to each block, 0 if there was none; empty if the workload has no
     /// writes.
     writes: Vec<u32>,
+    /// Length of the last block with an intact stamp, for blocks without one; `None` if there was none.
+    found_bytes: Option<u32>,
     pub(crate) report: VerifyReport,
 }
 
 impl Checks {
-    fn new(workload: &Workload) -> Self {
+    fn new(workload: &Workload, expected: Option<StampRun>) -> Self {
         let block_bytes = workload.pattern().granule_bytes();
         let blocks = if workload.writes() { workload.range.segment_bytes / block_bytes } else { 0 };
         Self {
             start_bytes: workload.range.start_bytes,
             block_bytes: block_bytes as u32,
-            run: workload.seed,
+            run: StampRun::of_next_load(),
+            expected,
+            found_bytes: None,
             writes: vec![0; blocks as usize],
-            report: VerifyReport::with_room(),
+            report: VerifyReport::with_room(workload.writes().then(StampRun::of_this_process)),
         }
     }
 
@@ -152,12 +161,18 @@ impl Checks {
     /// Verifies blocks written by an earlier run; the stamps contain the length of the blocks.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
-            let length = length.unwrap_or(self.block_bytes).min(bytes.len() as u32);
-            self.report.checked += 1;
-            if let Some(wrong) = wrong {
-                self.report.note(offset_bytes, length, wrong);
+            let judged = stamp::judge_unknown(bytes, offset_bytes, self.expected);
+            let length = match judged.length_bytes {
+                Some(length) => length.min(bytes.len() as u32),
+                None => stamp::length_without_stamp(bytes, self.found_bytes.unwrap_or(self.block_bytes)),
+            };
+            self.found_bytes = judged.length_bytes.or(self.found_bytes);
+            match judged.wrong {
+                _ if judged.is_longer => self.report.note_longer(judged.length_bytes.unwrap_or(0)),
+                Some(wrong) => self.report.note(offset_bytes, length, wrong),
+                None => {}
             }
+            self.report.checked += u64::from(!judged.is_longer);
             offset_bytes += u64::from(length);
             bytes = &bytes[length as usize..];
         }
@@ -171,8 +186,9 @@ pub(crate) struct Stamped {
 }
 
 impl Content for Stamped {
-    fn new(workload: &Workload, thread: u16) -> Self {
-        Self { fill: Fill::new(workload.data_pattern, workload.seed, thread), checks: Checks::new(workload) }
+    fn new(workload: &Workload, thread: u16, expected: Option<StampRun>) -> Self {
+        let fill = Fill::new(workload.data_pattern, workload.seed, thread);
+        Self { fill, checks: Checks::new(workload, expected) }
     }
 
     fn admits(&mut self, access: Access) -> bool {

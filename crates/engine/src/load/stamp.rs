@@ -2,15 +2,20 @@
 //! wrong place.
 //!
 //! The first 40 bytes of each block: a magic number, the offset of the write, the run, the sequence number of
-//! the write to this offset, the length, and a CRC32C of the whole block except the checksum itself. The rest
-//! of the block contains the workload's normal data.
+//! the write to this offset, the length, a CRC32C of all this, and a CRC32C of the whole block except the checksum itself.
+//! The rest of the block contains the workload's normal data. With the first checksum, a stamp is recognized even if only
+//! a part of its block was read.
 
+use super::stamp_run::StampRun;
 use super::verify_report::Wrong;
 
 /// Length of a stamp; a block is at least one sector long, so a stamp always fits.
 const STAMP_BYTES: usize = 40;
 const MAGIC: u64 = u64::from_le_bytes(*b"PLATEAU\x01");
+const HEAD_SUM_AT: usize = 32;
 const SUM_AT: usize = 36;
+/// A block begins at a multiple of this.
+const SECTOR_BYTES: usize = 512;
 
 /// Content of a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub(crate) struct Stamp {
 pub(crate) enum Read {
     /// A stamp with a matching checksum.
     Whole(Stamp),
+    /// An intact stamp of a block of this length, of which only the beginning was read.
+    Longer(u32),
     /// A stamp with a wrong checksum or length.
     Broken,
     /// No stamp.
@@ -42,7 +49,8 @@ pub(crate) fn put(block: &mut [u8], offset_bytes: u64, run: u64, write: u32) {
     block[16..24].copy_from_slice(&run.to_le_bytes());
     block[24..28].copy_from_slice(&write.to_le_bytes());
     block[28..32].copy_from_slice(&length_bytes.to_le_bytes());
-    block[32..36].fill(0);
+    let head_sum = crc32c::crc32c(&block[..HEAD_SUM_AT]);
+    block[HEAD_SUM_AT..SUM_AT].copy_from_slice(&head_sum.to_le_bytes());
     let sum = sum_of(block);
     block[SUM_AT..STAMP_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
@@ -65,6 +73,9 @@ pub(crate) fn read(bytes: &[u8]) -> Read {
         return Read::None;
     }
     let length = half(bytes, 28) as usize;
+    if length > bytes.len() && crc32c::crc32c(&bytes[..HEAD_SUM_AT]) == half(bytes, HEAD_SUM_AT) {
+        return Read::Longer(length as u32);
+    }
     if length < STAMP_BYTES || length > bytes.len() || sum_of(&bytes[..length]) != half(bytes, SUM_AT) {
         return Read::Broken;
     }
@@ -86,22 +97,48 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
         }
         Read::Whole(found) if found.run != expected.run => Some(Wrong::Lost { found: 0, written }),
         Read::Whole(found) => Some(Wrong::Lost { found: found.write, written }),
+        // An earlier run wrote longer blocks.
+        Read::Longer(_) => Some(Wrong::Lost { found: 0, written }),
         // Blocks that were never written read as zeros.
         Read::None if block.iter().all(|byte| *byte == 0) => Some(Wrong::Lost { found: 0, written }),
         Read::Broken | Read::None => Some(Wrong::Corrupt),
     }
 }
 
-/// Returns what is wrong with a block, given its offset and its length according to its stamp.
-pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
-    match read(bytes) {
-        Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),
+/// What is known about a block whose writes are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// What is wrong with it, if anything.
+    pub(crate) wrong: Option<Wrong>,
+    /// Length of the block according to its stamp; `None` without an intact stamp.
+    pub(crate) length_bytes: Option<u32>,
+    /// Whether only a part of the block was read, so that it cannot be checked.
+    pub(crate) is_longer: bool,
+}
+
+/// Judges the block at the start of `bytes`, given its offset and the run that must have written it.
+pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64, expected: Option<StampRun>) -> Judged {
+    let (wrong, length_bytes, is_longer) = match read(bytes) {
         Read::Whole(stamp) => {
-            (Some(Wrong::Misdirected { of_bytes: stamp.offset_bytes }), Some(stamp.length_bytes))
+            let is_expected = expected.is_none_or(|expected| expected.wrote(stamp.run));
+            let wrong = match stamp.offset_bytes == offset_bytes {
+                true => (!is_expected).then_some(Wrong::Lost { found: 0, written: 0 }),
+                false => Some(Wrong::Misdirected { of_bytes: stamp.offset_bytes }),
+            };
+            (wrong, Some(stamp.length_bytes), false)
         }
-        Read::Broken => (Some(Wrong::Corrupt), None),
-        Read::None => (Some(Wrong::Unstamped), None),
-    }
+        Read::Longer(length_bytes) => (None, Some(length_bytes), true),
+        Read::Broken => (Some(Wrong::Corrupt), None, false),
+        Read::None => (Some(Wrong::Unstamped), None, false),
+    };
+    Judged { wrong, length_bytes, is_longer }
+}
+
+/// Returns the length of the part of `bytes` that has no intact stamp: up to the next stamp, but at most `most_bytes`.
+pub(crate) fn length_without_stamp(bytes: &[u8], most_bytes: u32) -> u32 {
+    let most = bytes.len().min(most_bytes as usize);
+    let is_stamp = |at: &usize| bytes[*at..].len() >= STAMP_BYTES && word(&bytes[*at..], 0) == MAGIC;
+    (SECTOR_BYTES..most).step_by(SECTOR_BYTES).find(is_stamp).unwrap_or(most) as u32
 }
 
 #[cfg(test)]
@@ -125,8 +162,20 @@ mod tests {
         assert_eq!(judged(&[0; 4096]), Some(Wrong::Lost { found: 0, written: 3 }));
         assert_eq!(judged(&block(4096, 4096, 5, 3)), Some(Wrong::Misdirected { of_bytes: 4096 }));
         assert_eq!(judged(&[7; 4096]), Some(Wrong::Corrupt));
-        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0), (None, Some(512)));
-        assert_eq!(judge_unknown(&[0; 512], 0).0, Some(Wrong::Unstamped));
+        let intact = |length| Judged { wrong: None, length_bytes: Some(length), is_longer: false };
+        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0, None), intact(512));
+        let run = StampRun::of_this_process();
+        let ours = block(512, 0, StampRun::of_next_load(), 1);
+        assert_eq!(judge_unknown(&ours, 0, Some(run)), intact(512));
+        let lost = Judged { wrong: Some(Wrong::Lost { found: 0, written: 0 }), ..intact(512) };
+        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0, Some(run)), lost);
+        assert_eq!(judge_unknown(&[0; 512], 0, None).wrong, Some(Wrong::Unstamped));
+        let longer = &block(65536, 0, 1, 1)[..4096];
+        assert_eq!(judge_unknown(longer, 0, None), Judged { is_longer: true, ..intact(65536) });
+        assert_eq!(judged(longer), Some(Wrong::Lost { found: 0, written: 3 }));
+        let mut damaged = longer.to_vec();
+        damaged[28] ^= 1;
+        assert_eq!(judge_unknown(&damaged, 0, None).wrong, Some(Wrong::Corrupt), "the length may be wrong");
     }
 
     /// The check value of CRC32C for "123456789" (RFC 3720).

@@ -156,7 +156,8 @@ fn verified_of(report: &VerifyReport) -> Verified {
     };
     Verified {
         checked_blocks: report.checked,
-        wrong_blocks: report.wrong(),
+        // What cannot be checked does not pass.
+        wrong_blocks: report.wrong() + report.unchecked,
         places: report.places.iter().map(place).collect(),
         failed: None,
     }

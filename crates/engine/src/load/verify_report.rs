@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::stamp_run::StampRun;
+
 /// Maximum number of wrong blocks to list; the count includes all wrong blocks.
 const MOST_PLACES: usize = 32;
 
@@ -20,7 +22,7 @@ pub enum Wrong {
         /// Sequence number, starting at 1, of the write whose data the block contains; 0 if no write of this
         /// run wrote that data.
         found: u32,
-        /// Sequence number of the last write.
+        /// Sequence number of the last write; 0 if unknown, because another process wrote it.
         written: u32,
     },
     /// The block has no stamp, and it is unknown whether it ever had a stamp.
@@ -56,6 +58,12 @@ pub struct WrongPlace {
 pub struct VerifyReport {
     /// Number of verified blocks.
     pub checked: u64,
+    /// The run in the stamps of the written blocks; `None` if the load did not write.
+    pub run: Option<StampRun>,
+    /// Number of reads that could not be checked, because the stamped blocks are longer than the reads.
+    pub unchecked: u64,
+    /// Length of the longest of these blocks; 0 if there are none.
+    pub longer_bytes: u32,
     counts: [u64; 4],
     /// The first wrong blocks that were found.
     pub places: Vec<WrongPlace>,
@@ -76,14 +84,35 @@ impl VerifyReport {
     /// Adds the results of another verification.
     pub fn add(&mut self, other: Self) {
         self.checked += other.checked;
+        self.run = self.run.or(other.run);
+        self.unchecked += other.unchecked;
+        self.longer_bytes = self.longer_bytes.max(other.longer_bytes);
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
         self.places.extend(other.places);
         self.places.truncate(MOST_PLACES);
     }
 
     /// Reserves memory for the whole list, so that `note` never allocates.
-    pub(crate) fn with_room() -> Self {
-        Self { places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
+    pub(crate) fn with_room(run: Option<StampRun>) -> Self {
+        Self { run, places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
+    }
+
+    /// Notes a read that ends before the stamped block.
+    pub(crate) fn note_longer(&mut self, length_bytes: u32) {
+        self.unchecked += 1;
+        self.longer_bytes = self.longer_bytes.max(length_bytes);
+    }
+
+    /// Returns the final report. If blocks are longer than the reads, a read without a stamp may be from the middle of a
+    /// block, so it has not been checked.
+    pub(crate) fn settled(mut self) -> Self {
+        if self.unchecked > 0 {
+            let unstamped = std::mem::take(&mut self.counts[Wrong::Unstamped.kind()]);
+            self.checked -= unstamped;
+            self.unchecked += unstamped;
+            self.places.retain(|place| place.wrong != Wrong::Unstamped);
+        }
+        self
     }
 
     pub(crate) fn note(&mut self, offset_bytes: u64, length_bytes: u32, wrong: Wrong) {
@@ -102,6 +131,7 @@ impl fmt::Display for WrongPlace {
             Wrong::Misdirected { of_bytes } => {
                 write!(f, "misdirected: contains what was written to byte {of_bytes}")
             }
+            Wrong::Lost { written: 0, .. } => write!(f, "lost: contains what another run wrote"),
             Wrong::Lost { found: 0, written } => {
                 write!(f, "lost: contains none of the {written} writes to it")
             }
@@ -117,6 +147,13 @@ impl fmt::Display for VerifyReport {
         write!(f, "{} blocks checked, {} wrong", self.checked, self.wrong())?;
         for (name, count) in self.counts().filter(|(_, count)| *count > 0) {
             write!(f, ", {count} {name}")?;
+        }
+        if self.unchecked > 0 {
+            let (reads, bytes) = (self.unchecked, self.longer_bytes);
+            write!(f, ", {reads} reads not checked: stamped in blocks of {bytes} B, which are longer")?;
+        }
+        if let Some(run) = self.run {
+            write!(f, "; stamped by run {run}")?;
         }
         for place in &self.places {
             write!(f, "\n       {place}")?;

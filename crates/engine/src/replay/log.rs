@@ -7,6 +7,21 @@ use stdx::units::SECOND_NS;
 use super::terms::Replayed;
 use crate::load::recorder::{Recorder, merge};
 
+/// How an I/O of a replay started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started {
+    /// When it was due.
+    pub due_ns: u64,
+    /// When it started.
+    pub at_ns: u64,
+    /// Whether it was to start when it was due.
+    pub is_open: bool,
+    /// Whether it had to wait for a free slot.
+    pub is_held_back: bool,
+    /// Number of outstanding I/Os, including this one.
+    pub outstanding: usize,
+}
+
 /// The measurements of a replay, on a real or a simulated drive.
 pub struct ReplayLog {
     start_ns: u64,
@@ -14,6 +29,8 @@ pub struct ReplayLog {
     lateness: Histogram,
     held_back: u64,
     most_outstanding: usize,
+    /// When the last I/O was due, and when it started.
+    last: (u64, u64),
 }
 
 impl ReplayLog {
@@ -22,7 +39,14 @@ impl ReplayLog {
     pub fn new(start_ns: u64) -> Self {
         let mut recorder = Recorder::without_display(SECOND_NS, None);
         recorder.start(start_ns, 0);
-        Self { start_ns, recorder, lateness: Histogram::default(), held_back: 0, most_outstanding: 0 }
+        Self {
+            start_ns,
+            recorder,
+            lateness: Histogram::default(),
+            held_back: 0,
+            most_outstanding: 0,
+            last: (start_ns, start_ns),
+        }
     }
 
     /// Returns the time at which the replay starts.
@@ -31,11 +55,15 @@ impl ReplayLog {
         self.start_ns
     }
 
-    /// Records the start of an I/O: how late it is, unless the loop is closed, and whether it waited for a free slot.
-    pub fn started(&mut self, late_ns: Option<u64>, is_held_back: bool, outstanding: usize) {
-        late_ns.iter().for_each(|late_ns| self.lateness.record(*late_ns));
+    /// Records the start of an I/O.
+    pub fn started(&mut self, start: Started) {
+        let Started { due_ns, at_ns, is_open, is_held_back, outstanding } = start;
+        if is_open {
+            self.lateness.record(at_ns.saturating_sub(due_ns));
+        }
         self.held_back += u64::from(is_held_back);
         self.most_outstanding = self.most_outstanding.max(outstanding);
+        self.last = (due_ns, at_ns);
     }
 
     /// Records the completion of an I/O.
@@ -56,6 +84,8 @@ impl ReplayLog {
             lateness: self.lateness,
             held_back: self.held_back,
             most_outstanding: self.most_outstanding as u16,
+            last_due_ns: self.last.0.saturating_sub(self.start_ns),
+            last_start_ns: self.last.1.saturating_sub(self.start_ns),
             length_ns,
             io_path: None,
         }

@@ -7,7 +7,7 @@ use record::DataPattern;
 use stdx::access::Access;
 
 use super::feed::Feed;
-use super::log::ReplayLog;
+use super::log::{ReplayLog, Started};
 use super::terms::{Pace, ReplayOptions, Replayed};
 use crate::clock::Clock;
 use crate::load::fill::Fill;
@@ -50,8 +50,8 @@ pub struct Player<'a, Q> {
     free: Vec<Slot>,
     /// For each slot, its I/O and when it started.
     in_flight: Vec<(Access, u64)>,
-    /// Whether the next I/O was due while no slot was free.
-    is_held_back: bool,
+    /// The last time at which no slot was free: I/Os that were due earlier and have not started had to wait.
+    full_until_ns: u64,
     completed: u64,
     repeats: u32,
     failure: Option<Failed>,
@@ -78,7 +78,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
             log: ReplayLog::new(0),
             free: (0..options.depth).rev().collect(),
             in_flight: vec![(nothing, 0); options.depth.into()],
-            is_held_back: false,
+            full_until_ns: 0,
             completed: 0,
             repeats: 0,
             failure: None,
@@ -124,10 +124,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
             if (self.pace == Pace::Open && due_ns > now_ns) || now_ns < start_ns {
                 return due_ns.max(start_ns);
             }
-            let Some(slot) = self.free.pop() else {
-                self.is_held_back = self.pace == Pace::Open;
-                return u64::MAX;
-            };
+            let Some(slot) = self.free.pop() else { return u64::MAX };
             self.feed.advance();
             self.start(slot, due.access, due_ns);
         }
@@ -140,9 +137,15 @@ impl<'a, Q: Queue> Player<'a, Q> {
         let now_ns = self.clock.now_ns();
         self.in_flight[usize::from(slot)] = (access, now_ns);
         self.queue.push(slot, access);
-        let late_ns = (self.pace == Pace::Open).then(|| now_ns.saturating_sub(due_ns));
-        let is_held_back = std::mem::take(&mut self.is_held_back);
-        self.log.started(late_ns, is_held_back, self.in_flight.len() - self.free.len());
+        let is_open = self.pace == Pace::Open;
+        let start = Started {
+            due_ns,
+            at_ns: now_ns,
+            is_open,
+            is_held_back: is_open && due_ns < self.full_until_ns,
+            outstanding: self.in_flight.len() - self.free.len(),
+        };
+        self.log.started(start);
     }
 
     fn complete(&mut self, done: Completion) {
@@ -150,6 +153,9 @@ impl<'a, Q: Queue> Player<'a, Q> {
         if done.result == access.block_bytes.cast_signed() {
             self.log.completed(access, started_ns, done.done_ns);
             self.completed += 1;
+            if self.free.is_empty() {
+                self.full_until_ns = done.done_ns;
+            }
             self.free.push(done.slot);
             return;
         }

@@ -50,6 +50,10 @@ pub struct Replayed {
     pub held_back: u64,
     /// Largest number of outstanding I/Os.
     pub most_outstanding: u16,
+    /// Time from the start of the replay until its last I/O was due.
+    pub last_due_ns: u64,
+    /// Time from the start of the replay until its last I/O started.
+    pub last_start_ns: u64,
     /// Time from the start of the replay to its last completion.
     pub length_ns: u64,
     /// The path of the I/Os into the kernel; `None` on a simulated drive.

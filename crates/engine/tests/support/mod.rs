@@ -49,6 +49,7 @@ pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
             polling: Polling::No,
             unpolled: None,
             choices: Choices::default(),
+            expected_run: None,
         },
     }
 }

@@ -15,7 +15,8 @@ pub(super) const COURSE: &[Key] = &[
         "zonemode",
         &[],
         NAME,
-        "`strided`: sequential I/O transfers `zonesize` bytes, skips `zoneskip` bytes, and so on; `none` [none]",
+        "`strided`: sequential I/O transfers `zonesize` bytes, skips `zoneskip` bytes, and so on, and starts again at the end of \
+         `size` (fio continues to the end of the target); `none` [none]",
         |job, text| {
             job.strides.zoned = match text {
                 "none" => Some(false),

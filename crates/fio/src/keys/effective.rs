@@ -6,10 +6,11 @@ use record::{Placement, Process};
 use super::entry::{Form, Key, key};
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
-    block_align, block_range, block_size, block_split, content_check, distribution, each_write, log, only_on,
-    only_zero, pattern, polling, rate, rate_bytes, think_blocks_type, unbuffered,
+    block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
+    exit_all, first_wrong_block, io_engine, log, new_data, only_on, pattern, polling, rate, rate_bytes,
+    start_delay, think_blocks_type, threads, unbuffered,
 };
-use crate::values::{bytes, engine, number, percent_of, size, switch, time_ns, time_of_us_ns};
+use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
@@ -69,7 +70,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "rw",
         &["readwrite"],
         NAME,
-        "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite`, `randrw`, `trim` or `randtrim`; for sequential I/O, `:BYTES` skips bytes after each I/O, and a negative number of bytes, larger than the I/O, descends from the end",
+        "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite`, `randrw`, `trim` or `randtrim`; for sequential I/O, `:BYTES` skips bytes after each I/O, and a negative number of bytes, larger than the I/O, descends from the end of the range (fio accesses its first block first)",
         pattern,
     )
     .differs(),
@@ -114,8 +115,8 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "size",
         &[],
         Form::Size,
-        "part of the target that each clone may access, in bytes or percent; also the amount it transfers [everything after \
-         `offset`]",
+        "part of the target that each clone may access, in bytes or percent, which ends with the target; also the amount it \
+         transfers [everything after `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
     key(
@@ -140,7 +141,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "offset",
         &["start_offset", "fileoffset"],
         Form::Size,
-        "start offset on the target, in bytes or percent [0]",
+        "start offset on the target, in bytes, or in percent, rounded up to a multiple of the smallest size [0]",
         |job, text| size(text).map(|size| job.offset = size),
     ),
     key(
@@ -164,9 +165,27 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "the job continues until `runtime`, even if it has transferred its whole amount",
         |job, text| switch(text).map(|on| job.time_based = on),
     ),
-    key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`", |job, text| {
+    key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`; the amount includes it", |job, text| {
         time_ns(text).map(|ns| job.ramp_ns = ns)
-    }),
+    })
+    .differs(),
+    key(
+        "startdelay",
+        &[],
+        Form::Time,
+        "time before the job starts: only 0, because jobs start together; `stonewall` and `wait_for` start them one after \
+         another",
+        start_delay,
+    )
+    .differs(),
+    key(
+        "exitall",
+        &[],
+        Form::Switch,
+        "end all jobs with the first one: only 0, because each job ends after its own amount or time",
+        exit_all,
+    )
+    .differs(),
     key(
         "rate_iops",
         &[],
@@ -205,7 +224,8 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "`random`, `zoned:ACCESS/SIZE:..` in percent, `zipf:THETA`, `pareto:H`, or `normal:PERCENT` around the middle; all but \
          `zoned` need one block size [random]",
         distribution,
-    ),
+    )
+    .differs(),
     key(
         "norandommap",
         &[],
@@ -229,9 +249,10 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "ioengine",
         &[],
         NAME,
-        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2`, `posixaio` for plain system calls, or \
-         `io_uring_cmd` for NVMe commands [the best on the target]",
-        |job, text| engine(text).map(|engine| job.engine = engine),
+        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync` or `pvsync2` for plain system calls, one at a time regardless of `iodepth`, \
+         `posixaio` for plain system calls by one thread per outstanding I/O, or `io_uring_cmd` for NVMe commands [the best on \
+         the target]",
+        io_engine,
     )
     .differs(),
     key("cmd_type", &[], NAME, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
@@ -264,12 +285,10 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "cpus_allowed_policy",
         &[],
         NAME,
-        "`split`: one CPU for each thread; always on if there are enough",
-        |_, text| match text {
-            "split" => Ok(()),
-            _ => Err("only split is supported".into()),
-        },
-    ),
+        "`split`: one CPU for each thread; always on if there are enough (with `shared`, a note says so)",
+        cpu_policy,
+    )
+    .differs(),
     key(
         "hipri",
         &[],
@@ -302,7 +321,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "direct",
         &[],
         BIT,
-        "bypass the page cache; always on if the file system supports it (with 0, a note says so)",
+        "bypass the page cache; always on if the file system supports it (if not set to 1, a note says so)",
         |job, text| switch(text).map(|on| unbuffered(job, on)),
     )
     .differs(),
@@ -314,8 +333,9 @@ pub(super) const EFFECTIVE: &[Key] = &[
         |job, text| switch(text).map(|on| unbuffered(job, !on)),
     )
     .differs(),
-    key("thread", &["threads"], Form::Switch, "clones are threads; always on", only_on),
-    key("refill_buffers", &[], Form::Switch, "new data for every write; always on", only_on)
+    key("thread", &["threads"], Form::Switch, "clones are threads; always on (with 0, a note says so)", threads)
+        .differs(),
+    key("refill_buffers", &[], Form::Switch, "new data for every write; always on (with 0, a note says so)", new_data)
     .differs(),
     key("fsync", &[], N, "number of writes of a clone after which it issues an fsync; 0: none [0]", |job, text| {
         number(text, 0, u32::MAX.into()).map(|writes| job.syncs.fsync_writes = writes)
@@ -400,7 +420,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         content_check,
     )
     .differs(),
-    key("verify_fatal", &[], BIT, "stop at the first wrong block; only `0`", only_zero)
+    key("verify_fatal", &[], BIT, "stop at the first wrong block; never (with 1, a note says so)", first_wrong_block)
     .differs(),
     key("do_verify", &[], BIT, "whether written data is read back at the end of the job [1]", |job, text| {
         switch(text).map(|on| job.do_verify = on)

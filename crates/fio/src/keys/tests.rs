@@ -149,7 +149,9 @@ fn errors_list_the_possible_values() {
         ("bs", "4KiB", "write k"),
         ("bssplit", "4k/50:8k/40", "90 %"),
         ("iodepth", "0", "1 to 4096"),
-        ("verify_fatal", "1", "only 0"),
+        ("verify_fatal", "2", "0 or 1"),
+        ("startdelay", "5", "only 0"),
+        ("exitall", "1", "only 0"),
         ("bsrange", "4k-64m", "1 to 100 sizes"),
         ("bsrange", "8k-4k", "1 to 100 sizes"),
         ("filesize", "4k-8k", "same size"),
@@ -163,7 +165,7 @@ fn errors_list_the_possible_values() {
         ("rate_process", "bursty", "poisson"),
         ("dedupe_percentage", "120", "0 to 100"),
         ("size", "120%", "0 to 100"),
-        ("cpus_allowed_policy", "shared", "only split"),
+        ("cpus_allowed_policy", "even", "split, shared"),
         ("fixedbufs", "0", "only 1"),
         ("sync", "2", "dsync"),
         ("fsync", "-1", "0 to"),
@@ -174,4 +176,50 @@ fn errors_list_the_possible_values() {
         let error = job(&[(name, value)]).expect_err(expected);
         assert!(error.starts_with(&format!("{name}={value}: ")) && error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn defaults_that_differ_from_those_of_fio_are_named_in_notes() {
+    let notes = |words: &[(&str, &str)]| job(words).unwrap().notes().join("\n");
+    let (engine, cache) = ("ioengine is not set", "direct is not set");
+    let deep = notes(&[("iodepth", "32")]);
+    assert!(deep.contains(engine) && deep.contains(cache), "{deep}");
+    assert!(!notes(&[("iodepth", "1")]).contains(engine));
+    let explicit = notes(&[("iodepth", "32"), ("ioengine", "libaio"), ("direct", "1")]);
+    assert_eq!(explicit, "");
+    assert!(!notes(&[("buffered", "0")]).contains(cache));
+    assert!(!notes(&[("filename", "sim:sas-slc-2011"), ("iodepth", "32")]).contains("not set"));
+}
+
+#[test]
+fn engines_that_perform_one_io_at_a_time_ignore_the_depth() {
+    for (engine, depth) in
+        [("psync", 1), ("sync", 1), ("pvsync", 1), ("pvsync2", 1), ("posixaio", 32), ("libaio", 32)]
+    {
+        let job = job(&[("ioengine", engine), ("iodepth", "32"), ("direct", "1")]).unwrap();
+        assert_eq!(job.streams(1 << 30, 0, 1).unwrap()[0].queue_depth, depth, "{engine}");
+        let notes = job.notes();
+        let is_noted = notes.iter().any(|note| note.contains("one I/O at a time, not the 32 of iodepth"));
+        assert_eq!(is_noted, depth == 1, "{engine}: {notes:?}");
+    }
+    let later = job(&[("ioengine", "psync"), ("iodepth", "8"), ("ioengine", "posixaio")]).unwrap();
+    assert_eq!(later.streams(1 << 30, 0, 1).unwrap()[0].queue_depth, 8);
+}
+
+#[test]
+fn values_that_change_little_are_accepted_with_a_note() {
+    let direct = ("direct", "1");
+    for (name, value) in [("startdelay", "0"), ("startdelay", "0s"), ("exitall", "0"), ("thread", "1")] {
+        assert_eq!(job(&[direct, (name, value)]).unwrap().notes(), [""; 0], "{name}={value}");
+    }
+    for (name, value) in
+        [("thread", "0"), ("refill_buffers", "0"), ("verify_fatal", "1"), ("cpus_allowed_policy", "shared")]
+    {
+        let notes = job(&[direct, (name, value)]).unwrap().notes();
+        assert!(notes.iter().any(|note| note.starts_with(&format!("{name}={value}: "))), "{notes:?}");
+    }
+    assert_eq!(job(&[direct, ("thread", "0"), ("thread", "1")]).unwrap().notes(), [""; 0]);
+    let pure = job(&[direct, ("rwmixread", "70"), ("random_distribution", "zipf:1.2")]).unwrap().notes();
+    assert!(pure.iter().any(|note| note.contains("rwmixread has no effect on read")), "{pure:?}");
+    assert!(pure.iter().any(|note| note.contains("random_distribution has no effect on read")), "{pure:?}");
 }

@@ -10,7 +10,7 @@ use stdx::Histogram;
 use super::origin::{Host, Origin, Start};
 use super::part::{Part, per_second};
 use super::samples::Rates;
-use super::terse::{BOUNDS_US, shares};
+use super::terse::{BINS_PER_UNIT, BOUNDS_NS, DEPTHS, shares};
 use super::times::{BEYOND_PPM, counted, stddev};
 use crate::steady::SteadyDocument;
 
@@ -20,6 +20,13 @@ pub struct Document<'a> {
     jobs: Vec<Job<'a>>,
     #[serde(rename = "fio version")]
     version: String,
+    /// End of the last job, in seconds and in milliseconds since 1970, and as text; null if all targets are simulated.
+    timestamp: Option<i64>,
+    timestamp_ms: Option<i64>,
+    time: Option<String>,
+    /// Always empty: the options in `[global]` are among the options of each job.
+    #[serde(rename = "global options")]
+    global: InOrder<&'a str>,
     host: &'a Host,
     start: Start,
     /// The host's ceiling; `None` if all targets are simulated.
@@ -39,7 +46,11 @@ struct Failed {
 #[derive(Serialize)]
 struct Job<'a> {
     jobname: &'a str,
+    groupid: usize,
     error: u8,
+    /// Seconds until the end: the job has ended.
+    eta: u64,
+    elapsed: u64,
     #[serde(rename = "job options")]
     options: InOrder<&'a str>,
     target: &'a TargetFacts,
@@ -61,13 +72,26 @@ struct Job<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     steadystate: Option<SteadyDocument<'a>>,
     cpu: Option<Cpu>,
-    /// Percentages of one CPU, and context switches.
+    /// Lengths of the measurements of all clones combined, in ms.
+    job_runtime: u64,
+    /// CPU time in percent, as the mean per clone, and context switches.
     usr_cpu: Option<f64>,
     sys_cpu: Option<f64>,
     ctx: Option<u64>,
-    /// Percentage of I/Os with response times up to this key, but above the previous key.
+    /// Page faults are not counted.
+    majf: Option<u64>,
+    minf: Option<u64>,
+    /// Percentage of I/Os by depth; all are counted at the requested depth.
+    iodepth_level: InOrder<f64>,
+    /// Percentage of I/Os with response times below this key, but not below the previous key.
+    latency_ns: InOrder<f64>,
     latency_us: InOrder<f64>,
     latency_ms: InOrder<f64>,
+    /// The queue depth. It is not adapted to a target for response times, and fio then writes these values.
+    latency_depth: u16,
+    latency_target: u64,
+    latency_percentile: f64,
+    latency_window: u64,
     host_share: Option<f64>,
     host_limited: bool,
     /// Average number of outstanding I/Os divided by the requested depth, as the minimum over the workloads;
@@ -87,6 +111,9 @@ struct Way {
     iops: f64,
     runtime: u64,
     total_ios: u64,
+    /// A short transfer ends the load without a result, and no I/O is dropped.
+    short_ios: u64,
+    drop_ios: u64,
     iops_min: f64,
     iops_max: f64,
     iops_mean: f64,
@@ -94,10 +121,14 @@ struct Way {
     iops_samples: u64,
     bw_min: f64,
     bw_max: f64,
+    /// Percentage of the group's bandwidth; an entry of the results is a whole group.
+    bw_agg: f64,
     bw_mean: f64,
     bw_dev: f64,
     bw_samples: u64,
     lat_ns: Times,
+    /// Without values, because submissions are not measured separately.
+    slat_ns: Times,
     /// The same as `lat_ns`: response times are not split into submission and completion.
     clat_ns: Times,
 }
@@ -135,8 +166,12 @@ struct Cpu {
 
 #[derive(Serialize)]
 struct Verify {
+    /// The run in the stamps of what was written; null for a job that only reads.
+    run: Option<String>,
     checked_blocks: u64,
     wrong_blocks: u64,
+    /// Reads that are shorter than the stamped blocks.
+    unchecked_reads: u64,
     kinds: InOrder<u64>,
     places: Vec<Place>,
 }
@@ -162,11 +197,16 @@ impl<'a> Document<'a> {
     pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>, origin: &'a Origin) -> Self {
         let clock = ceiling.map(|ceiling| &ceiling.clock);
         let version = format!("plateau-{}", env!("CARGO_PKG_VERSION"));
+        let end = parts.iter().filter_map(|part| part.span).map(|span| span.ended).max();
         Self {
             version,
+            timestamp: end.map(Timestamp::as_second),
+            timestamp_ms: end.map(Timestamp::as_millisecond),
+            time: end.map(|end| end.to_string()),
+            global: InOrder(Vec::new()),
             host: &origin.host,
             start: Start::of(origin, parts.iter().filter_map(|part| part.span)),
-            jobs: parts.iter().map(|part| job(part, clock)).collect(),
+            jobs: parts.iter().enumerate().map(|(index, part)| job(index, part, clock)).collect(),
             ceiling,
             failed: None,
         }
@@ -179,17 +219,19 @@ impl<'a> Document<'a> {
     }
 }
 
-fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
+fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
     let [read, write, trim] = part
         .directions()
         .map(|(kind, direction)| way(&direction, &part.rates(kind), part.seconds(), part.has_maxima()));
     let effort = part.effort();
-    let percent = |ns: u64| per_second(ns as f64, part.seconds()) / 1e7;
-    let times: Vec<f64> = shares(&part.time_shares()).collect();
-    let (us, ms) = times.split_at(BOUNDS_US.iter().filter(|bound| **bound <= 1000).count());
+    let times: Vec<f64> = shares(&part.time_counts()).collect();
+    let unit = |index: usize, unit_ns: u64| bins(&times, index * BINS_PER_UNIT, unit_ns);
     Job {
         jobname: &part.name,
+        groupid: index,
         error: 0,
+        eta: 0,
+        elapsed: part.seconds().ceil() as u64,
         options: InOrder(
             part.given.iter().map(|(name, value)| ((*name).to_owned(), value.as_str())).collect(),
         ),
@@ -206,17 +248,26 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         trim,
         steadystate: part.steady.as_ref().map(crate::steady::document),
         sync: syncs(&part.synced()),
-        usr_cpu: effort.map(|effort| percent(effort.user_ns)),
-        sys_cpu: effort.map(|effort| percent(effort.system_ns)),
+        job_runtime: (part.clone_seconds() * 1e3).round() as u64,
+        usr_cpu: effort.map(|effort| part.percent_per_clone(effort.user_ns)),
+        sys_cpu: effort.map(|effort| part.percent_per_clone(effort.system_ns)),
         ctx: effort.map(|effort| effort.voluntary_switches + effort.involuntary_switches),
-        latency_us: InOrder(BOUNDS_US.iter().map(u64::to_string).zip(us.iter().copied()).collect()),
-        latency_ms: InOrder(bounds_ms().into_iter().zip(ms.iter().copied()).collect()),
+        majf: None,
+        minf: None,
+        iodepth_level: depths(part),
+        latency_ns: unit(0, 1),
+        latency_us: unit(1, 1_000),
+        latency_ms: unit(2, 1_000_000),
         cpu: effort.map(|effort| Cpu {
             user_ns: effort.user_ns,
             system_ns: effort.system_ns,
             voluntary_switches: effort.voluntary_switches,
             involuntary_switches: effort.involuntary_switches,
         }),
+        latency_depth: part.depth(),
+        latency_target: 0,
+        latency_percentile: 100.0,
+        latency_window: 0,
         host_share: part.largest(record::Segment::host_share),
         host_limited: part.host_limited() > 0,
         depth_share: part.depth_share(),
@@ -226,10 +277,21 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
     }
 }
 
-/// Returns the names of the response times above one millisecond.
-fn bounds_ms() -> Vec<String> {
-    let bounds = BOUNDS_US.iter().filter(|bound| **bound > 1000).map(|bound| (bound / 1000).to_string());
-    bounds.chain([">=2000".to_owned()]).collect()
+/// Returns the bins of one unit, which begin at `first`. The bins of the last unit end with all greater values.
+fn bins(shares: &[f64], first: usize, unit_ns: u64) -> InOrder<f64> {
+    let is_last = shares.len() < first + 2 * BINS_PER_UNIT;
+    let count = if is_last { shares.len() - first } else { BINS_PER_UNIT };
+    let name = |place: usize| match BOUNDS_NS.get(place) {
+        Some(bound) => (bound / unit_ns).to_string(),
+        None => format!(">={}", BOUNDS_NS[place - 1] / unit_ns),
+    };
+    InOrder((first..first + count).map(|place| (name(place), shares[place])).collect())
+}
+
+fn depths(part: &Part) -> InOrder<f64> {
+    let name = |place: usize| DEPTHS.get(place).map_or_else(|| ">=64".to_owned(), u16::to_string);
+    let share = |place: usize| if place == part.depth_bin() { 100.0 } else { 0.0 };
+    InOrder((0..=DEPTHS.len()).map(|place| (name(place), share(place))).collect())
 }
 
 fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> Way {
@@ -242,6 +304,8 @@ fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> 
         iops: per_second(direction.ios as f64, seconds),
         runtime: (seconds * 1e3).round() as u64,
         total_ios: direction.ios,
+        short_ios: 0,
+        drop_ios: 0,
         iops_min: iops.min,
         iops_max: iops.max,
         iops_mean: iops.mean,
@@ -249,10 +313,12 @@ fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> 
         iops_samples: iops.samples,
         bw_min: bandwidth.min,
         bw_max: bandwidth.max,
+        bw_agg: if direction.ios > 0 { 100.0 } else { 0.0 },
         bw_mean: bandwidth.mean,
         bw_dev: bandwidth.stddev,
         bw_samples: bandwidth.samples,
         lat_ns: times(&direction.latency, has_maxima),
+        slat_ns: times(&Histogram::new(), has_maxima),
         clat_ns: times(&direction.latency, has_maxima),
     }
 }
@@ -284,60 +350,14 @@ fn verify(report: &VerifyReport) -> Verify {
     let place =
         |place: &engine::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
     Verify {
+        run: report.run.map(|run| run.to_string()),
         checked_blocks: report.checked,
         wrong_blocks: report.wrong(),
+        unchecked_reads: report.unchecked,
         kinds: InOrder(report.counts().map(|(name, count)| (name.to_owned(), count)).collect()),
         places: report.places.iter().map(place).collect(),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn direction(values_ns: &[u64]) -> Direction {
-        let mut latency = Histogram::new();
-        values_ns.iter().for_each(|ns| latency.record(*ns));
-        Direction { ios: latency.count(), bytes: latency.count() * 4096, latency }
-    }
-
-    #[test]
-    fn percentiles_agree_with_the_bins() {
-        let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-        let output = way(&direction(&values), &Rates::default(), 2.0, true);
-        assert!((output.iops - 10_000.0).abs() < 1e-9);
-        let bins: Vec<(u64, u64)> =
-            output.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
-        assert!(bins.is_sorted(), "{bins:?}");
-        assert_eq!(bins.iter().map(|bin| bin.1).sum::<u64>(), 20_000);
-        assert_eq!(output.lat_ns.min, Some(bins[0].0));
-        assert!(output.lat_ns.max >= bins.last().map(|bin| bin.0), "{bins:?}");
-        let document = serde_json::to_value(&output).unwrap();
-        let percentiles = &document["lat_ns"]["percentile"];
-        for beyond_ppm in BEYOND_PPM.iter().filter(|ppm| **ppm >= 500) {
-            let rank = 20_000 - 20_000 * u64::from(*beyond_ppm) / 1_000_000;
-            let mut seen = 0;
-            let at = bins.iter().find(|bin| {
-                seen += bin.1;
-                seen >= rank
-            });
-            let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
-            assert_eq!(percentiles[&name].as_u64(), at.map(|bin| bin.0), "{name}");
-        }
-        for unknown in ["99.990000", "99.999000"] {
-            assert!(percentiles.as_object().unwrap()[unknown].is_null(), "{percentiles}");
-        }
-    }
-
-    #[test]
-    fn the_bins_of_a_scaled_drive_do_not_reveal_a_maximum() {
-        let mut values = vec![100_000; 1000];
-        values.extend([9_000_000_000, 9_900_000_000]);
-        let document =
-            serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, false)).unwrap();
-        assert!(document.contains(r#""max":null"#) && document.contains(r#""not_in_bins":2"#), "{document}");
-        assert!(document.contains(r#""bins":{"100095":1000}"#), "{document}");
-        let whole = serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, true)).unwrap();
-        assert!(whole.contains(r#""max":9900000000"#) && whole.contains(r#""not_in_bins":0"#), "{whole}");
-    }
-}
+mod tests;

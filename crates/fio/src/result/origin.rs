@@ -80,6 +80,15 @@ impl Start {
     }
 }
 
+/// A target's clock, read shortly before a stage begins. The clocks of all targets must be read at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// What the target's clock showed; its zero is when the target was opened, so that it differs between targets.
+    pub target_ns: u64,
+    /// What the host's wall clock showed; `None` for a simulated target.
+    pub wall: Option<Timestamp>,
+}
+
 /// When a job ran, according to the host's wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -92,10 +101,11 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns when a segment ran, given that the target's clock showed `target_ns` at `wall`; `None` if the result
-    /// is out of range.
+    /// Returns when a segment ran, given that its times are on the target's clock; `None` for a simulated target, or if
+    /// the result is out of range.
     #[must_use]
-    pub fn of(segment: &Segment, (wall, target_ns): (Timestamp, u64)) -> Option<Self> {
+    pub fn of(segment: &Segment, Reading { target_ns, wall }: Reading) -> Option<Self> {
+        let wall = wall?;
         let at = |ns: u64| {
             let distance = i64::try_from(i128::from(ns) - i128::from(target_ns)).ok()?;
             wall.checked_add(SignedDuration::from_nanos(distance)).ok()
@@ -131,13 +141,14 @@ mod tests {
 
     #[test]
     fn the_times_of_a_segment_follow_from_one_reading_of_both_clocks() {
+        let reading = |target_ns, wall| Reading { target_ns, wall: Some(wall) };
         let mut segment = part(1, None, false).segments.remove(0);
         (segment.start_ns, segment.end_ns) = (5_000_000_000, 7_500_000_000);
         segment.workload.regime.ramp_ns = 2_000_000_000;
-        let span = Span::of(&segment, (at("2026-01-01T00:00:04Z"), 4_000_000_000)).expect("in range");
+        let span = Span::of(&segment, reading(4_000_000_000, at("2026-01-01T00:00:04Z"))).expect("in range");
         let [started, began, ended] = ["03", "05", "07.5"].map(|s| at(&format!("2026-01-01T00:00:{s}Z")));
         assert_eq!(span, Span { started, began, ended });
-        assert_eq!(Span::of(&segment, (Timestamp::MAX, 0)), None);
+        assert_eq!(Span::of(&segment, reading(0, Timestamp::MAX)), None);
         let other = Span { started: began, began: ended, ended: at("2026-01-01T00:00:09Z") };
         assert_eq!(span.joined(other), Span { ended: other.ended, ..span });
     }

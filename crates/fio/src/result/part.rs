@@ -4,7 +4,7 @@ use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
-use super::origin::Span;
+use super::origin::{Reading, Span};
 use crate::steady::SteadyResult;
 
 /// An open loop that reaches less than this fraction of its rate has overloaded the target.
@@ -44,7 +44,7 @@ pub struct Part {
     pub name: String,
     /// The target of the job.
     pub target: TargetFacts,
-    /// The results of the workloads.
+    /// The results of the workloads, with times since the [`Reading`] of all clocks before the stage.
     pub segments: Vec<Segment>,
     /// Result of checking the stamped blocks; `None` if they were not checked.
     pub report: Option<VerifyReport>,
@@ -59,20 +59,37 @@ pub struct Part {
 }
 
 impl Part {
+    /// Adds the result of a workload, whose times are on the clock of its target.
+    pub fn add(&mut self, mut segment: Segment, report: Option<VerifyReport>, reading: Reading) {
+        self.join_span(Span::of(&segment, reading));
+        segment.start_ns = segment.start_ns.saturating_sub(reading.target_ns);
+        segment.end_ns = segment.end_ns.saturating_sub(reading.target_ns);
+        self.segments.push(segment);
+        self.join_report(report);
+    }
+
     /// Adds another job of the same group.
     pub fn join(&mut self, other: Self) {
         self.segments.extend(other.segments);
-        self.span = match (self.span, other.span) {
-            (Some(mine), Some(theirs)) => Some(mine.joined(theirs)),
-            (mine, theirs) => mine.or(theirs),
-        };
+        self.join_span(other.span);
         for note in other.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }
         }
         self.steady = self.steady.take().or(other.steady);
-        match (&mut self.report, other.report) {
+        self.join_report(other.report);
+    }
+
+    fn join_span(&mut self, other: Option<Span>) {
+        self.span = match (self.span, other) {
+            (Some(mine), Some(theirs)) => Some(mine.joined(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+
+    fn join_report(&mut self, other: Option<VerifyReport>) {
+        match (&mut self.report, other) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
         }
@@ -106,6 +123,16 @@ impl Part {
         sum
     }
 
+    /// Returns the lengths of the measurements of all threads combined.
+    pub(super) fn clone_seconds(&self) -> f64 {
+        self.segments.iter().map(|segment| segment.seconds() * f64::from(segment.workload.threads)).sum()
+    }
+
+    /// Returns a CPU time as a percentage of the time that all clones measured: as in fio, the mean per clone.
+    pub(super) fn percent_per_clone(&self, ns: u64) -> f64 {
+        per_second(ns as f64, self.clone_seconds()) / 1e7
+    }
+
     pub(super) fn effort(&self) -> Option<Effort> {
         let mut sum = Effort::default();
         for segment in &self.segments {
@@ -124,6 +151,11 @@ impl Part {
     /// smaller, they are not.
     pub(super) fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
+    }
+
+    /// Returns the largest requested depth.
+    pub(super) fn depth(&self) -> u16 {
+        self.segments.iter().map(|segment| segment.workload.queue_depth).max().unwrap_or(0)
     }
 
     /// Returns the smallest ratio of average to requested outstanding I/Os over all workloads.
@@ -229,4 +261,27 @@ impl Part {
 /// Returns a rate; 0 if no time has passed.
 pub fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::part;
+    use super::*;
+
+    /// The second target was opened half a second after the first, so its clock shows half a second less.
+    #[test]
+    fn targets_that_were_opened_one_after_the_other_have_one_time() {
+        let mut one = part(1, None, false);
+        let segment = |start_ns: u64| Segment {
+            start_ns,
+            end_ns: start_ns + 2 * SECOND_NS,
+            ..part(1, None, false).segments.remove(0)
+        };
+        one.segments.clear();
+        for (target_ns, start_ns) in [(900_000_000, 1_000_000_000), (400_000_000, 510_000_000)] {
+            one.add(segment(start_ns), None, Reading { target_ns, wall: None });
+        }
+        assert!((one.seconds() - 2.01).abs() < 1e-9, "{}", one.seconds());
+        assert_eq!((one.segments.len(), one.span), (2, None));
+    }
 }

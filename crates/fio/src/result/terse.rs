@@ -10,13 +10,45 @@ use super::times::{BEYOND_PPM, counted, stddev};
 const PERCENTILES: usize = 20;
 /// Number of fio's default percentiles; the other fields are empty.
 const DEFAULT_PERCENTILES: usize = 17;
-/// Upper bounds of the response times in us.
-pub const BOUNDS_US: &[u64] = &[
-    2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2_000, 4_000, 10_000, 20_000, 50_000, 100_000, 250_000,
-    500_000, 750_000, 1_000_000, 2_000_000,
+/// Upper bounds of the response times in ns; a bin does not include its bound. The lines have no bins below 1 us: their
+/// first bin includes these.
+pub const BOUNDS_NS: &[u64] = &[
+    2,
+    4,
+    10,
+    20,
+    50,
+    100,
+    250,
+    500,
+    750,
+    1000,
+    2_000,
+    4_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    750_000,
+    1_000_000,
+    2_000_000,
+    4_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    750_000_000,
+    1_000_000_000,
+    2_000_000_000,
 ];
-/// Upper bounds of the queue-depth bins; the last field counts all greater depths.
-const DEPTHS: &[u16] = &[1, 2, 4, 8, 16, 32];
+/// Number of bins of each unit, except for the last: 2 to 1000 ns, 2 to 1000 us, and 2 ms to 2 s.
+pub const BINS_PER_UNIT: usize = 10;
+/// Upper bounds of the queue-depth bins; the last bin counts all greater depths.
+pub const DEPTHS: &[u16] = &[1, 2, 4, 8, 16, 32];
 
 impl Part {
     /// Formats the results as a line of fio's terse output, version 3. Fields that are not measured are 0.
@@ -33,12 +65,15 @@ impl Part {
             self.direction_fields(&direction, way, &mut fields);
         }
         let effort = self.effort().unwrap_or_default();
-        let percent = |ns: u64| format!("{:.6}%", per_second(ns as f64, self.seconds()) / 1e7);
+        let percent = |ns: u64| format!("{:.6}%", self.percent_per_clone(ns));
         fields.extend([percent(effort.user_ns), percent(effort.system_ns)]);
         fields.push((effort.voluntary_switches + effort.involuntary_switches).to_string());
         fields.extend(["0".to_owned(), "0".to_owned()]);
         fields.extend(self.depth_fields());
-        fields.extend(shares(&self.time_shares()).map(|share| format!("{share:.2}%")));
+        let mut counts = self.time_counts();
+        let below_1_us: u64 = counts.drain(..BINS_PER_UNIT).sum();
+        counts[0] += below_1_us;
+        fields.extend(shares(&counts).map(|share| format!("{share:.2}%")));
         fields.join(";") + "\n"
     }
 
@@ -79,17 +114,23 @@ impl Part {
 
     /// Returns the queue depth fields. All I/Os are counted at the requested depth.
     fn depth_fields(&self) -> impl Iterator<Item = String> {
-        let depth = self.segments.iter().map(|segment| segment.workload.queue_depth).max().unwrap_or(0);
-        let place = DEPTHS.iter().position(|bound| depth <= *bound).unwrap_or(DEPTHS.len());
+        let place = self.depth_bin();
         (0..=DEPTHS.len()).map(move |index| if index == place { "100.0%".into() } else { "0.0%".into() })
     }
 
-    /// Returns the number of reads and writes up to each of [`BOUNDS_US`], and the number beyond the last bound.
-    pub(super) fn time_shares(&self) -> Vec<u64> {
-        let mut counts = vec![0; BOUNDS_US.len() + 1];
+    /// Returns the index in [`DEPTHS`] of the requested depth; the number of bounds if it is greater than all of them.
+    pub(super) fn depth_bin(&self) -> usize {
+        let depth = self.depth();
+        DEPTHS.iter().position(|bound| depth <= *bound).unwrap_or(DEPTHS.len())
+    }
+
+    /// Returns the number of I/Os below each of [`BOUNDS_NS`] but not below the previous one, and the number of those not
+    /// below the last bound.
+    pub(super) fn time_counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; BOUNDS_NS.len() + 1];
         for (_, direction) in self.directions() {
             for (ns, count) in counted(&direction.latency, self.has_maxima()).bins {
-                counts[BOUNDS_US.partition_point(|bound| *bound * 1000 < ns)] += count;
+                counts[BOUNDS_NS.partition_point(|bound| *bound <= ns)] += count;
             }
         }
         counts

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use engine::StampRun;
 use jiff::Timestamp;
 
 use super::settings::SimFaultSettings;
@@ -49,6 +50,10 @@ pub struct Load {
     /// Reject jobs that write, as in fio
     #[arg(long)]
     pub readonly: bool,
+    /// For jobs that only read and verify: the run that must have written the data, as it was printed; what
+    /// any other run wrote counts as lost
+    #[arg(long, value_name = "RUN")]
+    pub verify_run: Option<StampRun>,
     /// Run only these sections of a job file, as in fio
     #[arg(long, value_name = "NAME")]
     pub section: Vec<String>,
@@ -58,7 +63,7 @@ pub struct Load {
     pub start_at: Option<Timestamp>,
     /// Combine the results that `plateau load --json` printed on several hosts, instead of running a load
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = [
-        "target", "erase", "scale", "minimal", "readonly", "section", "start_at",
+        "target", "erase", "scale", "minimal", "readonly", "section", "start_at", "verify_run",
     ])]
     pub merge: Vec<PathBuf>,
     /// With --merge: largest difference between the starts of a job on different hosts, such as 50ms

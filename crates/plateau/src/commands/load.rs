@@ -23,7 +23,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Origin, Part, Span, Start};
+use fio::result::{Document, Origin, Part, Reading, Start};
 use fio::steady::SteadyResult;
 use fio::{Job, PlannedLog};
 
@@ -48,6 +48,12 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    let only_checks = |workload: &Workload| workload.regime.verify && !workload.writes();
+    if options.verify_run.is_some() && !workloads.iter().flatten().any(only_checks) {
+        return Err(plan::usage(
+            "--verify-run applies to jobs that only read and verify; there is none".into(),
+        ));
+    }
     let planned = PlannedLog::of(&request.jobs, &workloads);
     file::check(planned.iter().map(|log| Path::new(log.path())), false)?;
     for (name, target) in &opened {
@@ -250,10 +256,13 @@ fn run_stage(
     Ok(results)
 }
 
-/// Reads the wall clock and the clocks of all real targets.
+/// Reads the clocks of all targets, and the wall clock for real ones.
 fn readings(opened: &BTreeMap<String, Opened>) -> Readings {
-    let real = opened.iter().filter(|(_, target)| target.facts().simulated.is_none());
-    real.map(|(name, target)| (name.clone(), (record::wall_now(), target.now_ns()))).collect()
+    let reading = |target: &Opened| {
+        let wall = target.facts().simulated.is_none().then(record::wall_now);
+        Reading { target_ns: target.now_ns(), wall }
+    };
+    opened.iter().map(|(name, target)| (name.clone(), reading(target))).collect()
 }
 
 /// Stores in each segment the fraction of the host's ceiling that the workload used.
@@ -280,7 +289,7 @@ fn grouped_parts(
     for &index in stage {
         let job = &request.jobs[index];
         let filename = job.filename.as_deref().unwrap_or_default();
-        let (target, reading) = (facts[filename].clone(), readings.get(filename));
+        let (target, reading) = (facts[filename].clone(), readings[filename]);
         let without_sync = target.simulated.is_some() && job.ends_with_fsync();
         let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
         let mut part = Part {
@@ -295,9 +304,7 @@ fn grouped_parts(
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
             let LoadOutcome::Finished(segment) = outcome else { continue };
-            let span = reading.and_then(|reading| Span::of(&segment, *reading));
-            let more = Part { segments: vec![segment], report, span, ..empty(&part) };
-            part.join(more);
+            part.add(segment, report, reading);
         }
         let before = parts.last_mut().filter(|(last, _)| {
             job.continues || job.group_reporting && !job.new_group && request.jobs[*last].group_reporting
@@ -313,19 +320,6 @@ fn grouped_parts(
     parts
 }
 
-fn empty(part: &Part) -> Part {
-    Part {
-        name: part.name.clone(),
-        target: part.target.clone(),
-        segments: Vec::new(),
-        report: None,
-        steady: None,
-        notes: Vec::new(),
-        given: Vec::new(),
-        span: None,
-    }
-}
-
 fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, origin: &Origin) -> Done {
     let wrong: u64 = parts.iter().filter_map(|part| part.report.as_ref()).map(VerifyReport::wrong).sum();
     let document = Document::of(parts, ceiling, origin);
@@ -339,16 +333,24 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, 
         let start = Start::of(origin, parts.iter().filter_map(|part| part.span)).text();
         start + &parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
     };
-    if wrong == 0 {
+    let longer = parts.iter().filter_map(|part| part.report.as_ref()).find(|report| report.unchecked > 0);
+    if wrong == 0 && longer.is_none() {
         return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
     }
-    let failure = Failure::text(
-        Exit::Device,
-        match wrong {
-            1 => "1 block does not contain what was written; see the result for its offset".to_owned(),
-            _ => format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
-        },
-    );
+    let failure = match (wrong, longer) {
+        (0, Some(report)) => plan::usage(format!(
+            "{} reads could not be checked: the data was stamped in blocks of {} B; use a bs that is a multiple of that",
+            report.unchecked, report.longer_bytes
+        )),
+        (1, _) => {
+            let text = "1 block does not contain what was written; see the result for its offset";
+            Failure::text(Exit::Device, text.to_owned())
+        }
+        _ => Failure::text(
+            Exit::Device,
+            format!("{wrong} blocks do not contain what was written; see the result for their offsets"),
+        ),
+    };
     if as_json {
         printer::print_document(&document.failed(failure.message(), failure.exit.code()))?
     } else {

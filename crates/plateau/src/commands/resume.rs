@@ -155,6 +155,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         sim_resumed: true,
         libraries: Vec::new(),
         sim_virtual_ticks: false,
+        expected_run: None,
     };
     // Opening the target would recreate it as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {

@@ -158,6 +158,7 @@ impl Need {
             engine: self.manner.engine,
             placement: self.manner.placement.clone(),
             polling: self.manner.polling,
+            expected_run: options.verify_run,
             libraries: libraries.to_vec(),
             ..OpenOptions::default()
         };

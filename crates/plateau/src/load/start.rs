@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fio::result::{ClockState, Host, Origin};
+use fio::result::{ClockState, Host, Origin, Reading};
 use jiff::{SignedDuration, Timestamp};
 
 use super::plan::usage;
@@ -16,8 +16,8 @@ const FURTHEST: SignedDuration = SignedDuration::from_hours(24);
 /// Interval between readings of the wall clock, which may be adjusted while the load waits for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Readings of the wall clock and of a target's clock at the same moment, by target.
-pub type Readings = BTreeMap<String, (Timestamp, u64)>;
+/// The clocks of all targets at the same moment, by target.
+pub type Readings = BTreeMap<String, Reading>;
 
 /// How far in the future a requested start is.
 #[derive(Debug, PartialEq, Eq)]

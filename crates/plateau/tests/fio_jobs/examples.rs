@@ -186,7 +186,7 @@ pub const EXAMPLES: &[Example] = &[
 
 /// The examples that are refused, each with an option that is refused by name.
 pub const REFUSED: &[(&str, &str)] = &[
-    ("1mbs_clients", "startdelay=0"),
+    ("1mbs_clients", "startdelay=4"),
     ("atomic-verify", "atomic=1"),
     ("butterfly", "flow=2"),
     ("cmdprio-bssplit", "cmdprio=0"),

@@ -27,6 +27,9 @@ fn an_imported_trace_names_bad_lines_and_other_volumes() {
     let streams: Vec<_> = streams.map(|stream| (stream["name"].as_str(), stream["ios"].as_u64())).collect();
     let once = ["RND 8KiB R", "RND 4KiB W", "SEQ 4KiB W"].map(|name| (Some(name), Some(1)));
     assert_eq!(streams, once);
+    // Without completions, it is unknown when the volume was idle.
+    assert!(document["idle_ns"].is_null(), "{document}");
+    assert!(!bench.ok(&["trace", "show", trace]).contains("Idle"));
 }
 
 #[test]
@@ -89,6 +92,28 @@ fn a_replay_on_a_simulated_drive_takes_as_long_as_the_trace() {
     assert_eq!((&closed["loop"], &closed["ratio"]), (&"closed".into(), &serde_json::Value::Null));
     let text = bench.ok(&["replay", trace, "sim:sas-slc-2011", "--scale", "1/16", "--closed", "4"]);
     assert!(text.contains("CLOSED LOOP"), "{text}");
+}
+
+/// A flush and a trim, which are not replayed, follow the reads long after the last one.
+#[test]
+fn a_replay_is_compared_with_the_ios_that_it_replays() {
+    let bench = Bench::new();
+    let (log, trace) = (bench.path("io.log"), bench.path("io.trace"));
+    let reads: String =
+        (0..100).map(|index| format!("{} /dev/x read {} 4096\n", index * 10_000, index * 4096)).collect();
+    let lines = format!(
+        "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n{reads}5000000 /dev/x sync 0 0\n6000000 /dev/x trim 0 65536\n"
+    );
+    std::fs::write(&log, lines).expect("a file");
+    let [log, trace] = [&log, &trace].map(|path| path.to_str().expect("a path"));
+    bench.ok(&["trace", "import", log, "-o", trace]);
+    let document = bench.json(&["replay", trace, "sim:sas-slc-2011", "--scale", "1/16"]);
+    assert_eq!((&document["read_ios"], &document["left_out"]), (&100.into(), &2.into()), "{document}");
+    assert_eq!(
+        (&document["planned_ns"], &document["last_start_ns"]),
+        (&990_000_000.into(), &990_000_000.into())
+    );
+    assert_eq!(document["ratio"], 1.0, "{document}");
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Step {
     pub response_sum_ns: u128,
     /// The longest response time.
     pub response_max_ns: u64,
+    /// Sum of the times within this step during which each I/O was outstanding.
+    pub outstanding_ns: u128,
 }
 
 impl Step {
@@ -43,6 +45,7 @@ impl Step {
         self.completed += other.completed;
         self.response_sum_ns += other.response_sum_ns;
         self.response_max_ns = self.response_max_ns.max(other.response_max_ns);
+        self.outstanding_ns += other.outstanding_ns;
     }
 }
 
@@ -59,7 +62,8 @@ impl Default for Steps {
 
 impl Steps {
     pub fn add(&mut self, io: &Io, stream: usize) {
-        self.fit(io.issue_ns);
+        let end_ns = io.issue_ns.saturating_add(io.response_ns.unwrap_or(0));
+        self.fit(end_ns);
         let place = (io.issue_ns / self.step_ns) as usize;
         if self.steps.len() <= place {
             self.steps.resize(place + 1, Step::default());
@@ -79,6 +83,20 @@ impl Steps {
             step.completed += 1;
             step.response_sum_ns += u128::from(response_ns);
             step.response_max_ns = step.response_max_ns.max(response_ns);
+        }
+        self.outstanding(io.issue_ns, end_ns);
+    }
+
+    /// Adds the time from an issue to a completion to the steps that it covers.
+    fn outstanding(&mut self, mut from_ns: u64, end_ns: u64) {
+        while from_ns < end_ns {
+            let place = (from_ns / self.step_ns) as usize;
+            if self.steps.len() <= place {
+                self.steps.resize(place + 1, Step::default());
+            }
+            let until_ns = end_ns.min((place as u64 + 1).saturating_mul(self.step_ns));
+            self.steps[place].outstanding_ns += u128::from(until_ns - from_ns);
+            from_ns = until_ns;
         }
     }
 
@@ -105,5 +123,40 @@ impl Steps {
             step.streams = ordered;
         }
         (self.step_ns, self.steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn outstanding(ios: &[(u64, u64)], end_ms: u64) -> Vec<f64> {
+        let mut steps = Steps::default();
+        for &(issue_ms, response_ms) in ios {
+            let io = Io {
+                issue_ns: issue_ms * MS,
+                response_ns: Some(response_ms * MS),
+                offset_bytes: 0,
+                length_bytes: 4096,
+                op: Op::Read,
+            };
+            steps.add(&io, 0);
+        }
+        let (step_ns, steps) = steps.finish(&[0], end_ms * MS);
+        steps.iter().map(|step| step.outstanding_ns as f64 / step_ns as f64).collect()
+    }
+
+    /// Reads of 49 ms, one after the other, with 1 ms between them: never more than one is outstanding.
+    #[test]
+    fn a_response_counts_in_every_step_that_it_covers() {
+        let found = outstanding(&[(0, 49), (50, 49)], 100);
+        let expected: Vec<f64> =
+            (0..=100).map(|ms| if [49, 99, 100].contains(&ms) { 0.0 } else { 1.0 }).collect();
+        assert_eq!(found, expected);
+        // Steps of 2 ms.
+        let merged = outstanding(&[(0, 3), (1, 1), (1000, 1)], 1022);
+        assert_eq!((merged.len(), &merged[..3], merged[500]), (512, &[1.5, 0.5, 0.0][..], 0.5));
     }
 }

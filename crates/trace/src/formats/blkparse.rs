@@ -1,5 +1,5 @@
 //! Text output of blkparse, such as `8,0 3 1 0.000000000 697 D W 223490 + 8 [kjournald]`. I/Os begin with `D` (issued
-//! to the driver) and end with `C`; other actions are skipped.
+//! to the driver) and end with `C`; after `R` (put back into the queue), they begin again. Other actions are skipped.
 
 use super::fields::{SECTOR, io, number, spaced};
 use super::format::{Bad, Format, Parse};
@@ -11,7 +11,7 @@ use crate::sink::Sink;
 /// The format.
 pub const FORMAT: Format = Format {
     name: "blkparse",
-    about: "text output of blkparse: lines with actions D and C",
+    about: "text output of blkparse: lines with actions D, R and C",
     resolution_ns: 1,
     recognizes: |line| {
         let mut fields = spaced(line);
@@ -39,7 +39,7 @@ impl Parse for BlkParse {
             (Some(action), Some(letters)) => (action, letters),
             _ => return Err(Bad::Fields),
         };
-        if !matches!(action, b"D" | b"C") {
+        if !matches!(action, b"D" | b"C" | b"R") {
             return Ok(());
         }
         let time_ns = seconds(time).ok_or(Bad::Field("time"))?;
@@ -55,6 +55,8 @@ impl Parse for BlkParse {
         };
         if action == b"C" {
             sink.completed(time_ns, offset.ok_or(Bad::Address)?, op, device);
+        } else if action == b"R" {
+            sink.requeued(offset.ok_or(Bad::Address)?, op, device);
         } else if count > 0 || op == Op::Flush {
             sink.issued(io(op, time_ns, offset, count.checked_mul(SECTOR))?, device);
         }

@@ -1,5 +1,5 @@
-//! Text of the kernel's tracefs (`trace`, `trace_pipe`, `trace-cmd report`) with the events `block_rq_issue` and
-//! `block_rq_complete`:
+//! Text of the kernel's tracefs (`trace`, `trace_pipe`, `trace-cmd report`) with the events `block_rq_issue`,
+//! `block_rq_complete` and, if drivers put requests back into the queue, `block_rq_requeue`:
 //! `kworker/1:2-99 [001] d..1. 12.345678: block_rq_issue: 252,0 W 4096 () 2048 + 8 be,0,4 [fio]`.
 
 use super::fields::{SECTOR, io, number, spaced};
@@ -7,10 +7,12 @@ use super::format::{Bad, Format, Parse};
 use super::rwbs;
 use crate::Op;
 use crate::numbers::{seconds, whole};
+use crate::ring::Role;
 use crate::sink::Sink;
 
 const ISSUE: &[u8] = b"block_rq_issue:";
 const COMPLETE: &[u8] = b"block_rq_complete:";
+const REQUEUE: &[u8] = b"block_rq_requeue:";
 
 /// The format.
 pub const FORMAT: Format = Format {
@@ -23,11 +25,11 @@ pub const FORMAT: Format = Format {
 
 struct TraceFs;
 
-/// Returns the parts of a line before and after the event name, and whether the event is an issue.
-fn event(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
-    for (name, is_issue) in [(ISSUE, true), (COMPLETE, false)] {
+/// Returns the parts of a line before and after the event name, and what the event means.
+fn event(line: &[u8]) -> Option<(&[u8], &[u8], Role)> {
+    for (name, role) in [(ISSUE, Role::Issue), (COMPLETE, Role::Complete), (REQUEUE, Role::Requeue)] {
         if let Some(at) = memchr::memmem::find(line, name) {
-            return Some((&line[..at], &line[at + name.len()..], is_issue));
+            return Some((&line[..at], &line[at + name.len()..], role));
         }
     }
     None
@@ -46,12 +48,12 @@ impl Parse for TraceFs {
             sink.lost(count);
             return Ok(());
         }
-        let Some((before, after, is_issue)) = event(line) else { return Ok(()) };
+        let Some((before, after, role)) = event(line) else { return Ok(()) };
         let time_ns = spaced(before).last().and_then(time).ok_or(Bad::Field("time"))?;
         let mut fields = spaced(after);
         let device = fields.next().ok_or(Bad::Fields)?;
         let Some(op) = rwbs::op(fields.next().ok_or(Bad::Fields)?) else { return Ok(()) };
-        if is_issue {
+        if role == Role::Issue {
             number(fields.next().ok_or(Bad::Fields)?, "bytes")?;
         }
         // The bytes of a command in parentheses may contain spaces; the address is before the plus sign.
@@ -66,10 +68,13 @@ impl Parse for TraceFs {
             sector = b"0";
         }
         let offset = number(sector, "sector")?.checked_mul(SECTOR);
-        if !is_issue {
-            sink.completed(time_ns, offset.ok_or(Bad::Address)?, op, device);
-        } else if count > 0 || op == Op::Flush {
-            sink.issued(io(op, time_ns, offset, count.checked_mul(SECTOR))?, device);
+        match role {
+            Role::Complete => sink.completed(time_ns, offset.ok_or(Bad::Address)?, op, device),
+            Role::Requeue => sink.requeued(offset.ok_or(Bad::Address)?, op, device),
+            Role::Issue if count > 0 || op == Op::Flush => {
+                sink.issued(io(op, time_ns, offset, count.checked_mul(SECTOR))?, device);
+            }
+            Role::Issue => {}
         }
         Ok(())
     }

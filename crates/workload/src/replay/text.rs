@@ -6,13 +6,11 @@ use stdx::Histogram;
 use super::{Offsets, Played, SECOND_NS, grouped, span};
 
 impl Played<'_> {
-    /// Returns the intended length of the replay.
-    fn planned_ns(&self) -> f64 {
-        self.trace.summary.end_ns as f64 / self.options.speed
-    }
-
-    fn ratio(&self) -> f64 {
-        self.replayed.length_ns as f64 / self.planned_ns().max(1.0)
+    /// Returns the start of the last I/O as a multiple of the planned time; `None` in a closed loop, or if all I/Os were due at
+    /// once.
+    fn ratio(&self) -> Option<f64> {
+        let is_planned = self.options.closed.is_none() && self.replayed.last_due_ns > 0;
+        is_planned.then(|| self.replayed.last_start_ns as f64 / self.replayed.last_due_ns as f64)
     }
 
     pub fn text(&self) -> String {
@@ -39,14 +37,12 @@ impl Played<'_> {
                     1.0 => "as in the trace".to_owned(),
                     factor => format!("as in the trace, divided by {factor}"),
                 };
-                row(
-                    "times",
-                    format!(
-                        "{speed}: {} planned; the replay took {:.4} times that",
-                        seconds(self.planned_ns() as u64),
-                        self.ratio()
-                    ),
-                );
+                let planned = seconds(replayed.last_due_ns);
+                let took = match self.ratio() {
+                    Some(ratio) => format!("the replay took {ratio:.4} times that"),
+                    None => format!("the replay took {}", seconds(replayed.last_start_ns)),
+                };
+                row("times", format!("{speed}: {planned} planned until the last I/O starts; {took}"));
                 row("lateness", times(&replayed.lateness));
                 if replayed.held_back > 0 {
                     let count = grouped(replayed.held_back as f64, 0);
@@ -97,9 +93,10 @@ impl Played<'_> {
             "read_bytes": replayed.read.bytes,
             "written_bytes": replayed.write.bytes,
             "left_out": self.left_out,
-            "planned_ns": self.planned_ns() as u64,
+            "planned_ns": replayed.last_due_ns,
+            "last_start_ns": replayed.last_start_ns,
             "length_ns": replayed.length_ns,
-            "ratio": self.options.closed.is_none().then(|| self.ratio()),
+            "ratio": self.ratio(),
             "lateness_ns": numbers(&replayed.lateness),
             "held_back": replayed.held_back,
             "most_outstanding": replayed.most_outstanding,

@@ -134,7 +134,7 @@ fn timed_run<Q: Queue, C: Content>(
         queue: Noted { inner: queue, back: Vec::new() },
         clock,
         ahead: Ahead::of(Stream::new(1, 0, 1, &workload.pattern()), left_bytes),
-        content: C::new(workload, 0),
+        content: C::new(workload, 0, None),
         recorder: Recorder::new(interval_ns, None, sender),
         depth: workload.queue_depth,
         write_buffers: WriteBuffers::of(workload),
