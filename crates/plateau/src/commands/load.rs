@@ -40,7 +40,7 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    if !options.merge.is_empty() || options.skew_limit.is_some() {
+    if !options.merge.is_empty() || options.skew_limit.is_some() || options.hosts.is_some() {
         return merge::run(cli, options);
     }
     start::check(options.start_at)?;
