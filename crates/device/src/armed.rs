@@ -1,6 +1,6 @@
 //! A target that may be written to, and the loads that run on it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{
     Answer, Bounds, Choosing, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick,
@@ -12,6 +12,9 @@ use crate::array::Assembly;
 use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
+
+/// Time between two checks whether an idle time is to end early.
+const IDLE_STEP: Duration = Duration::from_millis(100);
 
 /// A target that may be written to: held exclusively after the user confirmed its erasure.
 pub struct Armed {
@@ -196,11 +199,22 @@ impl Armed {
     /// # Errors
     /// None at present; reserved for devices that can fail while idle.
     pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
-        match &mut self.inner {
-            Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),
-            Inner::Simulated(sim) => sim.idle(ns),
-        }
-        Ok(())
+        self.idle_until(ns, &mut || Flow::Continue).map(|_| ())
+    }
+
+    /// Same as [`idle`](Self::idle), but ends early if `is_over`, which is called several times a second, returns
+    /// [`Flow::Stop`]; returns whether it did.
+    ///
+    /// # Errors
+    /// As for [`idle`](Self::idle).
+    pub fn idle_until(&mut self, ns: u64, is_over: &mut dyn FnMut() -> Flow) -> Result<Flow, DriveError> {
+        Ok(match &mut self.inner {
+            Inner::Real { .. } => sleep_until(Duration::from_nanos(ns), is_over),
+            Inner::Simulated(sim) => {
+                sim.idle(ns);
+                Flow::Continue
+            }
+        })
     }
 
     fn check_in_between(&mut self) -> Result<(), DriveError> {
@@ -210,5 +224,33 @@ impl Armed {
 
     pub(crate) fn check_array(&mut self) -> Result<(), DriveError> {
         self.array.as_mut().map_or(Ok(()), |array| array.check())
+    }
+}
+
+/// Sleeps for this time, unless `is_over` ends it early.
+fn sleep_until(length: Duration, is_over: &mut dyn FnMut() -> Flow) -> Flow {
+    let begun = Instant::now();
+    loop {
+        match length.saturating_sub(begun.elapsed()) {
+            Duration::ZERO => return Flow::Continue,
+            _ if is_over() == Flow::Stop => return Flow::Stop,
+            left => std::thread::sleep(left.min(IDLE_STEP)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_time_ends_when_the_run_is_interrupted() {
+        let mut asked = 0;
+        let slept = sleep_until(Duration::from_secs(3600), &mut || {
+            asked += 1;
+            if asked < 3 { Flow::Continue } else { Flow::Stop }
+        });
+        assert_eq!((slept, asked), (Flow::Stop, 3));
+        assert_eq!(sleep_until(Duration::ZERO, &mut || Flow::Stop), Flow::Continue, "it was complete");
     }
 }

@@ -24,6 +24,8 @@ pub struct Cost {
     pub rounds: u32,
     /// Time on the drive's clock.
     pub duration_ns: u64,
+    /// The longest workload or idle period, which is repeated as a whole if it is interrupted.
+    pub longest_step_ns: u64,
     /// Exact number of bytes written by workloads of a fixed amount, such as preconditioning.
     pub precondition_bytes: u64,
     /// Estimated number of bytes written by workloads of a fixed length.
@@ -104,6 +106,11 @@ impl Cost {
             steps: self.steps + other.steps,
             rounds: self.rounds + other.rounds,
             duration_ns: self.duration_ns + other.duration_ns,
+            longest_step_ns: if self.longest_step_ns > other.longest_step_ns {
+                self.longest_step_ns
+            } else {
+                other.longest_step_ns
+            },
             precondition_bytes: self.precondition_bytes + other.precondition_bytes,
             cell_bytes: self.cell_bytes + other.cell_bytes,
         }
@@ -225,6 +232,7 @@ impl<'a> Dry<'a> {
             }
             Until::DurationNs(_) => self.cost.cell_bytes += written + before,
         }
+        self.cost.longest_step_ns = self.cost.longest_step_ns.max(ramp_ns + length_ns);
         self.cost.duration_ns += ramp_ns;
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
@@ -299,6 +307,7 @@ impl Bench for Dry<'_> {
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
         self.cost.steps += 1;
         let length_ns = self.on_the_clock(length_ns);
+        self.cost.longest_step_ns = self.cost.longest_step_ns.max(length_ns);
         self.cost.duration_ns += length_ns;
         let won = self.assumed.saturation.idle_gain_bytes_per_second * length_ns as f64 / SECOND_NS as f64;
         self.condition.fresh_bytes += won;

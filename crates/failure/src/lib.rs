@@ -37,12 +37,12 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::InProgress, "`status` found a run in progress, or `gate` was asked to check one"),
     (
         Exit::Held,
-        "`job` cannot continue the run without a decision: the interrupted test would purge the drive again; add \
-         --restart-test or --continue-timeline",
+        "`job` or `resume` cannot continue the run without a decision: the interrupted test would purge the drive again, or others \
+         have used the drive since; add --restart-test or --continue-timeline",
     ),
     (
         Exit::Busy,
-        "`job` found another process working on the run or its target, `fleet check` a drive or host that is too hot, `notify` another one for the library, or `serve` \
+        "`job` found another process working on the run or its target, `resume` one working on the run, `fleet check` a drive or host that is too hot, `notify` another one for the library, or `serve` \
          another server with the same folder; or a shared store (`--store`) cannot be reached; or `notify` could not deliver a notice; or `load --start-at` was not ready in time; try \
          again later",
     ),
@@ -230,7 +230,11 @@ impl From<engine::EngineError> for Failure {
 
 impl From<LibraryError> for Failure {
     fn from(error: LibraryError) -> Self {
-        let exit = if matches!(error, LibraryError::Unnamed) { Exit::Usage } else { Exit::Run };
+        let exit = match error {
+            LibraryError::Unnamed => Exit::Usage,
+            LibraryError::Journal(JournalError::Busy { .. }) => Exit::Busy,
+            _ => Exit::Run,
+        };
         Self::new(exit, error)
     }
 }
@@ -265,7 +269,8 @@ impl From<TurnError> for Failure {
 
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
-        Self::new(Exit::Run, error)
+        let exit = if matches!(error, JournalError::Busy { .. }) { Exit::Busy } else { Exit::Run };
+        Self::new(exit, error)
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use crate::error::{FleetError, invalid};
 use crate::fitness::Limits;
 use crate::inventory::{Drive, Inventory};
+use crate::outlook::LEAST_MINUTES;
 use crate::sharing::Contention;
 use crate::words::name;
 
@@ -116,6 +117,9 @@ impl Campaign {
         }
         if self.drives.is_empty() || self.plans.is_empty() || self.repetitions == 0 {
             return Err("it needs [[drives]], [[plans]] and at least one repetition".into());
+        }
+        if let Some(minutes) = self.time_limit_minutes.filter(|minutes| *minutes < LEAST_MINUTES) {
+            return Err(format!("time-limit-minutes = {minutes}: use at least {LEAST_MINUTES}"));
         }
         for plan in &self.plans {
             if [&plan.tests, &plan.preset, &plan.plan].into_iter().flatten().count() != 1 {

@@ -36,6 +36,37 @@ pub struct Listed {
     /// Reasons why the device cannot be tested.
     #[serde(default)]
     pub refusals: Vec<String>,
+    /// Whether the device is in use, for example by a run.
+    #[serde(default)]
+    pub in_use: bool,
+}
+
+impl Listed {
+    /// Returns why the device cannot be tested; `None` if it can.
+    fn reason(&self) -> Option<&str> {
+        let reason = match &self.identity {
+            None => Some("its identity is unknown"),
+            Some(_) if !self.path.starts_with("sim:") && !is_plain(&self.path) => {
+                Some("its path contains unusual characters")
+            }
+            Some(_) => None,
+        };
+        self.refusals.first().map(String::as_str).or(reason)
+    }
+
+    fn drive(&self, host: String) -> Drive {
+        Drive {
+            host,
+            path: self.path.clone(),
+            kind: self.kind.clone(),
+            identity: self.identity.clone().unwrap_or_default(),
+            model: self.model.clone(),
+            firmware: self.firmware.clone(),
+            capacity_bytes: self.capacity_bytes,
+            links: self.links.clone(),
+            enclosure: self.enclosure.clone(),
+        }
+    }
 }
 
 /// A drive that can be tested.
@@ -143,6 +174,9 @@ pub struct Inventory {
     pub drives: Vec<Drive>,
     /// Devices that cannot be tested, by host and path.
     pub unusable: Vec<Unusable>,
+    /// Drives that cannot be tested now because they are in use. They remain among `drives`.
+    #[serde(skip)]
+    busy: Vec<Unusable>,
 }
 
 /// A difference between two inventories.
@@ -158,6 +192,8 @@ pub enum Change {
     Firmware(Drive, Drive),
     /// A drive can no longer be tested.
     NoLongerUsable(Drive, Unusable),
+    /// A drive is in use, and remains in the inventory as it was.
+    Busy(Unusable),
 }
 
 impl std::fmt::Display for Change {
@@ -171,6 +207,14 @@ impl std::fmt::Display for Change {
             Self::Firmware(was, is) => {
                 write!(f, "firmware  {}  was {}, is {}", is.identity, firmware(was), firmware(is))
             }
+            Self::Busy(now) => write!(
+                f,
+                "busy      {}  {}:{}: {}",
+                now.identity.as_deref().unwrap_or_default(),
+                now.host,
+                now.path,
+                now.reason
+            ),
             Self::NoLongerUsable(was, now) => {
                 write!(f, "refused   {}  {}: {}", was.identity, at(was), now.reason)
             }
@@ -209,34 +253,34 @@ impl Inventory {
     /// Returns an error if two drives have the same identity, or if Slurm does not accept a host's
     /// name.
     pub fn of(hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
+        Self::after(&Self::default(), hosts)
+    }
+
+    /// Same as [`of`](Self::of), but a drive of an earlier inventory that is in use remains as it was, because the drives
+    /// that are being tested must not disappear from the scheduler's configuration.
+    ///
+    /// # Errors
+    /// Returns the errors of [`of`](Self::of), and an error if the list of a host that had drives is empty.
+    pub fn after(earlier: &Self, hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
         let mut inventory = Self { version: VERSION, ..Self::default() };
         let mut by_gres: BTreeMap<String, String> = BTreeMap::new();
         hosts.keys().try_for_each(|host| check_host(host))?;
         for (host, devices) in hosts {
+            earlier.check_not_emptied(host, devices)?;
             for device in devices {
                 let (host, path) = (host.clone(), device.path.clone());
-                let reason = match &device.identity {
-                    None => Some("its identity is unknown"),
-                    Some(_) if !device.path.starts_with("sim:") && !is_plain(&device.path) => {
-                        Some("its path contains unusual characters")
+                let drive = match device.reason() {
+                    None => device.drive(host),
+                    Some(reason) => {
+                        let (identity, reason) = (device.identity.clone(), reason.to_owned());
+                        let unusable = Unusable { host, path, identity, reason };
+                        let Some(was) = earlier.in_use(device, &unusable) else {
+                            inventory.unusable.push(unusable);
+                            continue;
+                        };
+                        inventory.busy.push(unusable);
+                        was
                     }
-                    Some(_) => None,
-                };
-                if let Some(reason) = device.refusals.first().map(String::as_str).or(reason) {
-                    let (identity, reason) = (device.identity.clone(), reason.to_owned());
-                    inventory.unusable.push(Unusable { host, path, identity, reason });
-                    continue;
-                }
-                let drive = Drive {
-                    host,
-                    path,
-                    kind: device.kind.clone(),
-                    identity: device.identity.clone().unwrap_or_default(),
-                    model: device.model.clone(),
-                    firmware: device.firmware.clone(),
-                    capacity_bytes: device.capacity_bytes,
-                    links: device.links.clone(),
-                    enclosure: device.enclosure.clone(),
                 };
                 let place = format!("{}:{}", drive.host, drive.path);
                 if let Some(one) = by_gres.insert(drive.gres(), place.clone()) {
@@ -249,6 +293,27 @@ impl Inventory {
         inventory.drives.sort_by_key(|drive| place(&drive.host, &drive.path));
         inventory.unusable.sort_by_key(|device| place(&device.host, &device.path));
         Ok(inventory)
+    }
+
+    /// Returns the entry of a drive that is in use, at its present path; `None` if it is not in use, or if it is new.
+    fn in_use(&self, device: &Listed, now: &Unusable) -> Option<Drive> {
+        let is_it = |was: &&Drive| Some(&was.identity) == device.identity.as_ref() && was.host == now.host;
+        let was = self.drives.iter().find(is_it).filter(|_| device.in_use && is_plain(&device.path))?;
+        Some(Drive { path: now.path.clone(), ..was.clone() })
+    }
+
+    /// Rejects an empty list of a host that had drives: the command that should have written it has probably failed.
+    fn check_not_emptied(&self, host: &str, devices: &[Listed]) -> Result<(), FleetError> {
+        match self.drives.iter().filter(|was| was.host == host).count() {
+            count @ 1.. if devices.is_empty() => Err(invalid(
+                &format!("the list of drives of {host}"),
+                format!(
+                    "it is empty, but the last inventory has {count} drives of this host; if they were removed, omit --from \
+                     {host}=FILE"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Parses the output of `plateau list --json` on `host`.
@@ -311,6 +376,7 @@ impl Inventory {
                 None => Change::Removed(was.clone()),
             });
         }
+        changes.extend(self.busy.iter().cloned().map(Change::Busy));
         changes
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fleet::{
-    Campaign, Inventory, Job, Place, Program, at, batches, gres_conf, jobs, nodes_conf, queue, script,
+    Campaign, Expected, Inventory, Job, Place, Program, at, batches, gres_conf, jobs, nodes_conf, queue,
+    script,
 };
 
 const CAMPAIGN: &str = include_str!("golden/campaign.toml");
@@ -203,6 +204,38 @@ fn an_inventory_reports_what_changed_and_what_cannot_be_tested() {
     assert!(error.expect_err("one drive in two hosts").to_string().contains("both have the identity 'S1'"));
 }
 
+/// The list is made again while a campaign is running.
+#[test]
+fn a_drive_that_is_being_tested_stays_in_the_inventory() {
+    let of = |earlier: &Inventory, list: &str| {
+        let listed = Inventory::parse_list("n1", list).expect("a list");
+        Inventory::after(earlier, &BTreeMap::from([("n1".to_owned(), listed)]))
+    };
+    let both = r#"[{"path": "/dev/sda", "identity": "S1", "links": ["l"]},
+        {"path": "/dev/sdb", "identity": "S2", "links": ["l"]}]"#;
+    let earlier = of(&Inventory::default(), both).expect("an inventory");
+    let refused = r#"{"path": "/dev/sdc", "identity": "S1", "refusals": ["open by process 1 (plateau)"]"#;
+    let list = |more: &str| format!(r#"[{refused}{more}}}, {{"path": "/dev/sdb", "identity": "S2"}}]"#);
+    let now = of(&earlier, &list(r#", "in_use": true"#)).expect("an inventory");
+    assert_eq!((now.drives.len(), now.unusable.len()), (2, 0));
+    assert_eq!(now.drives[1].path, "/dev/sdc", "renamed in the meantime");
+    assert_eq!(now.drives[1].links, ["l"]);
+    assert!(gres_conf(&now).contains("Type=S1 File=/dev/sdc"));
+    let changes: Vec<String> = now.changes(&earlier).iter().map(ToString::to_string).collect();
+    assert!(
+        changes.contains(&"busy      S1  n1:/dev/sdc: open by process 1 (plateau)".to_owned()),
+        "{changes:?}"
+    );
+    assert!(!changes.iter().any(|change| change.starts_with("refused")), "{changes:?}");
+    // A drive that is refused for other reasons, or that was never tested, is not a drive of the fleet.
+    assert_eq!(of(&earlier, &list("")).expect("an inventory").unusable.len(), 1);
+    let new = of(&Inventory::default(), &list(r#", "in_use": true"#)).expect("an inventory");
+    assert_eq!((new.drives.len(), new.unusable.len()), (1, 1));
+    let error = of(&earlier, "[]").expect_err("a command that has failed").to_string();
+    assert!(error.contains("the last inventory has 2 drives"), "{error}");
+    assert!(of(&Inventory::default(), "[]").is_ok());
+}
+
 #[test]
 fn hosts_have_names_that_slurm_accepts() {
     for host in ["", "a b", "a\nNodeName=b", "a[1-3]", "a,b", "#a", "-a", "a=b"] {
@@ -248,6 +281,8 @@ fn errors_in_a_campaign_are_found_before_submission() {
         ("repetitions = 2", "repetitions = 0", "at least one repetition"),
         ("repetitions = 2", "repetitions = 10000", "the limit is"),
         ("repetitions = 2", "repetition = 2", "unknown field"),
+        ("repetitions = 2", "time-limit-minutes = 2", "at least 10"),
+        ("repetitions = 2", "time-limit-minutes = 0", "at least 10"),
         ("preset = \"quick\"", "", "needs one of"),
         ("name = \"short\"", "name = \"iops\"", "several plans"),
         ("options = [\"--seed\", \"7\"]", "options = [\"--erase\", \"S1\"]", "is set by"),
@@ -260,6 +295,32 @@ fn errors_in_a_campaign_are_found_before_submission() {
         let error = wrong(from, to);
         assert!(error.contains(expected), "{to}: {error}");
     }
+}
+
+/// A purge or a workload that is interrupted starts again from its beginning.
+#[test]
+fn a_time_limit_leaves_time_for_the_longest_step() {
+    let minutes = |minutes: u64| minutes * 60_000_000_000;
+    let expected = Expected {
+        longest_ns: minutes(300),
+        purge_ns: minutes(20),
+        step_ns: minutes(250),
+        ..Expected::default()
+    };
+    assert_eq!(expected.time_limit(None), Ok(640), "twice the longest duration and the purge");
+    assert_eq!(expected.time_limit(Some(252)), Ok(252));
+    assert_eq!(expected.time_limit(Some(251)), Err(252));
+    let slow_purge = Expected {
+        longest_ns: minutes(50),
+        purge_ns: minutes(170),
+        step_ns: minutes(170),
+        ..Expected::default()
+    };
+    assert_eq!(slow_purge.time_limit(None), Ok(440));
+    assert_eq!(slow_purge.time_limit(Some(100)), Err(172));
+    assert_eq!(Expected::default().time_limit(None), Ok(10));
+    let sum = expected.and(slow_purge);
+    assert_eq!((sum.step_ns, sum.purge_ns), (minutes(250), minutes(190)), "steps do not add up");
 }
 
 #[test]

@@ -24,6 +24,29 @@ pub fn needed<'a>(file: &RunFile, entries: &'a [Entry]) -> Option<(&'a str, Deci
     Task::named(file, name).is_ok_and(Task::is_timeline).then_some((name, Decision::Timeline))
 }
 
+/// Returns the test that would continue on the state that its purge and its earlier workloads have left on the drive;
+/// `None` if the next step is a purge.
+#[must_use]
+pub fn continues<'a>(file: &RunFile, entries: &'a [Entry], continue_timeline: bool) -> Option<&'a str> {
+    let name = interrupted_after_purge(entries)?;
+    let restarts = !continue_timeline && Task::named(file, name).is_ok_and(Task::is_timeline);
+    (!restarts).then_some(name)
+}
+
+/// Returns the number of continuations since the last result. If a purge or a workload takes longer than a job may run,
+/// each continuation writes to the drive and none completes anything.
+#[must_use]
+pub fn fruitless(entries: &[Entry]) -> usize {
+    let is_answer = |event: &Event| {
+        matches!(
+            event,
+            Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
+        )
+    };
+    let since = entries.iter().rev().map(|entry| &entry.event).take_while(|event| !is_answer(event));
+    since.filter(|event| matches!(event, Event::Resumed { .. })).count()
+}
+
 /// Returns the test that was interrupted after its initial purge.
 fn interrupted_after_purge(entries: &[Entry]) -> Option<&str> {
     let mut interrupted = None;
@@ -66,6 +89,14 @@ mod tests {
             })
         };
         let ended = Event::TestEnded { test: "wsat".into(), converged: None };
+        let resumed = || Event::Resumed { gap_ns: 1 };
+        let counted = |events| fruitless(&entries(events));
+        assert_eq!(counted(vec![started(), resumed(), resumed()]), 2, "not even a purge");
+        assert_eq!(counted(vec![started(), resumed(), resumed(), purged()]), 0);
+        assert_eq!(
+            counted(vec![started(), purged(), resumed(), Event::Restarted { test: "wsat".into() }]),
+            1
+        );
         let at = |events| interrupted_after_purge(&entries(events)).map(str::to_owned);
         assert_eq!(at(vec![started()]), None, "a purge that was not recorded is repeated");
         assert_eq!(at(vec![started(), purged()]), Some("wsat".into()));

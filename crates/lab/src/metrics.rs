@@ -4,8 +4,9 @@
 //! The number of label values is bounded: only `plateau_run_info` has a run's identity, path and tests as labels.
 //! `docs/guide/monitoring.md` describes every family.
 
+use jiff::Timestamp;
 use pts::Standing;
-use record::{Library, gap_ns};
+use record::{Library, Live as Present, LivePhase, LiveSecond, gap_ns};
 
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Catalogue, Listing, Row, State};
@@ -93,6 +94,7 @@ struct Running {
     info: Family,
     record_age: Family,
     report_age: Family,
+    activity_age: Family,
     left: Family,
     iops: Family,
     throughput: Family,
@@ -110,6 +112,11 @@ impl Running {
             report_age: Family::of(
                 "plateau_run_report_age_seconds",
                 "Time since the run last reported its activity.",
+            ),
+            activity_age: Family::of(
+                "plateau_run_activity_age_seconds",
+                "Time since the last I/O of the load, since the last report during other activities, or since data of a \
+                 received run arrived.",
             ),
             left: Family::of("plateau_run_left_seconds", "Longest expected time until the run ends."),
             iops: Family::of(
@@ -145,6 +152,8 @@ impl Running {
         }
         let Some(opened) = catalogue.run(id) else { return };
         let present = opened.live().ok().flatten();
+        let received = transfer::mark_of(&opened).ok().flatten().map(|mark| mark.last);
+        let activity = activity_age(now, present.as_ref(), received);
         let Ok(snapshot) = snapshots.of(opened) else { return };
         let live = Live::of(&snapshot);
         let mut iops = live.latest.map(|segment| segment.iops());
@@ -152,10 +161,13 @@ impl Running {
         let mut celsius = live.health.and_then(|health| health.temperature_celsius);
         if let Some(present) = present {
             self.report_age.add(&run, present.age_ns(now) as f64 / 1e9);
-            if let Some(second) = present.seconds.last() {
+            if let Some(second) = current_second(&present) {
                 (iops, throughput) = (Some(second.iops), Some(second.bytes_per_second));
             }
             celsius = present.temperature_celsius.or(celsius);
+        }
+        if let Some(seconds) = activity {
+            self.activity_age.add(&run, seconds);
         }
         let of_drive = live.health.and_then(|health| health.percentage_used);
         for (family, value) in [
@@ -171,14 +183,83 @@ impl Running {
         }
     }
 
-    fn families(self) -> [Family; 10] {
-        let Self { info, record_age, report_age, left, iops, throughput, .. } = self;
+    fn families(self) -> [Family; 11] {
+        let Self { info, record_age, report_age, activity_age, left, iops, throughput, .. } = self;
         let Self { written, expected, temperature, wear, .. } = self;
-        [info, record_age, report_age, left, iops, throughput, written, expected, temperature, wear]
+        [
+            info,
+            record_age,
+            report_age,
+            activity_age,
+            left,
+            iops,
+            throughput,
+            written,
+            expected,
+            temperature,
+            wear,
+        ]
     }
+}
+
+/// Returns how long a run has been inactive, in seconds; `None` if unknown. The thread that reports continues even if the
+/// device hangs, so during a load, only I/Os count. Of a run on another host, only the time of the last transfer is known.
+fn activity_age(now: Timestamp, present: Option<&Present>, received: Option<Timestamp>) -> Option<f64> {
+    let reported = |present: &Present| {
+        present.age_ns(now) as f64 / 1e9 + present.inactive_seconds.filter(|s| *s >= 0.0).unwrap_or(0.0)
+    };
+    present.map(reported).or_else(|| received.map(|last| gap_ns(last, now) as f64 / 1e9))
+}
+
+/// Returns the current second of a load; `None` if no load is running, because the seconds then belong to an earlier load.
+fn current_second(present: &Present) -> Option<&LiveSecond> {
+    let is_load = matches!(present.phase, Some(LivePhase::Precondition | LivePhase::Cell | LivePhase::Load));
+    present.seconds.last().filter(|_| is_load)
 }
 
 /// Escapes the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("a time")
+    }
+
+    /// A run that reported at 1,000 s.
+    fn present(phase: &str, inactive_seconds: Option<f64>) -> Present {
+        let json = serde_json::json!({
+            "run": "r", "time": at(1000), "phase": phase, "inactive_seconds": inactive_seconds,
+            "left_is_estimate": false, "host_limited": false,
+            "seconds": [{
+                "elapsed_seconds": 1.0, "iops": 5.0, "bytes_per_second": 1.0, "mean_latency_seconds": 0.0,
+                "max_latency_seconds": 0.0
+            }],
+        });
+        serde_json::from_value(json).expect("a report")
+    }
+
+    #[test]
+    fn a_run_on_a_device_that_hangs_is_inactive_although_it_reports() {
+        let age = |present: Option<&Present>, received| activity_age(at(1001), present, received);
+        assert_eq!(age(Some(&present("cell", Some(0.5))), None), Some(1.5));
+        assert_eq!(age(Some(&present("cell", Some(400.0))), None), Some(401.0));
+        assert_eq!(age(Some(&present("purge", None)), None), Some(1.0));
+        assert_eq!(age(None, Some(at(400))), Some(601.0), "a host that no longer sends");
+        assert_eq!(age(None, None), None);
+    }
+
+    #[test]
+    fn the_seconds_of_an_earlier_load_are_not_current() {
+        for (phase, iops) in [("cell", Some(5.0)), ("precondition", Some(5.0)), ("load", Some(5.0))] {
+            assert_eq!(current_second(&present(phase, None)).map(|second| second.iops), iops, "{phase}");
+        }
+        for phase in ["purge", "idle", "settle"] {
+            assert_eq!(current_second(&present(phase, None)), None, "{phase}");
+        }
+    }
 }

@@ -71,6 +71,8 @@ enum Line {
     Delivered { id: String, channel: String },
     /// A notice will not be delivered through a channel, after too many attempts.
     Abandoned { id: String, channel: String },
+    /// This many attempts to deliver a notice through a channel have failed.
+    Failed { id: String, channel: String, attempts: u32 },
 }
 
 /// A notice and the channels still waiting for it.
@@ -88,6 +90,8 @@ struct State {
     known: Known,
     /// Sorted by position in the file, so the oldest comes first.
     outstanding: BTreeMap<usize, Outstanding>,
+    /// Failed attempts by id and channel.
+    failed: BTreeMap<(String, String), u32>,
 }
 
 impl State {
@@ -103,7 +107,9 @@ impl State {
                     self.outstanding.insert(position, Outstanding { notice: *notice, channels });
                 }
             }
+            Line::Failed { id, channel, attempts } => drop(self.failed.insert((id, channel), attempts)),
             Line::Delivered { id, channel } | Line::Abandoned { id, channel } => {
+                self.failed.remove(&(id.clone(), channel.clone()));
                 for outstanding in self.outstanding.values_mut().filter(|it| it.notice.id == id) {
                     outstanding.channels.remove(&channel);
                 }
@@ -235,6 +241,20 @@ impl Memory {
         self.mark(Line::Abandoned { id: id.into(), channel: channel.into() })
     }
 
+    /// Returns how many attempts to deliver a notice through a channel have failed.
+    #[must_use]
+    pub fn attempts(&self, id: &str, channel: &str) -> u32 {
+        self.state.failed.get(&(id.to_owned(), channel.to_owned())).copied().unwrap_or(0)
+    }
+
+    /// Records the number of failed attempts to deliver a notice through a channel.
+    ///
+    /// # Errors
+    /// As [`delivered`](Self::delivered).
+    pub fn failed(&mut self, id: &str, channel: &str, attempts: u32) -> Result<(), MemoryError> {
+        self.mark(Line::Failed { id: id.into(), channel: channel.into(), attempts })
+    }
+
     /// The line counts at once, even if it cannot be written; otherwise, the notice would be sent again after
     /// each observation. A line that could not be written is written with the next one.
     fn mark(&mut self, line: Line) -> Result<(), MemoryError> {
@@ -272,6 +292,11 @@ impl Memory {
         lines.extend(self.state.outstanding.values().map(|it| Line::Notice {
             notice: Box::new(it.notice.clone()),
             channels: it.channels.iter().cloned().collect(),
+        }));
+        lines.extend(self.state.failed.iter().map(|((id, channel), attempts)| Line::Failed {
+            id: id.clone(),
+            channel: channel.clone(),
+            attempts: *attempts,
         }));
         let bytes = encode(&lines).map_err(|error| io("encode", &self.folder, NEXT)(error))?;
         self.folder.remove(NEXT)?;

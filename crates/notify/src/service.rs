@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use stdx::text::with_causes;
 
-use crate::channel::Channel;
+use crate::channel::{Channel, DeliveryError};
 use crate::config::Config;
 use crate::memory::Memory;
 use crate::notice::Notice;
-use common::{Report, STEP, lock, note, waiting_for};
+use common::{MOST_WAITING, Report, STEP, abandon, lock, note, waiting_for};
 use looking::Looking;
 use worker::{Queue, Worker};
 
@@ -69,7 +69,7 @@ impl Service {
         Ok(Self { config, looking, memory: Mutex::new(memory), channels })
     }
 
-    /// Checks the library and attempts each outstanding delivery once.
+    /// Checks the library and attempts each outstanding delivery once, up to the first failure of each channel.
     ///
     /// # Errors
     /// Returns an error if the library or the memory cannot be read or written, or if `stop` is set in the meantime.
@@ -79,12 +79,13 @@ impl Service {
         stop: &AtomicBool,
         report: Report<'_>,
     ) -> Result<(Vec<Delivered>, Vec<Undelivered>), ServiceError> {
-        let Self { looking, memory, channels, .. } = self;
+        let Self { config, looking, memory, channels } = self;
+        let most = config.attempts;
         abandon_unknown(memory, channels, report);
         looking.look(memory, channels, now, stop, report)?;
         let memory = &*memory;
         let results: Vec<(Notice, String, Option<String>)> = std::thread::scope(|scope| {
-            let deliver = |channel| scope.spawn(move || deliver_all(memory, channel, stop, report));
+            let deliver = |channel| scope.spawn(move || deliver_all(most, memory, channel, stop, report));
             let threads: Vec<_> = channels.iter().map(deliver).collect();
             let joined = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -146,21 +147,45 @@ fn abandon_unknown(memory: &Mutex<Memory>, channels: &[Channel], report: Report<
     }
 }
 
-/// Attempts each of a channel's deliveries once; returns the notices that had problems, with the problems.
+/// Attempts to deliver a channel's notices, oldest first, until one attempt fails: each of the others would probably wait
+/// for the same time-out. Returns the notices that were attempted, with the problem of the one that failed.
 fn deliver_all(
+    most: u32,
     memory: &Mutex<Memory>,
     channel: &Channel,
     stop: &AtomicBool,
     report: Report<'_>,
 ) -> Vec<(Notice, String, Option<String>)> {
-    let deliver = |notice: Notice| {
-        let problem = channel.deliver(&notice, stop).err().map(|error| with_causes(&error));
-        if problem.is_none() {
-            note(lock(memory).delivered(&notice.id, channel.name()), report);
+    let mut waiting = waiting_for(memory, channel);
+    for notice in waiting.drain(..waiting.len().saturating_sub(MOST_WAITING)) {
+        abandon(memory, channel, &notice.id, "too many notices are waiting", report);
+    }
+    let mut attempted = Vec::new();
+    for notice in waiting {
+        let error = channel.deliver(&notice, stop).err();
+        let problem = error.as_ref().map(|error| with_causes(error));
+        let name = channel.name();
+        match (&error, &problem) {
+            (Some(DeliveryError::Stopped), _) => {}
+            (_, Some(problem)) => {
+                let failures = lock(memory).attempts(&notice.id, name) + 1;
+                match failures < most {
+                    true => note(lock(memory).failed(&notice.id, name, failures), report),
+                    false => {
+                        let why = format!("attempt {failures} of {most} failed: {problem}");
+                        abandon(memory, channel, &notice.id, &why, report);
+                    }
+                }
+            }
+            (_, None) => note(lock(memory).delivered(&notice.id, name), report),
         }
-        (notice, channel.name().to_owned(), problem)
-    };
-    waiting_for(memory, channel).into_iter().map(deliver).collect()
+        let has_failed = problem.is_some();
+        attempted.push((notice, name.to_owned(), problem));
+        if has_failed {
+            break;
+        }
+    }
+    attempted
 }
 
 /// Waits until the time is over or `stop` is set.

@@ -1,8 +1,9 @@
 //! Prepares the tests of a run on an open drive: checks the settings of the tests before anything is changed, opens the
 //! power source, and restores a simulated drive to the state in which an interrupted run left it. For a run that is
-//! resumed, finds its drive and determines whether its file has been used for another purpose.
+//! resumed, finds its drive and determines whether its drive or file has been used for another purpose.
 #![forbid(unsafe_code)]
 
+pub mod others;
 pub mod power;
 pub mod preflight;
 pub mod rebuild;

@@ -103,7 +103,7 @@ pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use stated::{Link, Stated};
 pub use sync::{EachWrite, Synced, Syncs};
 pub use thinktime::ThinkTime;
-pub use turn::{Turn, TurnError, turn_of_run, turn_of_target};
+pub use turn::{Turn, TurnError, note, noted, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{

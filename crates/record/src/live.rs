@@ -90,6 +90,10 @@ pub struct Live {
     pub share_done: Option<f64>,
     /// Time since the activity began.
     pub elapsed_seconds: Option<f64>,
+    /// During a load, the time since its last I/O, or since it began; grows if the device hangs. `None` during other
+    /// activities, and if an earlier version wrote the file.
+    #[serde(default)]
+    pub inactive_seconds: Option<f64>,
     /// Time until the activity ends.
     pub left_seconds: Option<f64>,
     /// Whether `left_seconds` comes from an estimate; if `left_seconds` is missing, the estimate has been exceeded.

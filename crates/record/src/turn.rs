@@ -12,6 +12,9 @@ use crate::Digest;
 
 const FOLDER: &str = ".jobs";
 
+/// Longer than any id of a run.
+const MOST_NOTE_BYTES: u64 = 1 << 10;
+
 /// Why a lock cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
@@ -63,6 +66,29 @@ pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
     // A path cannot be used as a file name.
     let name = format!("target-{}", Digest::of(target.as_bytes()));
     take(state, name.into(), format!("the target {target}"))
+}
+
+/// Returns what was noted last about `subject`, such as who has written to a target on this host; `None` if nothing was
+/// noted.
+#[must_use]
+pub fn noted(root: &Path, subject: &str) -> Option<String> {
+    let dir = root.join(FOLDER);
+    // Looking must not create the folder.
+    let folder = dir.is_dir().then(|| Folder::make(&dir, false).ok())??;
+    let text = folder.beginning(&note_file(subject), MOST_NOTE_BYTES).ok()?;
+    String::from_utf8(text).ok().filter(|text| !text.is_empty())
+}
+
+/// Notes `text` about `subject` next to the locks in `root`, in place of what was noted before.
+///
+/// # Errors
+/// Returns an error if the note cannot be written.
+pub fn note(root: &Path, subject: &str, text: &str) -> Result<(), WriteError> {
+    Folder::make(&root.join(FOLDER), false)?.replace(&note_file(subject), text.as_bytes())
+}
+
+fn note_file(subject: &str) -> OsString {
+    format!("note-{}", Digest::of(subject.as_bytes())).into()
 }
 
 fn take(root: &Path, name: OsString, what: String) -> Result<Turn, TurnError> {
@@ -121,6 +147,18 @@ mod tests {
         let second = take().expect("the first one ended");
         drop(second);
         assert!(take().is_ok());
+    }
+
+    #[test]
+    fn the_latest_note_about_a_subject_counts() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let noted = |subject| noted(dir.path(), subject);
+        assert_eq!(noted("S1"), None);
+        assert!(!dir.path().join(FOLDER).exists(), "nothing is created");
+        for run in ["a", "b"] {
+            note(dir.path(), "S1", run).expect("noted");
+            assert_eq!((noted("S1").as_deref(), noted("S2")), (Some(run), None));
+        }
     }
 
     #[test]

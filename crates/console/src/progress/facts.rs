@@ -56,6 +56,8 @@ struct Part {
     /// The latest completed fraction, and the time when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
+    /// Time of the latest tick with I/Os; until then, the beginning.
+    last_io: Duration,
     /// Bytes written by a load that is not yet in the journal.
     written_bytes: Option<f64>,
     host_limited: bool,
@@ -65,7 +67,19 @@ impl Part {
     fn of(phase: Phase, what: impl Into<String>, began: Duration) -> Self {
         let what = what.into();
         let (length, expected, share, tick, written_bytes) = (None, None, None, None, None);
-        Self { phase, what, began, length, expected, share, tick, written_bytes, host_limited: false }
+        let last_io = began;
+        Self {
+            phase,
+            what,
+            began,
+            length,
+            expected,
+            share,
+            tick,
+            last_io,
+            written_bytes,
+            host_limited: false,
+        }
     }
 
     fn left(&self, now: Duration) -> Option<Left> {
@@ -171,6 +185,13 @@ impl Facts {
         &self.seconds
     }
 
+    /// Returns the time since the last I/O of the current load; `None` if no load is running. The load reports every second
+    /// even if the device hangs.
+    pub fn inactive(&self, now: Duration) -> Option<Duration> {
+        let is_load = |part: &&Part| matches!(part.phase, Phase::Cell | Phase::Precondition | Phase::Load);
+        self.part.as_ref().filter(is_load).map(|part| now.saturating_sub(part.last_io))
+    }
+
     /// Returns the bytes that the current load has written but that are not yet in the journal.
     pub fn load_written_bytes(&self) -> Option<u64> {
         self.part.as_ref()?.written_bytes.map(|bytes| bytes as u64)
@@ -245,6 +266,9 @@ impl Facts {
     pub fn tick(&mut self, tick: &Tick, now: Duration) {
         if let Some(part) = &mut self.part {
             (part.tick, part.share) = (Some(*tick), Some((tick.share_done, now)));
+            if tick.read_ios + tick.write_ios + tick.syncs > 0 {
+                part.last_io = now;
+            }
             let share_written = tick.write_ios as f64 / (tick.read_ios + tick.write_ios).max(1) as f64;
             part.written_bytes = part.written_bytes.map(|bytes| bytes + tick.bytes as f64 * share_written);
         }

@@ -82,6 +82,7 @@ pub fn state(run: &str, facts: &Facts, now: Duration, time: Timestamp) -> Live {
         cells: view.and_then(|view| view.cell).and_then(|(_, cells)| cells),
         share_done: view.and_then(|view| view.share_done),
         elapsed_seconds: view.map(|view| seconds(view.elapsed)),
+        inactive_seconds: facts.inactive(now).map(seconds),
         left_seconds: view.and_then(View::left_of_part).map(seconds),
         left_is_estimate: view
             .is_some_and(|view| matches!(view.left, Some(Left::Expected(_) | Left::Overdue))),

@@ -124,6 +124,11 @@ fn incompatible(hosts: &[HostResult]) -> Vec<Problem> {
         let mut add = |trouble| problems.push(Problem { file: result.file.clone(), trouble });
         if names(result) != names(first) {
             add(Trouble::OtherJobs { first: first.file.clone() });
+        } else {
+            for (job, _) in result.jobs.iter().zip(&first.jobs).filter(|(job, other)| job.load != other.load)
+            {
+                add(Trouble::OtherLoad { job: job.name.clone(), first: first.file.clone() });
+            }
         }
         for job in result.jobs.iter().filter(|job| job.ios() == 0) {
             add(Trouble::Nothing { job: job.name.clone() });

@@ -44,6 +44,13 @@ pub enum Trouble {
         /// The first file.
         first: String,
     },
+    /// The load of a job differs from that in the first file.
+    OtherLoad {
+        /// Name of the job.
+        job: String,
+        /// The first file.
+        first: String,
+    },
     /// A job completed no I/O.
     Nothing {
         /// Name of the job.
@@ -94,6 +101,12 @@ impl fmt::Display for Trouble {
             }
             Self::Duplicate { first } => write!(f, "the same result as {first}"),
             Self::OtherJobs { first } => write!(f, "the jobs differ from those in {first}"),
+            Self::OtherLoad { job, first } => {
+                write!(
+                    f,
+                    "the load of {job} differs from that in {first}; start all hosts with the same options"
+                )
+            }
             Self::Nothing { job } => write!(f, "{job} completed no I/O"),
             Self::Unsynchronized { host } => write!(
                 f,

@@ -58,6 +58,8 @@ pub struct HostJob {
     pub is_host_limited: bool,
     /// Remarks about the result.
     pub notes: Vec<String>,
+    /// The load, without what may differ between hosts.
+    pub load: Vec<Value>,
 }
 
 impl HostJob {
@@ -96,6 +98,8 @@ struct WireJob {
     sync: WireSyncs,
     host_limited: bool,
     notes: Vec<String>,
+    #[serde(default)]
+    workloads: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -159,7 +163,20 @@ fn job(wire: WireJob) -> Result<HostJob, Trouble> {
     }
     let synced = Synced { syncs: wire.sync.total_ios, latency, end_fsync_ns: wire.sync.end_fsync_ns };
     let (is_host_limited, notes) = (wire.host_limited, wire.notes);
-    Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes })
+    let load = wire.workloads.into_iter().map(comparable).collect();
+    Ok(HostJob { name: wire.jobname, began, ended, read, write, synced, is_host_limited, notes, load })
+}
+
+/// Removes from a workload what depends on the host's target and seed: the addresses, and an amount that follows from the
+/// size of the target.
+fn comparable(mut workload: Value) -> Value {
+    if let Value::Object(fields) = &mut workload {
+        fields.retain(|name, _| !["seed", "range", "from_block"].contains(&name.as_str()));
+        if let Some(Value::Object(until)) = fields.get_mut("until") {
+            until.retain(|name, _| name != "amount_bytes");
+        }
+    }
+    workload
 }
 
 /// Restores a histogram from its bins, each of which is named after a value in its slot.

@@ -164,6 +164,30 @@ fn a_result_that_is_missing_or_incomplete_is_not_left_out() {
 }
 
 #[test]
+fn results_of_different_loads_are_not_combined() {
+    let good = given("a", reads(0, &[100_000; 20]), &origin());
+    let with = |change: &dyn Fn(&mut record::Workload)| {
+        let mut part = reads(1, &[100_000; 21]);
+        change(&mut part.segments[0].workload);
+        combine(&[good.clone(), given("b", part, &origin())], LIMIT)
+    };
+    let same = with(&|load| {
+        (load.seed, load.range) = (7, record::Range::first(1 << 20));
+    });
+    assert!(same.is_ok(), "each host has its own seed and target");
+    let changes: [&dyn Fn(&mut record::Workload); 4] = [
+        &|load| load.access = record::Access::Sequential,
+        &|load| load.block_bytes = 1 << 20,
+        &|load| load.queue_depth = 7,
+        &|load| load.until = record::Until::DurationNs(7),
+    ];
+    for change in changes {
+        let problems = with(change).expect_err("another load");
+        assert_eq!(problems[0].trouble, Trouble::OtherLoad { job: "job".into(), first: "a".into() });
+    }
+}
+
+#[test]
 fn a_result_that_contradicts_itself_is_refused() {
     let good = given("a", reads(0, &[100_000; 20]), &origin());
     let text = given("b", reads(1, &[100_000; 21]), &origin()).content.expect("a result");

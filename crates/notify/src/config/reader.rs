@@ -68,8 +68,9 @@ impl<'a> Reader<'a> {
     }
 
     pub fn config(&mut self) -> Config {
+        // Slurm starts a job that was interrupted again after two minutes.
         let rules =
-            Rules { stuck_after: Duration::from_secs(600), interrupted_after: Duration::from_secs(60) };
+            Rules { stuck_after: Duration::from_secs(600), interrupted_after: Duration::from_secs(300) };
         let mut config = Config {
             look_every: Duration::from_secs(10),
             rules,

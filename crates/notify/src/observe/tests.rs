@@ -21,6 +21,7 @@ fn live(phase: Option<LivePhase>, second: u64, iops: &[f64]) -> Live {
         cell: None,
         cells: None,
         share_done: None,
+        inactive_seconds: None,
         elapsed_seconds: Some(second as f64),
         left_seconds: None,
         left_is_estimate: false,

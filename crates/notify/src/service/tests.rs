@@ -106,6 +106,27 @@ fn only_changes_after_the_first_look_are_notices() {
     assert!(place.once(channels()).0.is_empty());
 }
 
+/// With `--once`, each call is a process of its own.
+#[test]
+fn attempts_add_up_over_processes_and_end_at_the_first_failure() {
+    let place = Place::new();
+    let channels = || vec![program("bad", &["/bin/false"])];
+    assert!(place.once(channels()).0.is_empty());
+    place.interrupted("a");
+    place.interrupted("b");
+    let mut gave_up = Vec::new();
+    for call in 1..=20 {
+        let (delivered, undelivered, lines) = place.once(channels());
+        assert_eq!((delivered.len(), undelivered.len()), (0, 1), "{call}: one attempt: {undelivered:?}");
+        if lines.contains("gave up") {
+            gave_up.push((call, undelivered[0].notice.run.id.clone()));
+        }
+    }
+    assert_eq!(gave_up, [(10, "a".to_owned()), (20, "b".to_owned())]);
+    let (delivered, undelivered, _) = place.once(channels());
+    assert!(delivered.is_empty() && undelivered.is_empty());
+}
+
 #[test]
 fn a_run_that_was_archived_before_a_look_is_reported_once() {
     let place = Place::new();
@@ -146,17 +167,17 @@ fn a_channel_that_panics_is_reported_and_delays_no_other() {
     assert_eq!(delivered.iter().map(|one| one.channel.as_str()).collect::<Vec<_>>(), ["good"]);
     assert_eq!((undelivered.len(), undelivered[0].channel.as_str()), (1, "bad"));
     assert!(undelivered[0].problem.starts_with("internal error: index out of bounds"), "{undelivered:?}");
-    // The service continues as after any failure.
+    // The service continues as after any failure, and counts the one before.
     let (sender, lines) = channel();
     let sender = Mutex::new(sender);
     let report = |line: &str| drop(lock(&sender).send(line.to_owned()));
-    let config = Config { attempts: 1, ..config(vec![program("bad", &[])]) };
+    let config = Config { attempts: 2, ..config(vec![program("bad", &[])]) };
     let folder = place.dir.path().join("state");
     let mut service = Service::open(config, &place.library(), &folder, "host").expect("a service");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| service.run(&stop, &report));
-        while !lines.recv().expect("a line").contains("attempt 1 of 1 failed: internal error: ") {}
+        while !lines.recv().expect("a line").contains("attempt 2 of 2 failed: internal error: ") {}
         stop.store(true, Ordering::Relaxed);
     });
 }

@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 
 use stdx::text::with_causes;
 
-use super::common::{Report, STEP, lock, note, waiting_for};
+use super::common::{MOST_WAITING, Report, STEP, abandon, lock, note, waiting_for};
 use crate::channel::{Channel, DeliveryError};
 use crate::config::Config;
 use crate::memory::Memory;
 use crate::notice::Notice;
 
-/// Maximum number of notices waiting for one channel. If it is exceeded, the oldest notice is abandoned.
-const MOST_WAITING: usize = 1_000;
 /// Maximum time before the next attempt.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);
 
@@ -86,7 +84,8 @@ impl Worker<'_> {
                 if waiting.len() == MOST_WAITING {
                     too_many.push(waiting.remove(0).notice);
                 }
-                waiting.push(Waiting { notice, failures: 0, due });
+                let failures = lock(self.memory).attempts(&notice.id, self.channel.name());
+                waiting.push(Waiting { notice, failures, due });
             }
         }
         too_many.iter().for_each(|notice| self.abandon(notice, "too many notices are waiting"));
@@ -117,6 +116,7 @@ impl Worker<'_> {
             self.abandon(notice, &format!("attempt {failures} of {most} failed: {problem}"));
             return self.queue.remove(&notice.id);
         }
+        note(lock(self.memory).failed(&notice.id, name, failures), self.report);
         let wait = backoff(self.config.first_retry, failures);
         (self.report)(&format!(
             "notice {} is not delivered through '{name}': attempt {failures} of {most} failed: {problem}; next one in \
@@ -130,9 +130,7 @@ impl Worker<'_> {
     }
 
     fn abandon(&self, notice: &Notice, why: &str) {
-        let name = self.channel.name();
-        note(lock(self.memory).abandoned(&notice.id, name), self.report);
-        (self.report)(&format!("gave up delivering notice {} to '{name}': {why}", notice.id));
+        abandon(self.memory, self.channel, &notice.id, why, self.report);
     }
 }
 

@@ -63,13 +63,16 @@ pub struct Load {
     pub start_at: Option<Timestamp>,
     /// Combine the results that `plateau load --json` printed on several hosts, instead of running a load
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = [
-        "target", "erase", "scale", "minimal", "readonly", "section", "start_at", "verify_run",
+        "target", "erase", "scale", "minimal", "readonly", "section", "start_at", "seed", "verify_run",
     ])]
     pub merge: Vec<PathBuf>,
     /// With --merge: largest difference between the starts of a job on different hosts, such as 50ms
     /// [default: 100ms]
     #[arg(long, value_name = "TIME", value_parser = skew_limit)]
     pub skew_limit: Option<Duration>,
+    /// With --merge: the number of hosts that ran the load; fewer or more results are not merged
+    #[arg(long, value_name = "N")]
+    pub hosts: Option<usize>,
 }
 
 fn start_time(text: &str) -> Result<Timestamp, String> {

@@ -4,16 +4,20 @@
 //! Locks ensure that only one process at a time uses a run or a target. The run is created before its first purge, so
 //! the next process that acquires the locks finds it and continues it.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::FileTypeExt as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use device::{OpenOptions, Refusal};
 use follow::decision::{self, Decision};
 use nandsim::Scale;
+use prepare::{others, renamed};
 use record::{
     Entry, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
 };
 
-use super::resume;
+use super::resume::{self, By};
 use crate::cli::inapplicable;
 use crate::cli::{Cli, Job, Resume};
 use crate::failure::{Done, Exit, Failure};
@@ -22,6 +26,12 @@ use crate::output::printer;
 use crate::run::by_serial;
 use crate::run::lifecycle;
 use crate::run::request::RunRequest;
+
+/// Name of this program's processes.
+const PROGRAM: &str = "plateau";
+
+/// A run that was continued this often since its last result is held.
+const MOST_FRUITLESS: usize = 2;
 
 /// Interval at which a held lock is retried.
 const EVERY: Duration = Duration::from_millis(250);
@@ -44,16 +54,26 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     let typed = options.request.settings.given().iter().chain(options.handling.given());
     inapplicable::check(&request.target, typed, &options.erase)?;
     request.labels = options.labels.labels();
-    let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
+    let deadline = Instant::now() + options.wait;
+    let turn = wait(deadline, || turn_of_run(library.root(), &options.id))?;
     let stored = existing(&library, &options.id)?;
-    // A target's lock is named after the text that the operator typed, because this text is the same each time
-    // the job starts.
-    let key = options.erase.first().unwrap_or(&request.target);
+    if let Some(stored) = &stored {
+        check_same(&request, stored, &options.erase)?;
+        wait_for_writer(stored, deadline)?;
+    }
     let state = places::state()?;
-    let is_simulated = request.target.starts_with("sim:");
-    let _device = (!is_simulated).then(|| wait(options.wait, || turn_of_target(&state, key))).transpose()?;
+    let keys = match &stored {
+        _ if request.target.starts_with("sim:") => Vec::new(),
+        Some(stored) => others::keys(&stored.file.target),
+        None => keys(&request.target, &options.erase),
+    };
+    // In the same order in all processes.
+    let keys: BTreeSet<String> = keys.into_iter().collect();
+    let take = |key: &String| wait(deadline, || turn_of_target(&state, key));
+    let _devices: Vec<Turn> = keys.iter().map(take).collect::<Done<_>>()?;
+    wait_for_target(&request, stored.as_ref(), deadline)?;
     match stored {
-        Some(stored) => proceed(cli, options, &library, &request, stored)?,
+        Some(stored) => proceed(cli, options, &library, stored)?,
         None => {
             request.target = by_serial::resolve(&request.target)?;
             let done =
@@ -66,13 +86,66 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
 }
 
 /// Acquires a lock, waiting while another process holds it.
-fn wait(at_most: Duration, take: impl Fn() -> Result<Turn, TurnError>) -> Done<Turn> {
-    let deadline = Instant::now() + at_most;
+fn wait(deadline: Instant, take: impl Fn() -> Result<Turn, TurnError>) -> Done<Turn> {
     loop {
         match take() {
             Err(TurnError::Busy { .. }) if Instant::now() < deadline => sleep(EVERY),
             taken => return Ok(taken?),
         }
+    }
+}
+
+/// Waits while `is_busy`, because `plateau run`, `resume` and `load` take no locks of jobs.
+fn wait_while(deadline: Instant, what: &str, is_busy: impl Fn() -> bool) -> Done {
+    while is_busy() {
+        if Instant::now() >= deadline {
+            return Err(TurnError::Busy { what: what.to_owned() }.into());
+        }
+        sleep(EVERY);
+    }
+    Ok(())
+}
+
+/// Waits for a process that continues the run although it is not a job, such as `plateau resume`.
+fn wait_for_writer(stored: &Run, deadline: Instant) -> Done {
+    let is_busy = || stored.is_in_progress().unwrap_or(false);
+    wait_while(deadline, &format!("run {}", stored.file.id), is_busy)
+}
+
+/// Waits for a process that uses the target although it is not a job, such as `plateau run`.
+fn wait_for_target(request: &RunRequest, stored: Option<&Run>, deadline: Instant) -> Done {
+    let path = match stored.map(|stored| &stored.file.target) {
+        Some(target) => renamed::path_now(target).unwrap_or_else(|| target.path.clone()),
+        None => by_serial::resolve(&request.target)?,
+    };
+    // A missing or unsuitable target is reported when it is opened for the run.
+    let refusals =
+        || device::open(&path, &request.open).map_or_else(|_| Vec::new(), |drive| drive.refusals());
+    let is_busy = || !is_array(&path) && is_used_by_plateau(&refusals());
+    wait_while(deadline, &format!("the target {path}"), is_busy)
+}
+
+/// Returns whether all that prevents the use of a target is another process of Plateau, which will end.
+fn is_used_by_plateau(refusals: &[Refusal]) -> bool {
+    let is_plateau =
+        |refusal: &Refusal| matches!(refusal, Refusal::OpenBy { process, .. } if process == PROGRAM);
+    refusals.iter().any(is_plateau)
+        && refusals.iter().all(|refusal| is_plateau(refusal) || matches!(refusal, Refusal::Busy))
+}
+
+fn is_array(target: &str) -> bool {
+    target.starts_with("array:")
+}
+
+/// Returns the names of the locks for the target of a new run. A drive's lock is named after its identity, which the
+/// operator has typed, and a file's lock after its path.
+fn keys(target: &str, erase: &[String]) -> Vec<String> {
+    let identity = target.strip_prefix(by_serial::PREFIX).map(str::to_owned);
+    let is_device = || std::fs::metadata(target).is_ok_and(|found| found.file_type().is_block_device());
+    match (identity, erase) {
+        (Some(identity), _) => vec![identity],
+        (None, [_, ..]) if is_array(target) || is_device() => erase.to_vec(),
+        _ => vec![others::file_key(target)],
     }
 }
 
@@ -90,9 +163,9 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
 }
 
 /// Continues a run begun by an earlier start of the job.
-fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, stored: Run) -> Done {
-    check_same(request, &stored, &options.erase)?;
+fn proceed(cli: &Cli, options: &Job, library: &Library, stored: Run) -> Done {
     let may_continue = |stored: &Run, loaded: &Loaded| match needs_a_person(stored, &loaded.entries, options)
+        .or_else(|| is_fruitless(library, stored, &loaded.entries))
     {
         Some(text) => Err(Failure::text(Exit::Held, text).of_run(&options.id)),
         None => Ok(()),
@@ -107,10 +180,10 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
         run: options.id.clone(),
         restart_test: options.restart_test,
         continue_timeline: options.continue_timeline,
-        erase: Vec::new(),
+        erase: options.erase.clone(),
         handling: options.handling.clone(),
     };
-    resume::proceed(cli, library, stored, &resume, may_continue)
+    resume::proceed(cli, library, stored, &resume, By::Job, may_continue)
 }
 
 /// Rejects a job whose request differs from that of the run with this id.
@@ -120,7 +193,7 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
         ("other tests", request.tests != file.tests),
         ("another profile", request.profile.name != file.profile),
         ("other settings", file.settings.as_ref() != Some(&request.run.settings)),
-        ("another target", is_other_target(request, &file.target)),
+        ("another target", is_other_target(request, &file.target, erase)),
     ];
     if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
         let text = format!(
@@ -146,7 +219,7 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
 
 /// Returns whether a job's target differs from its run's target. Device nodes may have been renamed, so the
 /// identity specified with `--erase` decides.
-fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
+fn is_other_target(request: &RunRequest, target: &TargetFacts, erase: &[String]) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {
         Some(facts) => {
@@ -157,8 +230,48 @@ fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
             let place = |path: &str| std::fs::canonicalize(path).ok();
             is_simulated || place(&request.target) != place(&target.path)
         }
-        None => is_simulated,
+        None => is_simulated || is_other_drive(&request.target, target, erase),
     }
+}
+
+/// Returns whether a job's text for its target is for another drive or array than the run's.
+fn is_other_drive(typed: &str, target: &TargetFacts, erase: &[String]) -> bool {
+    if let Some(identity) = typed.strip_prefix(by_serial::PREFIX) {
+        return identity != target.identity;
+    }
+    if is_array(typed) || target.array.is_some() {
+        return is_array(typed) != target.array.is_some();
+    }
+    match erase {
+        _ if typed == target.path => false,
+        [_, ..] => std::fs::metadata(typed).is_ok_and(|found| !found.file_type().is_block_device()),
+        // Another path may be another name of the drive.
+        [] => {
+            let opened = device::open(typed, &OpenOptions::default());
+            opened.map_or(true, |drive| drive.facts().identity != target.identity)
+        }
+    }
+}
+
+/// Returns why the run must not continue again in the same way, although nothing else prevents it. Each continuation
+/// repeats the interrupted purge or workload, so a scheduler would wear out the drive. If the operator starts the job
+/// again nevertheless, it continues once more.
+fn is_fruitless(library: &Library, stored: &Run, entries: &[Entry]) -> Option<String> {
+    let (id, count) = (&stored.file.id, decision::fruitless(entries));
+    if count < MOST_FRUITLESS {
+        return None;
+    }
+    let (subject, count) = (format!("the fruitless continuations of {id}"), count.to_string());
+    if record::noted(library.root(), &subject).as_ref() == Some(&count) {
+        return None;
+    }
+    if let Err(error) = record::note(library.root(), &subject, &count) {
+        log::warn!("could not note that run {id} is held: {error}");
+    }
+    Some(format!(
+        "run {id} was continued {count} times without completing a purge or a workload, each of which is repeated from its \
+         beginning; give the job more time, then release it or start it again"
+    ))
 }
 
 /// Returns why the operator must decide how the run continues.
@@ -178,4 +291,47 @@ fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<Stri
              --restart-test, to continue with a gap, --continue-timeline"
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use device::Access;
+
+    #[test]
+    fn only_a_target_that_plateau_uses_is_worth_waiting_for() {
+        let open_by = |process: &str| Refusal::OpenBy {
+            what: "loop0".into(),
+            pid: 7,
+            process: process.into(),
+            access: Access::Writing,
+        };
+        assert!(is_used_by_plateau(&[open_by("plateau"), Refusal::Busy]));
+        for refusals in [
+            vec![],
+            vec![Refusal::Busy],
+            vec![open_by("dd")],
+            vec![open_by("plateau"), open_by("dd")],
+            vec![open_by("plateau"), Refusal::Partitions { names: "loop0p1".into() }],
+        ] {
+            assert!(!is_used_by_plateau(&refusals), "{refusals:?}");
+        }
+    }
+
+    #[test]
+    fn the_lock_of_a_drive_is_its_identity_and_that_of_a_file_its_path() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name).to_str().expect("a path").to_owned();
+        assert_eq!(keys("serial:S1", &[]), keys("serial:S1", &["S1".into()]));
+        let erase = ["t.bin".to_owned()];
+        for name in ["a", "b"] {
+            std::fs::create_dir(path(name)).expect("a folder");
+        }
+        let (a, b) = (path("a/t.bin"), path("b/t.bin"));
+        assert_ne!(keys(&a, &erase), keys(&b, &erase), "the same identity");
+        std::os::unix::fs::symlink(path("a"), path("link")).expect("a link");
+        let planned = keys(&path("link/t.bin"), &[]);
+        std::fs::write(&a, "x").expect("a file");
+        assert_eq!((&planned, keys(&a, &erase)), (&keys(&path("link/t.bin"), &erase), planned.clone()));
+    }
 }

@@ -16,7 +16,8 @@ use crate::load::watch::Watch;
 use crate::load::{holes, merge};
 use device::{Armed, Reader};
 use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
-use record::{Ceiling, TargetFacts, Workload};
+use prepare::others;
+use record::{Ceiling, TargetFacts, TargetKind, Workload};
 use stdx::units::amount_base2;
 
 use crate::failure::{Done, Exit, Failure};
@@ -39,7 +40,7 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    if !options.merge.is_empty() || options.skew_limit.is_some() {
+    if !options.merge.is_empty() || options.skew_limit.is_some() || options.hosts.is_some() {
         return merge::run(cli, options);
     }
     start::check(options.start_at)?;
@@ -133,7 +134,13 @@ fn open_all(
     for (need, drive) in looked_at {
         new_files.extend(need.lay_out.then(|| need.filename.clone()));
         let target = if need.writes {
-            Opened::ToWrite(drive.arm(confirmations.next().flatten().as_deref())?)
+            let armed = drive.arm(confirmations.next().flatten().as_deref())?;
+            // An interrupted run must not continue on this drive as if it had only been idle. A changed file reveals
+            // itself.
+            if armed.facts().kind == TargetKind::Block {
+                others::note(armed.facts(), &places::state()?, "plateau load");
+            }
+            Opened::ToWrite(armed)
         } else {
             Opened::ToRead(drive.open_to_read()?)
         };

@@ -17,6 +17,7 @@ use crate::output::places;
 use crate::run::request;
 use crate::run::signals;
 use console::progress::Progress;
+use prepare::others;
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
@@ -37,6 +38,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     };
     armed.check_purge(&how)?;
     print_target(&facts);
+    others::note(&facts, &places::state()?, "plateau purge");
     let interrupted = signals::watch()?;
     let mut progress = Progress::of_purge(&facts);
     let purged = armed.purge_with(&how, &mut |purging| {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use console::progress::Progress;
 use device::{Drive, OpenOptions, SimFaults};
+use follow::decision;
 use plans::settings::RunSettings;
 use prepare::power;
 use record::{Entry, Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, TargetKind};
@@ -17,14 +18,23 @@ use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
 use crate::run::signals;
 use crate::run::speeds;
-use prepare::{rebuild, renamed, reused};
+use prepare::{others, rebuild, renamed, reused};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
     // By typing this command, the user has decided how the run continues.
-    proceed(cli, &library, stored, options, |_, _| Ok(()))
+    proceed(cli, &library, stored, options, By::User, |_, _| Ok(()))
+}
+
+/// Who continues a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The user, who confirms with `--erase` that nobody needs a file that has changed.
+    User,
+    /// A job, which repeats the confirmation that the run began with.
+    Job,
 }
 
 /// Continues an existing run, if `may_continue` permits it.
@@ -33,6 +43,7 @@ pub fn proceed(
     library: &Library,
     mut stored: Run,
     options: &Resume,
+    by: By,
     may_continue: impl FnOnce(&Run, &Loaded) -> Done,
 ) -> Done {
     refuse_copy(&stored)?;
@@ -73,8 +84,9 @@ pub fn proceed(
     let source = power::of_resumed(&stored.file, &run, is_own)?;
     lifecycle::dismantle_left_over(library, &typed)?;
     let drive = open_again(&stored.file)?;
-    let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
-    let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
+    let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed, by)?;
+    let state = places::state()?;
+    let mut armed = drive.arm_for_run(&identities, &state)?;
     let metering =
         source.map(|source| power::open(&source, &armed, stored.file.placement.as_ref())).transpose()?;
     let interrupted = signals::watch()?;
@@ -86,6 +98,16 @@ pub fn proceed(
         (false, true) => Resumption::ContinueTimeline,
         (false, false) => Resumption::Plain,
     };
+    // Only now can nobody else begin to use the drive.
+    let continues = decision::continues(&stored.file, &loaded.entries, options.continue_timeline);
+    if let (false, Some(test)) = (restart, continues) {
+        refuse_used(
+            &stored.file,
+            test,
+            &loaded.entries,
+            &others::known(&stored.file, library, &state, &armed.health()),
+        )?;
+    }
     let begin = begin.begin(lifecycle::gap_before_answer(&loaded, gap));
     let mut progress = Progress::of(&stored, speeds::usual_purge(&stored.file, library));
     if stored.file.target.kind == TargetKind::Simulated {
@@ -124,6 +146,20 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
     }
     may_continue(stored, &loaded)?;
     Ok(Some((journal, loaded)))
+}
+
+/// Rejects the continuation of a test on a drive that others have used since, because its state is no longer that which
+/// the test has left.
+fn refuse_used(file: &RunFile, test: &str, entries: &[Entry], known: &others::Known) -> Done {
+    let evidence =
+        if file.target.simulated.is_some() { None } else { others::evidence(file, entries, known) };
+    let Some(evidence) = evidence else { return Ok(()) };
+    let text = format!(
+        "{} has been used since run {} was interrupted in {test}: {evidence}; its state is no longer that of the test, so \
+         restart the test from its purge with --restart-test",
+        file.target.path, file.id
+    );
+    Err(Failure::text(Exit::Held, text).of_run(&file.id))
 }
 
 /// Rejects a copy: if both it and its source were continued, they would become different runs with the same id.
@@ -232,7 +268,13 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
 /// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
 /// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
 /// also remains valid for a file that was neither recreated nor copied.
-fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
+fn confirmed(
+    file: &RunFile,
+    drive: &Drive,
+    entries: &[Entry],
+    erase: &[String],
+    by: By,
+) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {
         return Ok(erase.to_vec());
@@ -250,14 +292,15 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
         ),
         TargetKind::Simulated | TargetKind::Imported => (true, ""),
     };
-    if erase.is_empty()
+    if (erase.is_empty() || by == By::Job)
         && let Some(now) = drive.file_state()?
         && let Some(evidence) = reused::evidence(&now, was.capacity_bytes, entries)
     {
         let text = format!(
             "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, \
-             confirm with --erase {}",
+             confirm with{} --erase {}",
             was.path,
+            if by == By::Job { format!(" plateau resume {}", file.id) } else { String::new() },
             in_quotes(&was.identity)
         );
         return Err(Failure::text(Exit::Refused, text));

@@ -22,6 +22,12 @@ const MOST_RESULTS: usize = 1_000;
 /// Combines the results in the files that `--merge` specifies.
 pub fn run(cli: &Cli, options: &Load) -> Done {
     check(options)?;
+    let count = options.merge.len();
+    if let Some(hosts) = options.hosts.filter(|hosts| *hosts != count) {
+        let text =
+            format!("the results are not merged, because --hosts is {hosts}, but there are {count} results");
+        return Err(Failure::text(Exit::Regressed, text));
+    }
     let given: Vec<Given> = options.merge.iter().map(|path| read(path)).collect();
     let combined = hosts::combine(&given, options.skew_limit.unwrap_or(SKEW_LIMIT))
         .map_err(|problems| invalid(&problems))?;
@@ -34,7 +40,8 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
 /// Rejects load options, which would have no effect.
 fn check(options: &Load) -> Done {
     if options.merge.is_empty() {
-        return Err(usage("--skew-limit applies to results that are merged; add --merge".into()));
+        let option = if options.hosts.is_some() { "hosts" } else { "skew-limit" };
+        return Err(usage(format!("--{option} applies to results that are merged; add --merge")));
     }
     let fios =
         options.words.given().iter().map(|(name, _)| *name).chain(options.words.ignored().iter().copied());

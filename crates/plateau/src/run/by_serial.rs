@@ -4,7 +4,7 @@ use device::{Listed, list};
 
 use crate::failure::{Done, Exit, Failure};
 
-const PREFIX: &str = "serial:";
+pub const PREFIX: &str = "serial:";
 
 /// Returns the path of the drive that `target` names; a path or a simulated drive is returned unchanged.
 pub fn resolve(target: &str) -> Done<String> {

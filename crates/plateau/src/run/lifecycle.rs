@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use console::Audience;
 use console::progress::Progress;
 use device::{Armed, Drive, PurgeOptions};
+use prepare::others;
 use prepare::power::{self, Metering};
 use pts::Profile;
 use record::{
@@ -244,6 +245,7 @@ pub struct Work<'a> {
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
+    others::note(&run.file.target, &places::state()?, &run.file.id);
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let host_setup = setup::begin(armed, &places::state()?, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;

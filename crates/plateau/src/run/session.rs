@@ -142,6 +142,11 @@ impl<'a> Session<'a> {
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {
+                // When the run is continued, this reading shows whether others have written to the drive. A
+                // simulated drive does not outlive its process.
+                if matches!(stop, Stop::Interrupted(_)) && self.armed.facts().simulated.is_none() {
+                    drop(self.read_health());
+                }
                 // Errors are ignored: the journal itself may have failed, and the first failure must be
                 // reported.
                 drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
@@ -333,7 +338,12 @@ impl Bench for Session<'_> {
         }
         self.check_interrupted()?;
         self.progress.step(Step::Idle { length_ns });
-        self.armed.idle(length_ns).map_err(|e| self.device(e))?;
+        let interrupted = self.interrupted;
+        let mut is_over = || if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue };
+        match self.armed.idle_until(length_ns, &mut is_over).map_err(|e| self.device(e))? {
+            Flow::Continue | Flow::Finish => {}
+            Flow::Stop => return Err(Stop::Interrupted("stopped during an idle time".into())),
+        }
         self.keep(Event::Idled { length_ns })
     }
 

@@ -97,6 +97,8 @@ fn a_host_that_died_or_began_late_makes_the_result_invalid() {
             break status;
         }
     };
+    let output = plateau(&["load", "--hosts", "3", "--merge", "a.json", "b.json"]);
+    assert_eq!(output.status.code(), Some(7), "a host without a result: {output:?}");
     let output = merge(WIDE, &[&a, &b, &c, &d]);
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     let document = json(&output);
@@ -125,6 +127,8 @@ fn a_start_that_is_late_measures_nothing() {
         &["load", "--merge", "a.json"][..],
         &["load", "--merge", "a.json", "b.json", "--bs", "4k"],
         &["load", "--merge", "a.json", "b.json", "--erase", "x"],
+        &["load", "--merge", "a.json", "b.json", "--seed", "7"],
+        &["load", "--hosts", "2", path],
         &["load", "--skew-limit", "1s", path],
     ] {
         assert_eq!(plateau(arguments).status.code(), Some(2), "{arguments:?}");

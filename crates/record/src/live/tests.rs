@@ -23,6 +23,7 @@ fn live() -> Live {
         cell: Some(31),
         cells: Some(56),
         share_done: Some(0.42),
+        inactive_seconds: None,
         elapsed_seconds: Some(25.0),
         left_seconds: Some(35.0),
         left_is_estimate: false,

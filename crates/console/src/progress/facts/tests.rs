@@ -162,3 +162,20 @@ fn judged_values_have_the_unit_of_the_test() {
     );
     assert!(crate::terminal::columns(&line) <= 80);
 }
+
+/// A load reports every second, even if no I/O completes.
+#[test]
+fn only_ios_count_as_activity_during_a_load() {
+    let mut facts = Facts::without_tests(true);
+    assert_eq!(facts.inactive(at(1)), None);
+    facts.begin(&write(Until::AmountBytes(1 << 30)), false, at(10));
+    assert_eq!(facts.inactive(at(12)), Some(at(2)), "no I/O yet");
+    facts.tick(&tick(0.1), at(13));
+    let hung = Tick { write_ios: 0, ..tick(0.1) };
+    (14..500).for_each(|second| facts.tick(&hung, at(second)));
+    assert_eq!(facts.inactive(at(500)), Some(at(487)));
+    facts.tick(&Tick { syncs: 1, ..hung }, at(501));
+    assert_eq!(facts.inactive(at(501)), Some(at(0)));
+    facts.step(Step::Purge, at(600));
+    assert_eq!(facts.inactive(at(700)), None, "a purge does no I/O");
+}

@@ -36,7 +36,13 @@ pub fn run(cli: &Cli, options: &FleetInventory) -> Done {
         let documents: Value = device::list()?.iter().map(list::document).collect();
         hosts.insert(host.clone(), Inventory::parse_list(&host, &documents.to_string()).map_err(failure)?);
     }
-    let inventory = Inventory::of(&hosts).map_err(failure)?;
+    let known = options.dir.join(FILE);
+    let earlier = if known.exists() {
+        Inventory::parse(&read(&known)?).map_err(failure)?
+    } else {
+        Inventory::default()
+    };
+    let inventory = Inventory::after(&earlier, &hosts).map_err(failure)?;
     let mut parameters = BTreeMap::new();
     for given in &options.node {
         let known = given.split_once('=').filter(|(host, _)| hosts.contains_key(*host));
@@ -48,12 +54,6 @@ pub fn run(cli: &Cli, options: &FleetInventory) -> Done {
         })?;
         parameters.insert(host.to_owned(), on_one_line(more).into_owned());
     }
-    let known = options.dir.join(FILE);
-    let earlier = if known.exists() {
-        Inventory::parse(&read(&known)?).map_err(failure)?
-    } else {
-        Inventory::default()
-    };
     let changes: Vec<String> = inventory
         .changes(&earlier)
         .iter()

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::time::Duration;
 
 use ::fleet::{Drive, Expected, FleetError, Job, Program, batch_name, batches, outlook, script};
 use clap::Parser as _;
@@ -12,7 +13,9 @@ use record::{Library, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::files::Folder;
 use stdx::text::{in_quotes, on_one_line};
+use stdx::units::span;
 
+use crate::cli::inapplicable;
 use crate::cli::{Assumptions, Cli, Command, FleetSubmit};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
@@ -21,9 +24,6 @@ use crate::run::lifecycle::{self, Being};
 use crate::run::request::RunRequest;
 use crate::run::speeds;
 use stdx::table::table;
-
-/// Minimum time limit for a job.
-const LEAST_MINUTES: u64 = 10;
 
 pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     let inventory = read_inventory(&options.inventory)?;
@@ -44,23 +44,17 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         printer::print(&text(&campaign.name, &jobs, &each))?;
     }
     let document = document(&campaign.name, &jobs, &each);
+    let limits = time_limits(campaign.time_limit_minutes, &jobs, &each)?;
     if options.dry_run {
         return if cli.json { printer::print_json(&document) } else { Ok(()) };
     }
     check_confirmed(&jobs, options)?;
     let program = program(&library, options)?;
-    let minutes = |expected: &Expected| {
-        let twice = expected.longest_ns.saturating_mul(2).div_ceil(60_000_000_000);
-        let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
-        u32::try_from(minutes).unwrap_or(u32::MAX)
-    };
     // Without --scripts, only the missing jobs are submitted.
     let wanted: Vec<&Job> = match &options.scripts {
         Some(_) => jobs.iter().collect(),
         None => missing(&jobs, &library)?,
     };
-    let limits: BTreeMap<&str, u32> =
-        jobs.iter().zip(&each).map(|(job, expected)| (job.id.as_str(), minutes(expected))).collect();
     // Slurm has one time limit for all tasks of an array.
     let limit = |batch: &[&Job]| batch.iter().filter_map(|job| limits.get(job.id.as_str())).max().copied();
     let scripts: Vec<(Vec<&Job>, String)> = batches(&campaign, &wanted)
@@ -85,21 +79,55 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     Ok(())
 }
 
-/// Estimates a job with the functions of `plateau plan`.
+/// Returns the time limit of each job in minutes, by its id.
+fn time_limits<'a>(chosen: Option<u32>, jobs: &'a [Job], each: &[Expected]) -> Done<BTreeMap<&'a str, u32>> {
+    let limit = |(job, expected): (&'a Job, &Expected)| match expected.time_limit(chosen) {
+        Ok(minutes) => Ok((job.id.as_str(), minutes)),
+        Err(least) => Err(Failure::text(
+            Exit::Usage,
+            format!(
+                "time-limit-minutes is too short for plan '{}' on drive {}: one of its steps can take up to {}, and starts \
+                 again from its beginning each time that the limit interrupts the job; use at least {least}",
+                job.work.name,
+                on_one_line(&job.drive.identity),
+                span(expected.step_ns)
+            ),
+        )),
+    };
+    jobs.iter().zip(each).map(limit).collect()
+}
+
+/// Estimates a job with the functions of `plateau plan`. The job's command is parsed as on its host.
 fn estimate(job: &Job, library: &Library) -> Done<Expected> {
-    let words = ["plateau".to_owned(), "plan".to_owned()];
+    let words = ["plateau", "job", &job.id].map(str::to_owned);
     let typed = words.into_iter().chain(job.work.arguments(&job.drive.path));
     let of_plan = |text: String| Failure::text(Exit::Usage, format!("plan '{}': {text}", job.work.name));
     let cli = Cli::try_parse_from(typed).map_err(|error| of_plan(error.to_string()))?;
-    let Command::Plan(options) = cli.command else { return Err(of_plan("not a plan".into())) };
-    let request = RunRequest::of(&options.request, &crate::cli::ResumableSettings::default())?;
+    let Command::Job(options) = cli.command else { return Err(of_plan("not a job".into())) };
+    let request = RunRequest::of(&options.request, &options.handling)?;
+    let given = options.request.settings.given().iter().chain(options.handling.given());
+    inapplicable::check(&request.target, given, &[]).map_err(|failure| of_plan(failure.message()))?;
     let file = if job.drive.is_simulated() {
         lifecycle::prepare(request, Being::now())?.0
     } else {
         lifecycle::described(request, Being::now(), facts(&job.drive))
     };
     let known = speeds::of(&file, &Assumptions::default(), library)?;
-    expected(&file, &known).map_err(of_plan)
+    let expected = expected(&file, &known).map_err(of_plan)?;
+    if job.drive.is_simulated() {
+        // A simulated drive does not need the time that it simulates.
+        return Ok(Expected { step_ns: 0, ..expected });
+    }
+    // The method of the first purge is unknown; overwriting is the slowest one.
+    let overwriting = || {
+        let seconds = file.target.capacity_bytes as f64 / known.assumed.sequential.write.max(1.0);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    };
+    let usual = speeds::usual_purge(&file, library);
+    let ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+    let purges = file.tests.len() as u64;
+    let purge_ns = ns(usual.unwrap_or_else(overwriting)).saturating_mul(purges);
+    Ok(Expected { step_ns: expected.step_ns.max(usual.map_or(0, ns)), purge_ns, ..expected })
 }
 
 fn expected(file: &RunFile, known: &speeds::Known) -> Result<Expected, String> {
@@ -109,6 +137,8 @@ fn expected(file: &RunFile, known: &speeds::Known) -> Result<Expected, String> {
         longest_ns: estimate.longest.duration_ns,
         least_bytes: estimate.shortest.written_bytes(),
         most_bytes: estimate.longest.written_bytes(),
+        step_ns: estimate.longest.longest_step_ns,
+        purge_ns: 0,
     });
     Ok(each.fold(Expected::default(), Expected::and))
 }
