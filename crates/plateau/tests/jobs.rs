@@ -149,7 +149,7 @@ fn journal_of(bench: &Bench, id: &str) -> Option<Loaded> {
 /// Starts a job, and kills it once it has completed more than a few steps.
 fn start_and_kill(bench: &Bench, id: &str, words: &[&str]) {
     let mut child = bench.start(&[&["job", id][..], words].concat());
-    while !journal_of(bench, id).is_some_and(|journal| finished(&journal) >= 3) {
+    while journal_of(bench, id).is_none_or(|journal| finished(&journal) < 3) {
         if child.try_wait().expect("a child").is_some() {
             let output = child.wait_with_output().expect("ended");
             panic!("{id} ended: {}", texts(&output).1);

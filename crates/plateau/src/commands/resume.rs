@@ -37,6 +37,19 @@ pub enum By {
     Job,
 }
 
+/// Returns the settings of the rest of the run.
+fn settings(stored: &Run, options: &Resume) -> Done<RunSettings> {
+    let context = pts::Context::of(&stored.file).map_err(|text| Failure::text(Exit::Usage, text))?;
+    let mut run = RunSettings::of(context.settings.clone());
+    run.handling = stored.file.handling.clone();
+    run.apply(options.handling.given()).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if run.handling.lba_format != stored.file.handling.lba_format {
+        let text = "a run continues in the LBA format that it started in; omit --lba-format";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(run)
+}
+
 /// Continues an existing run, if `may_continue` permits it.
 pub fn proceed(
     cli: &Cli,
@@ -73,14 +86,7 @@ pub fn proceed(
     if let Some(torn) = loaded.torn {
         crate::output::printer::print_line(&format!("{torn}; its step will be repeated"));
     }
-    let settings = pts::Context::of(&stored.file).map_err(|text| Failure::text(Exit::Usage, text))?.settings;
-    let mut run = RunSettings::of(settings.clone());
-    run.handling = stored.file.handling.clone();
-    run.apply(options.handling.given()).map_err(|text| Failure::text(Exit::Usage, text))?;
-    if run.handling.lba_format != stored.file.handling.lba_format {
-        let text = "a run continues in the LBA format that it started in; omit --lba-format";
-        return Err(Failure::text(Exit::Usage, text));
-    }
+    let run = settings(&stored, options)?;
     let source = power::of_resumed(&stored.file, &run, is_own)?;
     lifecycle::dismantle_left_over(library, &typed)?;
     let drive = open_again(&stored.file)?;

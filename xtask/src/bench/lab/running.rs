@@ -115,6 +115,7 @@ impl Writer {
             cells: Some(56),
             share_done: Some(0.5),
             elapsed_seconds: Some(second as f64),
+            inactive_seconds: Some(0.0),
             left_seconds: Some(30.0),
             left_is_estimate: false,
             test_left_min_seconds: Some(3600.0),
