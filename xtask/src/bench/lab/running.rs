@@ -114,6 +114,7 @@ impl Writer {
             cell: Some(1),
             cells: Some(56),
             share_done: Some(0.5),
+            inactive_seconds: None,
             elapsed_seconds: Some(second as f64),
             left_seconds: Some(30.0),
             left_is_estimate: false,
