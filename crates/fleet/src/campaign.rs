@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use crate::error::{FleetError, invalid};
+use crate::expected::LEAST_MINUTES;
 use crate::fitness::Limits;
 use crate::inventory::{Drive, Inventory};
-use crate::outlook::LEAST_MINUTES;
 use crate::sharing::Contention;
 use crate::words::name;
 

@@ -308,8 +308,7 @@ impl Inventory {
             count @ 1.. if devices.is_empty() => Err(invalid(
                 &format!("the list of drives of {host}"),
                 format!(
-                    "it is empty, but the last inventory has {count} drives of this host; if they were removed, omit --from \
-                     {host}=FILE"
+                    "it is empty, but the last inventory has {count} drives of this host; if they were removed, omit the host"
                 ),
             )),
             _ => Ok(()),

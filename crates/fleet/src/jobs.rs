@@ -2,12 +2,10 @@
 
 use crate::campaign::{Campaign, Work};
 use crate::error::{FleetError, invalid};
+use crate::expected::SIGNAL_SECONDS;
 use crate::fitness::Limits;
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
-
-/// How long before its time limit a job is interrupted, so that it can shut down cleanly.
-pub const SIGNAL_SECONDS: u32 = 120;
 
 /// Largest index of a task in an array with Slurm's default `MaxArraySize`.
 const MOST_INDEX: u32 = 1000;

@@ -2,7 +2,6 @@
 //! targets, including interruption and resumption. This module neither parses a command line nor formats results.
 
 pub(crate) mod active_range;
-pub(crate) mod by_serial;
 pub(crate) mod campaign;
 pub mod course;
 pub(crate) mod driving;

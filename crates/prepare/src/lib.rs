@@ -3,6 +3,9 @@
 //! resumed, finds its drive and determines whether its drive or file has been used for another purpose.
 #![forbid(unsafe_code)]
 
+pub mod by_serial;
+pub mod confirmation;
+pub mod job;
 pub mod others;
 pub mod power;
 pub mod preflight;

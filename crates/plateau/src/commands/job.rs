@@ -9,29 +9,24 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use device::{OpenOptions, Refusal};
+use device::OpenOptions;
 use follow::decision::{self, Decision};
 use nandsim::Scale;
-use prepare::{others, renamed};
+use prepare::confirmation::By;
+use prepare::job::{is_array, is_fruitless, is_used_by_plateau, keys};
+use prepare::{by_serial, others, renamed};
 use record::{
     Entry, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
 };
 
-use super::resume::{self, By};
+use super::resume;
 use crate::cli::inapplicable;
 use crate::cli::{Cli, Job, Resume};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::run::by_serial;
 use crate::run::lifecycle;
 use crate::run::request::RunRequest;
-
-/// Name of this program's processes.
-const PROGRAM: &str = "plateau";
-
-/// A run that was continued this often since its last result is held.
-const MOST_FRUITLESS: usize = 2;
 
 /// Interval at which a held lock is retried.
 const EVERY: Duration = Duration::from_millis(250);
@@ -125,30 +120,6 @@ fn wait_for_target(request: &RunRequest, stored: Option<&Run>, deadline: Instant
     wait_while(deadline, &format!("the target {path}"), is_busy)
 }
 
-/// Returns whether all that prevents the use of a target is another process of Plateau, which will end.
-fn is_used_by_plateau(refusals: &[Refusal]) -> bool {
-    let is_plateau =
-        |refusal: &Refusal| matches!(refusal, Refusal::OpenBy { process, .. } if process == PROGRAM);
-    refusals.iter().any(is_plateau)
-        && refusals.iter().all(|refusal| is_plateau(refusal) || matches!(refusal, Refusal::Busy))
-}
-
-fn is_array(target: &str) -> bool {
-    target.starts_with("array:")
-}
-
-/// Returns the names of the locks for the target of a new run. A drive's lock is named after its identity, which the
-/// operator has typed, and a file's lock after its path.
-fn keys(target: &str, erase: &[String]) -> Vec<String> {
-    let identity = target.strip_prefix(by_serial::PREFIX).map(str::to_owned);
-    let is_device = || std::fs::metadata(target).is_ok_and(|found| found.file_type().is_block_device());
-    match (identity, erase) {
-        (Some(identity), _) => vec![identity],
-        (None, [_, ..]) if is_array(target) || is_device() => erase.to_vec(),
-        _ => vec![others::file_key(target)],
-    }
-}
-
 fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
     if !library.has(id) {
         return Ok(None);
@@ -165,7 +136,7 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
 /// Continues a run begun by an earlier start of the job.
 fn proceed(cli: &Cli, options: &Job, library: &Library, stored: Run) -> Done {
     let may_continue = |stored: &Run, loaded: &Loaded| match needs_a_person(stored, &loaded.entries, options)
-        .or_else(|| is_fruitless(library, stored, &loaded.entries))
+        .or_else(|| is_fruitless(library, &stored.file.id, decision::fruitless(&loaded.entries)))
     {
         Some(text) => Err(Failure::text(Exit::Held, text).of_run(&options.id)),
         None => Ok(()),
@@ -253,27 +224,6 @@ fn is_other_drive(typed: &str, target: &TargetFacts, erase: &[String]) -> bool {
     }
 }
 
-/// Returns why the run must not continue again in the same way, although nothing else prevents it. Each continuation
-/// repeats the interrupted purge or workload, so a scheduler would wear out the drive. If the operator starts the job
-/// again nevertheless, it continues once more.
-fn is_fruitless(library: &Library, stored: &Run, entries: &[Entry]) -> Option<String> {
-    let (id, count) = (&stored.file.id, decision::fruitless(entries));
-    if count < MOST_FRUITLESS {
-        return None;
-    }
-    let (subject, count) = (format!("the fruitless continuations of {id}"), count.to_string());
-    if record::noted(library.root(), &subject).as_ref() == Some(&count) {
-        return None;
-    }
-    if let Err(error) = record::note(library.root(), &subject, &count) {
-        log::warn!("could not note that run {id} is held: {error}");
-    }
-    Some(format!(
-        "run {id} was continued {count} times without completing a purge or a workload, each of which is repeated from its \
-         beginning; give the job more time, then release it or start it again"
-    ))
-}
-
 /// Returns why the operator must decide how the run continues.
 fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<String> {
     if options.restart_test || options.continue_timeline {
@@ -291,47 +241,4 @@ fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<Stri
              --restart-test, to continue with a gap, --continue-timeline"
         ),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use device::Access;
-
-    #[test]
-    fn only_a_target_that_plateau_uses_is_worth_waiting_for() {
-        let open_by = |process: &str| Refusal::OpenBy {
-            what: "loop0".into(),
-            pid: 7,
-            process: process.into(),
-            access: Access::Writing,
-        };
-        assert!(is_used_by_plateau(&[open_by("plateau"), Refusal::Busy]));
-        for refusals in [
-            vec![],
-            vec![Refusal::Busy],
-            vec![open_by("dd")],
-            vec![open_by("plateau"), open_by("dd")],
-            vec![open_by("plateau"), Refusal::Partitions { names: "loop0p1".into() }],
-        ] {
-            assert!(!is_used_by_plateau(&refusals), "{refusals:?}");
-        }
-    }
-
-    #[test]
-    fn the_lock_of_a_drive_is_its_identity_and_that_of_a_file_its_path() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = |name: &str| dir.path().join(name).to_str().expect("a path").to_owned();
-        assert_eq!(keys("serial:S1", &[]), keys("serial:S1", &["S1".into()]));
-        let erase = ["t.bin".to_owned()];
-        for name in ["a", "b"] {
-            std::fs::create_dir(path(name)).expect("a folder");
-        }
-        let (a, b) = (path("a/t.bin"), path("b/t.bin"));
-        assert_ne!(keys(&a, &erase), keys(&b, &erase), "the same identity");
-        std::os::unix::fs::symlink(path("a"), path("link")).expect("a link");
-        let planned = keys(&path("link/t.bin"), &[]);
-        std::fs::write(&a, "x").expect("a file");
-        assert_eq!((&planned, keys(&a, &erase)), (&keys(&path("link/t.bin"), &erase), planned.clone()));
-    }
 }

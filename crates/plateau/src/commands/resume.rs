@@ -7,18 +7,18 @@ use device::{Drive, OpenOptions, SimFaults};
 use follow::decision;
 use plans::settings::RunSettings;
 use prepare::power;
-use record::{Entry, Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, TargetKind};
-use stdx::text::in_quotes;
+use record::{Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
-use crate::failure::{Done, Exit, Failure, message};
+use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
 use crate::run::signals;
 use crate::run::speeds;
-use prepare::{others, rebuild, renamed, reused};
+use prepare::confirmation::{self, By};
+use prepare::{others, rebuild, renamed};
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -26,15 +26,6 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let stored = library.find(&options.run)?;
     // By typing this command, the user has decided how the run continues.
     proceed(cli, &library, stored, options, By::User, |_, _| Ok(()))
-}
-
-/// Who continues a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// The user, who confirms with `--erase` that nobody needs a file that has changed.
-    User,
-    /// A job, which repeats the confirmation that the run began with.
-    Job,
 }
 
 /// Returns the settings of the rest of the run.
@@ -79,7 +70,7 @@ pub fn proceed(
         return already_complete(cli, stored);
     }
     stored.check_changeable()?;
-    let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
+    let typed = confirmation::of_members(&stored, is_own.clone(), &options.erase)?;
     let Some((mut journal, loaded)) = reopen(&stored, may_continue)? else {
         return already_complete(cli, stored);
     };
@@ -90,7 +81,7 @@ pub fn proceed(
     let source = power::of_resumed(&stored.file, &run, is_own)?;
     lifecycle::dismantle_left_over(library, &typed)?;
     let drive = open_again(&stored.file)?;
-    let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed, by)?;
+    let identities = confirmation::of(&stored.file, &drive, &loaded.entries, &typed, by)?;
     let state = places::state()?;
     let mut armed = drive.arm_for_run(&identities, &state)?;
     let metering =
@@ -107,7 +98,7 @@ pub fn proceed(
     // Only now can nobody else begin to use the drive.
     let continues = decision::continues(&stored.file, &loaded.entries, options.continue_timeline);
     if let (false, Some(test)) = (restart, continues) {
-        refuse_used(
+        confirmation::refuse_used(
             &stored.file,
             test,
             &loaded.entries,
@@ -152,20 +143,6 @@ fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Don
     }
     may_continue(stored, &loaded)?;
     Ok(Some((journal, loaded)))
-}
-
-/// Rejects the continuation of a test on a drive that others have used since, because its state is no longer that which
-/// the test has left.
-fn refuse_used(file: &RunFile, test: &str, entries: &[Entry], known: &others::Known) -> Done {
-    let evidence =
-        if file.target.simulated.is_some() { None } else { others::evidence(file, entries, known) };
-    let Some(evidence) = evidence else { return Ok(()) };
-    let text = format!(
-        "{} has been used since run {} was interrupted in {test}: {evidence}; its state is no longer that of the test, so \
-         restart the test from its purge with --restart-test",
-        file.target.path, file.id
-    );
-    Err(Failure::text(Exit::Held, text).of_run(&file.id))
 }
 
 /// Rejects a copy: if both it and its source were continued, they would become different runs with the same id.
@@ -243,86 +220,6 @@ fn open_again(file: &RunFile) -> Done<Drive> {
             is.logical_block_bytes
         ),
     ))
-}
-
-/// Returns the identities that confirm an array's members before the array is opened: those typed or, if no other user
-/// can have written the run, those recorded in the run. If others can write to the run's directory, the identities
-/// recorded in it do not count.
-fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
-    let target = &run.file.target;
-    if !erase.is_empty() || target.simulated.is_some() {
-        return Ok(erase.to_vec());
-    }
-    if let Err(why) = is_own {
-        let identities = match &target.array {
-            Some(array) => array.members.iter().map(|member| &member.identity).collect(),
-            None => vec![&target.identity],
-        };
-        let text = format!(
-            "{why}, so the confirmation recorded in it cannot be trusted; if {} is the right target, confirm \
-             with {}",
-            target.path,
-            message::erase(identities)
-        );
-        return Err(Failure::text(Exit::Refused, text));
-    }
-    let members = target.array.iter().flat_map(|array| &array.members);
-    // Members without a serial number must be confirmed again.
-    Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
-}
-
-/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
-/// device that can be recognized with certainty: by its serial number, or because it has not been detached since. It
-/// also remains valid for a file that was neither recreated nor copied.
-fn confirmed(
-    file: &RunFile,
-    drive: &Drive,
-    entries: &[Entry],
-    erase: &[String],
-    by: By,
-) -> Done<Vec<String>> {
-    let (was, is) = (&file.target, drive.facts());
-    if was.array.is_some() {
-        return Ok(erase.to_vec());
-    }
-    let attached = was.attachment.is_some() && was.attachment == is.attachment;
-    let (certain, doubt) = match was.kind {
-        TargetKind::Block => (
-            was.serial.is_some() || attached,
-            "has no serial number and was reattached after the run started, so it may be a different device",
-        ),
-        TargetKind::File => (
-            attached,
-            "may not be the file that the run started on: it was recreated or copied, or its file system \
-             records no creation time",
-        ),
-        TargetKind::Simulated | TargetKind::Imported => (true, ""),
-    };
-    if (erase.is_empty() || by == By::Job)
-        && let Some(now) = drive.file_state()?
-        && let Some(evidence) = reused::evidence(&now, was.capacity_bytes, entries)
-    {
-        let text = format!(
-            "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, \
-             confirm with{} --erase {}",
-            was.path,
-            if by == By::Job { format!(" plateau resume {}", file.id) } else { String::new() },
-            in_quotes(&was.identity)
-        );
-        return Err(Failure::text(Exit::Refused, text));
-    }
-    match erase {
-        [_, ..] => Ok(erase.to_vec()),
-        [] if certain => Ok(vec![was.identity.clone()]),
-        [] => Err(Failure::text(
-            Exit::Refused,
-            format!(
-                "{} {doubt}; if it is the right target, confirm with --erase {}",
-                was.path,
-                in_quotes(&was.identity)
-            ),
-        )),
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::cli::{Cli, FleetCheck, models};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::run::by_serial;
+use prepare::by_serial;
 
 pub fn run(cli: &Cli, options: &FleetCheck) -> Done {
     let (subject, reasons) = match &options.target {

@@ -2,11 +2,15 @@
 
 use device::{Listed, list};
 
-use crate::failure::{Done, Exit, Failure};
+use failure::{Done, Exit, Failure};
 
+/// Beginning of a target that is named by an identity.
 pub const PREFIX: &str = "serial:";
 
 /// Returns the path of the drive that `target` names; a path or a simulated drive is returned unchanged.
+///
+/// # Errors
+/// Returns an error if no drive has the identity, or if several have it.
 pub fn resolve(target: &str) -> Done<String> {
     match target.strip_prefix(PREFIX) {
         Some(identity) => only(&list()?, identity),
