@@ -5,6 +5,7 @@
 pub mod checks;
 pub mod facts;
 pub mod lba_format;
+pub mod noted;
 pub mod restore;
 pub mod setup;
 pub mod tuning;

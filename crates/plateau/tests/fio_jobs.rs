@@ -4,6 +4,8 @@
 #[path = "fio_jobs/examples.rs"]
 mod examples;
 mod support;
+#[path = "fio_jobs/witnessed.rs"]
+mod witnessed;
 
 use std::collections::BTreeSet;
 use std::path::Path;

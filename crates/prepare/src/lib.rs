@@ -5,6 +5,7 @@
 
 pub mod by_serial;
 pub mod confirmation;
+pub mod holes;
 pub mod job;
 pub mod others;
 pub mod power;

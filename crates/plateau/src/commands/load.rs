@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::merge;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
 use crate::load::start::{self, Readings};
 use crate::load::steady::Searches;
 use crate::load::watch::Watch;
-use crate::load::{holes, merge};
 use device::{Armed, Reader};
 use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
-use prepare::others;
+use prepare::{holes, others};
 use record::{Ceiling, TargetFacts, TargetKind, Workload};
 use stdx::units::amount_base2;
 
