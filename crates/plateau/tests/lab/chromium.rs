@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -27,7 +28,8 @@ const CHECK: &str = "axe.run().then(({ violations }) => JSON.stringify({ \
 pub struct Browser {
     child: Child,
     to: File,
-    from: BufReader<File>,
+    /// The browser's messages.
+    from: Receiver<Vec<u8>>,
     session: Option<String>,
     /// The sessions of all tabs.
     tabs: Vec<String>,
@@ -56,7 +58,7 @@ impl Browser {
             .spawn()
             .expect("a browser");
         let to = OpenOptions::new().write(true).open(to).expect("a pipe");
-        let from = BufReader::new(File::open(from).expect("a pipe"));
+        let from = messages(File::open(from).expect("a pipe"));
         let mut browser = Self {
             child,
             to,
@@ -95,9 +97,8 @@ impl Browser {
     pub fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         let id = self.send(method, parameters);
         loop {
-            let mut bytes = Vec::new();
-            self.from.read_until(0, &mut bytes).expect("the browser answers");
-            assert_eq!(bytes.pop(), Some(0), "the browser ended");
+            let bytes = self.from.recv_timeout(PATIENCE);
+            let bytes = bytes.unwrap_or_else(|error| panic!("{method} was not answered: {error}"));
             let answer: Value = serde_json::from_slice(&bytes).expect("JSON");
             if answer["id"] == id {
                 return answer["result"].clone();
@@ -153,6 +154,21 @@ impl Browser {
     pub fn hold(&mut self, pattern: &str) {
         let held = json!({ "urlPattern": pattern, "requestStage": "Response" });
         self.ask("Fetch.enable", &json!({ "patterns": [held] }));
+    }
+
+    /// Waits until the page has requested an address `count` times altogether. Unlike a script, this
+    /// is possible while the browser waits for another page.
+    pub fn wait_for_requests(&mut self, end: &str, count: usize) {
+        let begun = Instant::now();
+        let made = |requests: &[String]| requests.iter().filter(|url| url.ends_with(end)).count();
+        while made(&self.requests) < count {
+            assert!(begun.elapsed() < PATIENCE, "{} requests for {end}", made(&self.requests));
+            // The answer comes after all events that precede it. The page itself may not answer.
+            let page = self.session.take();
+            self.ask("Browser.getVersion", &json!({}));
+            self.session = page;
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Passes on the answer that was held back.
@@ -277,4 +293,18 @@ pub fn axe() -> Option<String> {
         skips::without("axe-core");
     }
     source
+}
+
+/// Reads messages, which end with a zero byte, until the browser ends.
+fn messages(from: File) -> Receiver<Vec<u8>> {
+    let (send, messages) = mpsc::channel();
+    std::thread::spawn(move || {
+        let read = BufReader::new(from).split(0).map_while(Result::ok);
+        for message in read {
+            if send.send(message).is_err() {
+                return;
+            }
+        }
+    });
+    messages
 }

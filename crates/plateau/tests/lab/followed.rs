@@ -177,8 +177,8 @@ fn a_waiting_run_is_withdrawn_with_the_keyboard() {
     // The script notices that the run no longer waits before the browser has the answer to the form.
     browser.hold("*/withdraw");
     browser.enter_focused();
-    let before = browser.evaluate(&looks);
-    browser.wait(&format!("{looks} >= {before} + 2"));
+    let before = browser.requests.iter().filter(|url| url.ends_with(&second)).count();
+    browser.wait_for_requests(&second, before + 2);
     browser.pass();
     browser.wait("location.pathname === '/start' && document.readyState === 'complete'");
     let entries = operator.json("/api/starts");
