@@ -195,7 +195,7 @@ mod tests {
         for (arguments, kind) in [
             ("--bs 4k --bssplit 4k/50:8k/50", ErrorKind::ArgumentConflict),
             ("--hipri --sqthread_poll", ErrorKind::ArgumentConflict),
-            ("--startdelay 5", ErrorKind::UnknownArgument),
+            ("--cgroup a", ErrorKind::UnknownArgument),
             ("--name a --bs 4k --name b --bssplit 4k --bs 8k", ErrorKind::ArgumentConflict),
         ] {
             let error = given(arguments).expect_err(arguments);
