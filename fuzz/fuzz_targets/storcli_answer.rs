@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 // Dependencies of the parser below.
 use serde_json as _;
 
-/// The parser is private to its crate, so this target compiles it in.
-#[path = "../../crates/device/src/array/storcli/answer.rs"]
+/// Only the parser is compiled in, without the crate around it.
+#[path = "../../crates/admin/src/storcli.rs"]
 mod answer;
 
 fuzz_target!(|bytes: &[u8]| {
