@@ -115,15 +115,12 @@ impl Pairs {
 mod tests {
     use super::*;
 
+    fn io(issue_ns: u64, offset_bytes: u64) -> Io {
+        Io { issue_ns, response_ns: None, offset_bytes, length_bytes: 512, op: Op::Read }
+    }
+
     #[test]
     fn each_completion_ends_the_oldest_io_of_its_offset() {
-        let io = |issue_ns, offset_bytes| Io {
-            issue_ns,
-            response_ns: None,
-            offset_bytes,
-            length_bytes: 512,
-            op: Op::Read,
-        };
         let mut pairs = Pairs::default();
         for (at, offset) in [(10, 0), (11, 512), (12, 0)] {
             assert_eq!(pairs.issue(io(at, offset)), None);
@@ -141,13 +138,6 @@ mod tests {
 
     #[test]
     fn an_io_that_was_put_back_begins_with_its_last_issue() {
-        let io = |issue_ns, offset_bytes| Io {
-            issue_ns,
-            response_ns: None,
-            offset_bytes,
-            length_bytes: 512,
-            op: Op::Read,
-        };
         let mut pairs = Pairs::default();
         pairs.requeue(0, Op::Read);
         for (at, offset) in [(10, 0), (11, 512), (12, 0)] {
