@@ -1,7 +1,7 @@
 //! The pages' content as JSON, and the exports of a run.
 
 use compare::{Authored, Candidate, Comparison};
-use record::{Labels, Stamp};
+use record::{Annotation, Change};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::{Value, json};
 
@@ -69,27 +69,27 @@ pub fn devices(app: &App, _: &Call) -> Answer {
     Answer::json(&all.collect())
 }
 
-/// `/api/changes`: what users have added to runs later, with its author, in order of time.
+/// `/api/changes`: what users have added to runs later or removed, with its author, in order of time.
 pub fn changes(app: &App, _: &Call) -> Answer {
-    let rows = match app.catalogue.rows() {
-        Ok(rows) => rows,
-        Err(why) => return Answer::error(500, why),
-    };
-    // With these labels, a run has only those that were added later.
-    let (added, none) = (app.catalogue.added(), Labels::default());
-    let mut changes: Vec<(&Stamp, &str, &str, Option<&str>)> = Vec::new();
-    for row in &rows {
-        let id = row.file.id.as_str();
-        let (tags, notes) = (added.tags(id, &none), added.notes(id, &none));
-        changes.extend(tags.into_iter().filter_map(|(tag, stamp)| Some((stamp?, id, "tag", Some(tag)))));
-        changes.extend(notes.into_iter().filter_map(|(note, stamp)| Some((stamp?, id, "note", Some(note)))));
-        changes.extend(added.archived(id).map(|stamp| (stamp, id, "archived", None)));
+    match app.catalogue.changes() {
+        Ok(changes) => Answer::json(&changes.iter().map(change).collect()),
+        Err(why) => Answer::error(500, why.to_string()),
     }
-    changes.sort_by_key(|(stamp, ..)| stamp.wall);
-    let all = changes.into_iter().map(|(stamp, run, kind, text)| {
-        json!({ "wall": stamp.wall.to_string(), "who": stamp.who, "run": run, "kind": kind, "text": text })
-    });
-    Answer::json(&all.collect())
+}
+
+fn change(annotation: &Annotation) -> Value {
+    let (kind, run, text, baseline) = match &annotation.change {
+        Change::Tagged { run, tag } => ("tag", Some(run), Some(tag), None),
+        Change::Untagged { run, tag } => ("untag", Some(run), Some(tag), None),
+        Change::Noted { run, text } => ("note", Some(run), Some(text), None),
+        Change::Named { run, name } => ("name", Some(run), name.as_ref(), None),
+        Change::Archived { run } => ("archive", Some(run), None, None),
+        Change::Unarchived { run } => ("unarchive", Some(run), None, None),
+        Change::BaselineSet { baseline, run } => ("baseline", Some(run), None, Some(baseline)),
+        Change::BaselineRemoved { baseline } => ("baseline_removed", None, None, Some(baseline)),
+    };
+    let (wall, who) = (annotation.wall.to_string(), &annotation.who);
+    json!({ "seq": annotation.seq, "wall": wall, "who": who, "kind": kind, "run": run, "text": text, "baseline": baseline })
 }
 
 /// `/api/starts`

@@ -9,7 +9,7 @@ use follow::Stamp;
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
 use record::{
-    Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
+    Annotation, Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
     TargetFacts,
 };
 use stdx::text::with_causes;
@@ -198,6 +198,11 @@ impl Catalogue {
             *added = (stamp, Arc::new(self.library.annotations().unwrap_or_default()));
         }
         Arc::clone(&added.1)
+    }
+
+    /// Returns every change that users have made to the annotations, in order.
+    pub fn changes(&self) -> Result<Vec<Annotation>, LibraryJournalError> {
+        self.library.changes()
     }
 
     /// Records a change to the annotations of a run.

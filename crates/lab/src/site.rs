@@ -18,7 +18,7 @@ use crate::document::document;
 use crate::drives::drives;
 use crate::pages::comparisons::{self, Group};
 use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, run_file, timeline_file};
-use crate::pages::{drives as drive_pages, library, run as run_page, timeline};
+use crate::pages::{drives as drive_pages, library, reported, run as run_page, timeline};
 use crate::snapshot::Snapshots;
 use manifest::MANIFEST_FORMAT;
 
@@ -159,23 +159,32 @@ impl<E> Site<'_, E> {
         }
         let mut files = BTreeSet::new();
         let mut exports = Vec::new();
+        let mut report = None;
         match document(&snapshot) {
             Ok(document) => {
                 let source = Source { document: &document, entries: &snapshot.loaded.entries };
-                for format in file_formats() {
+                // The page of a complete run is its report.
+                let is_report = reported::is_complete(&snapshot);
+                for format in file_formats().filter(|format| !(is_report && format.name == "html")) {
                     let Make::File(make) = format.make else { continue };
                     // Not every format can represent every run.
                     let Ok(bytes) = make(source) else { continue };
                     self.file(&mut files, export_file(id, format), bytes)?;
                     exports.push(format);
                 }
+                report = is_report.then(|| reported::published(&snapshot, &document, &exports));
             }
             Err(why) => self.leave_out(&format!("report of {id}"), why, true),
         }
-        if let Some(latest) = timeline::latest(&snapshot) {
-            self.file(&mut files, timeline_file(id), timeline::svg(&latest).into())?;
-        }
-        let page = run_page::published(&snapshot, &exports).into_string();
+        let page = match report {
+            Some(report) => report,
+            None => {
+                if let Some(latest) = timeline::latest(&snapshot) {
+                    self.file(&mut files, timeline_file(id), timeline::svg(&latest).into())?;
+                }
+                run_page::published(&snapshot, &exports).into_string()
+            }
+        };
         self.file(&mut files, run_file(id), page.into())?;
         self.publication.manifest.runs.insert(id.clone(), PublishedRun { state_sha256, files });
         Ok(true)
@@ -224,7 +233,7 @@ impl<E> Site<'_, E> {
         let comparison =
             group.runs.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of)?;
         let site = Edition::Site { up: "../" };
-        let links = group.runs.iter().map(|row| Some(site.report(&row.file.id))).collect();
+        let links = group.runs.iter().map(|row| Some(site.run(&row.file.id))).collect();
         Ok(compare::html(&comparison, &Authored { links, ..Authored::default() }))
     }
 
@@ -240,7 +249,7 @@ impl<E> Site<'_, E> {
 }
 
 /// Must be increased whenever the files that Plateau writes for a run change.
-const FILES_VERSION: u32 = 3;
+const FILES_VERSION: u32 = 4;
 
 /// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {

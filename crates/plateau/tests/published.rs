@@ -84,6 +84,12 @@ fn reached(site: &Path) -> BTreeSet<String> {
     reached
 }
 
+/// The sheets of a report.
+fn pages(report: &str) -> &str {
+    let (_, rest) = report.split_once("<main>").expect("sheets");
+    rest.split_once("</main>").expect("an end").0
+}
+
 #[test]
 fn every_link_of_a_site_leads_to_one_of_its_files() {
     let bench = Bench::new();
@@ -96,22 +102,21 @@ fn every_link_of_a_site_leads_to_one_of_its_files() {
     assert!(expected.remove("plateau-site.json"));
     assert_eq!(reached(&dir), expected, "no link is broken, and no file is left without a link");
     for id in [&first, &second] {
-        for name in
-            [format!("runs/{id}.html"), format!("runs/{id}/report.html"), format!("runs/{id}/{id}.pdf")]
-        {
+        for name in [page_of(id), format!("runs/{id}/{id}.pdf")] {
             assert!(expected.contains(&name), "{name} in {expected:#?}");
         }
     }
     let home = support::text(&dir.join("index.html"));
     assert!(home.contains("&lt;script&gt;alert(1)") && !home.contains("<script"), "{home}");
-    for page in expected.iter().filter(|path| path.ends_with(".html") && !path.contains("report")) {
+    for page in expected.iter().filter(|path| path.ends_with(".html")) {
         let page = support::text(&dir.join(page));
         assert!(!page.contains("<form"), "{page}");
     }
-    let report = support::text(&dir.join(format!("runs/{first}/report.html")));
+    let page = support::text(&dir.join(page_of(&first)));
+    assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("Note: a ") && !page.contains("<script>alert"));
     let own = bench.path("own.html");
     bench.ok(&["report", &first, own.to_str().expect("text")]);
-    assert_eq!(report, support::text(&own), "the report is that of `plateau report`");
+    assert_eq!(pages(&page), pages(&support::text(&own)), "the report is that of `plateau report`");
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn a_site_follows_its_library() {
     let whole = files(&dir);
     let written =
         |path: &str| std::fs::metadata(dir.join(path)).and_then(|file| file.modified()).expect("a time");
-    let report = format!("runs/{first}/report.html");
+    let report = page_of(&first);
     let before = written(&report);
 
     let again = bench.json(&["publish", &site]);
@@ -133,12 +138,12 @@ fn a_site_follows_its_library() {
     assert_eq!((files(&dir), written(&report)), (whole.clone(), before));
 
     // A missing file is written again, and an added label is published.
-    std::fs::remove_file(dir.join(format!("runs/{second}/report.html"))).expect("removed");
+    std::fs::remove_file(dir.join(page_of(&second))).expect("removed");
     bench.ok(&["tag", &first, "new"]);
     let repaired = bench.json(&["publish", &site]);
     assert_eq!(repaired["unchanged"], 0, "{repaired}");
     assert_eq!(files(&dir), whole);
-    assert!(support::text(&dir.join(format!("runs/{first}.html"))).contains("new"));
+    assert!(support::text(&dir.join(&report)).contains("new"));
 
     // Runs that are no longer selected are removed; other files remain.
     let fewer = bench.json(&["publish", &site, "--tag", "kept"]);
@@ -192,13 +197,17 @@ fn nothing_is_written_outside_a_site() {
     assert_eq!(support::text(&victim.join(format!("{id}.html"))), "mine");
 }
 
-/// Kills the command that publishes all runs after it has written the report of one of the runs `ids`.
+fn page_of(id: &str) -> String {
+    format!("runs/{id}.html")
+}
+
+/// Kills the command that publishes all runs while it writes the files of one of the runs `ids`.
 fn killed(bench: &Bench, ids: &[String]) {
     let mut publishing = bench.start(&["publish", &site(bench)]);
-    let is_there = |id: &String| bench.path("site").join("runs").join(id).join("report.html").exists();
+    let is_there = |id: &String| bench.path("site").join("runs").join(id).exists();
     let begun = std::time::Instant::now();
     while !ids.iter().any(is_there) && publishing.try_wait().expect("a state").is_none() {
-        assert!(begun.elapsed().as_secs() < 120, "no report appears");
+        assert!(begun.elapsed().as_secs() < 120, "no run appears");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     publishing.kill().expect("killed");
@@ -220,8 +229,7 @@ fn a_publication_that_was_killed_is_completed_or_replaced() {
     // Nothing remains of runs published by mistake, even if one of their published files is missing.
     std::fs::remove_dir_all(&dir).expect("removed");
     killed(&bench, &ids[1..]);
-    let report = dir.join("runs").join(&ids[1]).join("report.html");
-    let _ = std::fs::remove_file(report);
+    let _ = std::fs::remove_file(dir.join(page_of(&ids[1])));
     let document = bench.json(&["publish", &path, "--tag", "kept"]);
     assert_eq!(document["runs"], 1, "{document}");
     let mut whole = files(&dir);
@@ -239,7 +247,7 @@ fn a_site_needs_no_server() {
     let bench = Bench::new();
     let id = run(&bench, "sim:sas-slc-2011", &[]);
     bench.ok(&["publish", &site(&bench)]);
-    for page in ["index.html".to_owned(), "drives.html".into(), format!("runs/{id}.html")] {
+    for page in ["index.html".to_owned(), "drives.html".into(), page_of(&id)] {
         let output = Command::new("timeout")
             .args(["300", "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
@@ -276,9 +284,10 @@ fn every_report_of_a_run_is_the_same() {
         assert!(html.contains(words), "{words}");
     }
     bench.ok(&["publish", &site(&bench)]);
-    let of_site = bench.path("site").join("runs").join(id);
-    assert_eq!(support::text(&of_site.join("report.html")), html);
-    assert_eq!(support::text(&of_site.join(format!("{id}.json"))), json);
+    let of_site = bench.path("site").join("runs");
+    let page = support::text(&of_site.join(format!("{id}.html")));
+    assert!(page.contains("data:image/png;base64,") && pages(&page) == pages(&html), "{page}");
+    assert_eq!(support::text(&of_site.join(id).join(format!("{id}.json"))), json);
     let server = Server::start(&bench);
     let cookie = server.enter();
     assert_eq!(server.get(&format!("/runs/{id}/report"), &cookie).body, html);

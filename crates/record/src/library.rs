@@ -18,7 +18,7 @@ use stdx::files::ReadError;
 
 use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
 use crate::storage::{self, Storage};
-use crate::{Annotations, Change, Digest, Event, Journal, RunFile};
+use crate::{Annotation, Annotations, Change, Digest, Event, Journal, RunFile};
 use archive::{JOURNAL, RUN_FILE};
 use error::io;
 use nascent::Nascent;
@@ -299,6 +299,14 @@ impl Library {
     /// Returns an error if the library's journal cannot be read or is damaged.
     pub fn annotations(&self) -> Result<Annotations, LibraryJournalError> {
         library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
+    }
+
+    /// Returns every change that users have made to the annotations, in the order in which they were made.
+    ///
+    /// # Errors
+    /// Same as [`annotations`](Self::annotations).
+    pub fn changes(&self) -> Result<Vec<Annotation>, LibraryJournalError> {
+        library_journal::records(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
     /// Same as [`annotations`](Self::annotations), but also returns the length in bytes of a last record that

@@ -83,13 +83,29 @@ pub(crate) fn read_with_end(
     storage: &dyn Storage,
     path: &Path,
 ) -> Result<(Annotations, u64), LibraryJournalError> {
+    let Some(bytes) = bytes_of(storage, path)? else { return Ok((Annotations::default(), 0)) };
+    let loaded = parse(&bytes, path, |_| ())?;
+    Ok((loaded.annotations, bytes.len() as u64 - loaded.whole_bytes))
+}
+
+/// Returns the records of the journal at `path`, in order. A missing journal counts as empty.
+///
+/// # Errors
+/// Same as [`read`].
+pub(crate) fn records(storage: &dyn Storage, path: &Path) -> Result<Vec<Annotation>, LibraryJournalError> {
+    let mut all = Vec::new();
+    if let Some(bytes) = bytes_of(storage, path)? {
+        parse(&bytes, path, |annotation| all.push(annotation.clone()))?;
+    }
+    Ok(all)
+}
+
+fn bytes_of(storage: &dyn Storage, path: &Path) -> Result<Option<Vec<u8>>, LibraryJournalError> {
     let mut file = match storage.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Annotations::default(), 0)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| io("open", path, error))?,
     };
-    let bytes = file.read(MOST_BYTES).map_err(|error| io("read", path, error))?;
-    let loaded = parse(&bytes, path)?;
-    Ok((loaded.annotations, bytes.len() as u64 - loaded.whole_bytes))
+    file.read(MOST_BYTES).map(Some).map_err(|error| io("read", path, error))
 }
 
 /// Calls `decide` with the current state, appends the resulting changes, and returns the new state once they are on
@@ -106,7 +122,7 @@ pub(crate) fn append<E: From<LibraryJournalError>>(
 ) -> Result<Annotations, E> {
     let mut file = open_to_append(storage, path).map_err(LibraryJournalError::from)?;
     let bytes = file.read(MOST_BYTES).map_err(|error| E::from(io("read", path, error)))?;
-    let mut loaded = parse(&bytes, path)?;
+    let mut loaded = parse(&bytes, path, |_| ())?;
     let changes = decide(&loaded.annotations)?;
     if changes.is_empty() {
         return Ok(loaded.annotations);
@@ -177,7 +193,12 @@ fn is_storable(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_TEXT_BYTES && !text.chars().any(stdx::text::is_unprintable)
 }
 
-fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, LibraryJournalError> {
+/// Calls `look` with each record.
+fn parse(
+    bytes: &[u8],
+    path: &Path,
+    mut look: impl FnMut(&Annotation),
+) -> Result<Loaded, LibraryJournalError> {
     let mut loaded = Loaded {
         annotations: Annotations::default(),
         records: 0,
@@ -203,6 +224,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Loaded, LibraryJournalError> {
     while let Some(line) = lines.next() {
         match annotation_in(line, &loaded) {
             Ok((annotation, link)) => {
+                look(&annotation);
                 loaded.annotations.add(annotation, link);
                 (loaded.records, loaded.chain) = (loaded.records + 1, link);
                 loaded.whole_bytes += line.len() as u64;

@@ -1,10 +1,12 @@
-//! The page of a complete run: its report between the lab's navigation and the forms for tags, notes and archiving.
+//! The page of a complete run: its report after the lab's navigation, followed by links to the run's files and, if it is
+//! served, by forms for tags, notes and archiving.
 
 use std::ffi::OsString;
 
 use maud::{Markup, html};
 use pts::Standing;
-use report::Around;
+use report::formats::Format;
+use report::{Around, Document};
 
 use super::edition::{Edition, file_formats};
 use super::frame::badge;
@@ -19,23 +21,43 @@ use crate::snapshot::Snapshot;
 /// `/runs/{id}`
 pub fn page(app: &App, call: &Call) -> Answer {
     with_snapshot(app, call, |snapshot| {
-        if matches!(snapshot.standing, Standing::Running | Standing::Incomplete) {
+        if !is_complete(snapshot) {
             return run::page(app, call, snapshot, None);
         }
         reported(app, call, snapshot).unwrap_or_else(|why| run::page(app, call, snapshot, Some(&why)))
     })
 }
 
+/// Returns whether the page of this run is its report.
+pub fn is_complete(snapshot: &Snapshot) -> bool {
+    !matches!(snapshot.standing, Standing::Running | Standing::Incomplete)
+}
+
+/// The published page of a complete run, with links to its `exports`.
+pub fn published(snapshot: &Snapshot, document: &Document, exports: &[&Format]) -> String {
+    let edition = Edition::Site { up: "../" };
+    let after = html! {
+        section.lab aria-label="This run on this site" {
+            @for note in &snapshot.run.file.labels.notes { p { "Note: " (note) } }
+            (run::files(&snapshot.run.file.id, exports, edition))
+            p.soft { (edition.footer()) }
+        }
+    };
+    within(document, &header(snapshot, edition), &after)
+}
+
 fn reported(app: &App, call: &Call, snapshot: &Snapshot) -> Result<Answer, String> {
     let document = document(snapshot)?;
-    let (before, after) = (header(snapshot).into_string(), forms(app, call, snapshot).into_string());
-    let around = Around { style: assets::REPORT_STYLE, before: &before, after: &after };
-    let page = report::html_within(&document, around);
+    let page = within(&document, &header(snapshot, Edition::Server), &forms(app, call, snapshot));
     Ok(Answer { policy: Some(POLICY.into()), ..Answer::of(HTML, page) })
 }
 
-fn header(snapshot: &Snapshot) -> Markup {
-    let (file, edition) = (&snapshot.run.file, Edition::Server);
+fn within(document: &Document, before: &Markup, after: &Markup) -> String {
+    report::html_within(document, Around { style: assets::REPORT_STYLE, before: &before.0, after: &after.0 })
+}
+
+fn header(snapshot: &Snapshot, edition: Edition) -> Markup {
+    let file = &snapshot.run.file;
     html! {
         header.lab {
             a.brand href=(edition.home()) { "Plateau" }

@@ -1,5 +1,4 @@
-//! The page of a run that is not complete: live while it is in progress, and otherwise with what can be done. The same
-//! content is published as the summary of a complete run.
+//! The page of a run that is not complete: live while it is in progress, and otherwise with what can be done.
 
 use std::ffi::OsString;
 
@@ -51,7 +50,7 @@ pub fn page(app: &App, call: &Call, snapshot: &Snapshot, problem: Option<&str>) 
     Answer::html(Page { title: id, section: "Runs", follows, edition: Edition::Server, content }.html())
 }
 
-/// The published page of a run, with links to its `exports`.
+/// The published page of a run that is not complete, with links to its `exports`.
 pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
     let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
     let picture = edition.timeline(id, None);
@@ -389,9 +388,11 @@ pub fn files(id: &str, formats: &[&Format], edition: Edition) -> Markup {
         section {
             h2 { "Files" }
             p.links {
-                @if edition == Edition::Server || !formats.is_empty() { a href=(edition.report(id)) { "Report" } " " }
+                @if edition == Edition::Server || formats.iter().any(|format| format.name == "html") {
+                    a href=(edition.report(id)) { "Report" } " "
+                }
                 @if edition == Edition::Server { a href=(format!("/runs/{id}/page")) { "This page as one file" } " " }
-                // On a published site, the HTML file is the report, which is already linked.
+                // On a published site, the HTML file is the report, which has its own link or is the page itself.
                 @for format in formats.iter().filter(|format| edition == Edition::Server || format.name != "html") {
                     a href=(edition.export(id, format)) title=(format.about) { (format.name) } " "
                 }

@@ -76,11 +76,12 @@ fn changes_are_listed_in_order_and_devices_with_their_refusals() {
     let all = all.as_array().expect("a list");
     let found: Vec<Value> =
         all.iter().map(|change| json!([change["run"], change["kind"], change["text"]])).collect();
-    let archived = json!([run, "archived", null]);
-    assert_eq!(found, [json!([run, "tag", "good"]), json!([run, "note", "<b>"]), archived]);
+    let expected = [("tag", json!("good")), ("tag", json!("bad")), ("note", json!("<b>"))];
+    let expected = expected.into_iter().chain([("untag", json!("bad")), ("archive", Value::Null)]);
+    assert_eq!(found, expected.map(|(kind, text)| json!([run, kind, text])).collect::<Vec<_>>());
     assert!(all.iter().all(|change| change["who"].as_str().is_some_and(|who| !who.is_empty())), "{all:?}");
     let times: Vec<&str> = all.iter().filter_map(|change| change["wall"].as_str()).collect();
-    assert!(times.len() == 3 && times.is_sorted(), "{times:?}");
+    assert!(times.len() == 5 && times.is_sorted(), "{times:?}");
 
     let devices = server.get("/api/devices", &cookie).body;
     let devices: Value = serde_json::from_str(&devices).expect("JSON");
