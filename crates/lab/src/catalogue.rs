@@ -9,8 +9,8 @@ use follow::Stamp;
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
 use record::{
-    Annotation, Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
-    TargetFacts,
+    Annotation, Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run,
+    RunFile, TargetFacts,
 };
 use stdx::text::with_causes;
 

@@ -113,7 +113,11 @@ fn every_link_of_a_site_leads_to_one_of_its_files() {
         assert!(!page.contains("<form"), "{page}");
     }
     let page = support::text(&dir.join(page_of(&first)));
-    assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("Note: a ") && !page.contains("<script>alert"));
+    assert!(
+        page.contains("&lt;script&gt;alert(1)")
+            && page.contains("Note: a ")
+            && !page.contains("<script>alert")
+    );
     let own = bench.path("own.html");
     bench.ok(&["report", &first, own.to_str().expect("text")]);
     assert_eq!(pages(&page), pages(&support::text(&own)), "the report is that of `plateau report`");

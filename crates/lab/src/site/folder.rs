@@ -116,11 +116,19 @@ pub fn folder_of<'p>(dir: &Path, path: &'p str) -> Result<(PathBuf, &'p str), Wr
     Ok((folder, name))
 }
 
-/// Removes the files that are no longer part of the site, and folders that become empty.
+/// Removes the files that are no longer part of the site, what a killed publication left unfinished, and folders that
+/// become empty.
 ///
 /// # Errors
 /// Returns an error if a file cannot be removed.
 pub fn remove_stale(dir: &Path, previous: &Manifest, current: &Manifest) -> Result<(), WriteError> {
+    let folders: BTreeSet<&str> =
+        previous.all().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    for path in folders.into_iter().map(|folder| dir.join(folder)).filter(|path| path.exists()) {
+        Folder::make(&path, false)?
+            .remove_unfinished()
+            .map_err(|source| WriteError::System { path: path.clone(), source })?;
+    }
     let kept: BTreeSet<&str> = current.all().collect();
     for path in previous.all().filter(|path| !kept.contains(path)) {
         let (folder, name) = folder_of(dir, path)?;

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::kind::FileKind;
@@ -16,6 +17,11 @@ use super::read::{self, Links, ReadError};
 const MOST_ATTEMPTS: u32 = 16;
 /// Number of files that are written before the first of them is replaced; all of them are open at the same time.
 const MOST_TOGETHER: usize = 64;
+
+/// Names of unfinished files consist of this, random hexadecimal digits and the end.
+const UNFINISHED_START: &str = ".plateau-";
+const DIGITS: usize = 32;
+const UNFINISHED_END: &str = ".tmp";
 
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -219,6 +225,26 @@ impl Folder {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
+    /// Removes the unfinished files of programs that were killed while they wrote to the folder.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be read or a file cannot be removed.
+    pub fn remove_unfinished(&self) -> io::Result<()> {
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if !is_unfinished(name) {
+                continue;
+            }
+            let Ok(file) = read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) else { continue };
+            // A program that is still writing the file holds the lock.
+            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the permissions of the file to be replaced, so that a private file stays private.
     fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -234,9 +260,14 @@ impl Folder {
         for _ in 0..MOST_ATTEMPTS {
             let mut random = [0; 16];
             rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-            let name = format!(".plateau-{:032x}.tmp", u128::from_ne_bytes(random));
+            let name = format!("{UNFINISHED_START}{:0DIGITS$x}{UNFINISHED_END}", u128::from_ne_bytes(random));
             match rustix::fs::openat(&self.fd, &name, flags, Mode::from_raw_mode(0o666)) {
-                Ok(fd) => return Ok((File::from(fd), name)),
+                Ok(fd) => {
+                    // Some file systems have no locks; there, the file is only at risk if another program removes
+                    // unfinished files at the same time.
+                    let _ = rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive);
+                    return Ok((File::from(fd), name));
+                }
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -281,6 +312,13 @@ impl Drop for Unfinished<'_> {
             let _ = rustix::fs::unlinkat(&self.folder.fd, temporary, AtFlags::empty());
         }
     }
+}
+
+/// Returns whether this is the name of an unfinished file.
+fn is_unfinished(name: &OsStr) -> bool {
+    let middle =
+        name.to_str().and_then(|name| name.strip_prefix(UNFINISHED_START)?.strip_suffix(UNFINISHED_END));
+    middle.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Returns the type of `name` without following links; `None` if it does not exist.
@@ -357,6 +395,25 @@ mod tests {
             (names(&folder), names(&other)),
             (["x", "y"].map(str::to_owned).to_vec(), ["taken", "x"].map(str::to_owned).to_vec())
         );
+    }
+
+    #[test]
+    fn unfinished_files_of_killed_programs_are_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::make(dir.path(), false).expect("a folder");
+        let (killed, in_use) = (folder.create_unfinished(), folder.create_unfinished());
+        let (killed, in_use) = (killed.expect("a file").1, in_use.expect("a file"));
+        let others = [".plateau-0.tmp", ".plateau-0123456789abcdef0123456789abcdeg.tmp", "report"];
+        for name in others {
+            std::fs::write(dir.path().join(name), "").expect("a file");
+        }
+        folder.remove_unfinished().expect("removed");
+        let left = names(dir.path());
+        assert!(!left.contains(&killed) && left.contains(&in_use.1), "{left:?}");
+        assert!(others.iter().all(|name| left.iter().any(|found| found == name)), "{left:?}");
+        drop(in_use.0);
+        folder.remove_unfinished().expect("removed");
+        assert_eq!(names(dir.path()).len(), others.len());
     }
 
     #[test]
