@@ -69,6 +69,8 @@ pub enum ReadingHint {
     CellsOverTime,
     /// A recorded workload over time.
     WorkloadOverTime,
+    /// The steps of a recorded workload, in the original and in a replay.
+    ReplayedSteps,
     /// Categories of a recorded workload.
     WorkloadBars,
     /// Accesses by position on the volume.

@@ -64,6 +64,8 @@ const CELLS_OVER_TIME: &str = "The rate over each cell, one after another: a fla
                                step down the end of a cache.";
 const WORKLOAD_OVER_TIME: &str =
     "The recorded workload, step by step: peaks are bursts, and gaps are times without I/O.";
+const REPLAYED_STEPS: &str = "The steps of the recorded workload, in the original and in this run: where the lines \
+                              differ, this drive serves the load differently.";
 const WORKLOAD_BARS: &str = "Each bar shows how often its category occurs in the recorded workload.";
 const LOCALITY: &str = "Share of the I/Os by their offset on the volume: peaks are frequently accessed data.";
 const REUSE_DISTANCE: &str = "Share of the accesses whose data was accessed before, with at most this much \
@@ -109,6 +111,7 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::SustainedWrites => SUSTAINED_WRITES,
         ReadingHint::CellsOverTime => CELLS_OVER_TIME,
         ReadingHint::WorkloadOverTime => WORKLOAD_OVER_TIME,
+        ReadingHint::ReplayedSteps => REPLAYED_STEPS,
         ReadingHint::WorkloadBars => WORKLOAD_BARS,
         ReadingHint::Locality => LOCALITY,
         ReadingHint::ReuseDistance => REUSE_DISTANCE,

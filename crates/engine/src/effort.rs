@@ -20,6 +20,8 @@ pub(crate) fn of_this_thread() -> Effort {
         system_ns: ns(usage.ru_stime),
         voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
         involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
+        major_faults: usage.ru_majflt.unsigned_abs(),
+        minor_faults: usage.ru_minflt.unsigned_abs(),
     }
 }
 

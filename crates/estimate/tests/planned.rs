@@ -153,6 +153,7 @@ fn minute_of_writes(purge: bool, limit_s: u64) -> CustomTest {
         precondition: Vec::from_iter((limit_s > 0).then_some(write)),
         streams: Vec::new(),
         cells: vec![cell],
+        steps: Vec::new(),
         rounds: CustomRounds::Fixed(1),
         tracked: Vec::new(),
         figure: CustomFigure::Iops,

@@ -33,7 +33,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
         if *name == "name" && !value.is_empty() {
             in_job = value != "global";
             if in_job {
-                jobs.push(Job { name: value.clone(), ..defaults.clone() });
+                jobs.push(defaults.begun(value.clone()));
             }
             continue;
         }

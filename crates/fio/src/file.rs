@@ -119,7 +119,7 @@ impl Reader<'_> {
             return Err(format!("more than {MOST_JOBS} jobs; split the file"));
         }
         self.section = Some(Section::Job);
-        self.jobs.push(Job { name: title.to_owned(), ..self.defaults.clone() });
+        self.jobs.push(self.defaults.begun(title.to_owned()));
         Ok(())
     }
 
@@ -167,7 +167,10 @@ mod tests {
             ),
             ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: a load tests storage"),
             ("[a]\niodeph=4\n", "x.fio:2: iodeph is not a fio option; did you mean iodepth?"),
-            ("[a]\nrw=trimwrite\n", "x.fio:2: rw=trimwrite: supported: read, write"),
+            (
+                "[a]\nrw=trimwrite\n",
+                "x.fio:2: rw=trimwrite: a job that trims does not write; supported: read, write",
+            ),
             ("[a]\nbs\n", "x.fio:2: bs: missing value"),
             ("[a]\nbs=\n", "x.fio:2: bs="),
             ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: the environment has no"),

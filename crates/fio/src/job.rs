@@ -113,6 +113,17 @@ pub struct Job {
     pub(crate) remarks: Vec<String>,
     /// The options that were set, with their values.
     pub(crate) given: Vec<(&'static str, String)>,
+    /// Those of the options that were set for all jobs, with the values that they had there.
+    pub(crate) globals: Vec<(&'static str, String)>,
+}
+
+/// The options of a job, by fio's names, with their values.
+#[derive(Debug, Clone, Default)]
+pub struct GivenOptions {
+    /// All options that apply to the job.
+    pub(crate) all: Vec<(&'static str, String)>,
+    /// Options that were set for all jobs. The job may override them.
+    pub(crate) globals: Vec<(&'static str, String)>,
 }
 
 impl Default for Job {
@@ -173,6 +184,7 @@ impl Default for Job {
             ignored: Vec::new(),
             remarks: Vec::new(),
             given: Vec::new(),
+            globals: Vec::new(),
         }
     }
 }
@@ -284,9 +296,14 @@ impl Job {
         }
     }
 
-    /// Returns the options that were set, by fio's names, with their values.
-    pub fn given(&self) -> &[(&'static str, String)] {
-        &self.given
+    /// Returns the options that were set.
+    pub fn given(&self) -> GivenOptions {
+        GivenOptions { all: self.given.clone(), globals: self.globals.clone() }
+    }
+
+    /// Returns the first state of a job for which `self` contains the defaults.
+    pub(crate) fn begun(&self, name: String) -> Self {
+        Self { name, globals: self.given.clone(), ..self.clone() }
     }
 
     /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise.

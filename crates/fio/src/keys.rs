@@ -5,6 +5,7 @@ mod course;
 mod effective;
 mod entry;
 mod ignored;
+mod logs;
 mod program;
 mod refused;
 
@@ -15,12 +16,13 @@ pub use refused::{REFUSED, Refused};
 use course::COURSE;
 use effective::EFFECTIVE;
 use ignored::IGNORED;
+use logs::LOGS;
 
 use super::Job;
 
 /// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(COURSE).chain(IGNORED)
+    EFFECTIVE.iter().chain(COURSE).chain(LOGS).chain(IGNORED)
 }
 
 /// Returns the names of all options, both accepted and refused.

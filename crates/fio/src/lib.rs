@@ -13,6 +13,7 @@ mod command_line;
 mod file;
 mod file_list;
 mod files;
+mod histogram_log;
 pub mod hosts;
 mod job;
 mod keys;
@@ -32,7 +33,7 @@ mod variables;
 
 pub use command_line::{conflict, jobs_of, selected, with_two_dashes};
 pub use file::{Included, Surroundings, parse};
-pub use job::Job;
+pub use job::{GivenOptions, Job};
 pub use keys::{
     Form, Key, PROGRAM, ProgramOption, REFUSED, Refused, Standing, keys, refused, set, why_refused,
 };

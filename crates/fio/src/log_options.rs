@@ -7,12 +7,17 @@ pub struct Logs {
     pub(crate) bandwidth: Option<String>,
     pub(crate) latency: Option<String>,
     pub(crate) iops: Option<String>,
+    pub(crate) histogram: Option<String>,
     /// Number of intervals that a line averages; 0 if it was not specified.
     pub(crate) intervals: u32,
+    /// The same for a line of the histogram log.
+    pub(crate) histogram_intervals: u32,
+    /// How often the number of bins of a histogram is halved.
+    pub(crate) coarseness: u8,
 }
 
 impl Logs {
     pub(crate) fn is_none(&self) -> bool {
-        self.bandwidth.is_none() && self.latency.is_none() && self.iops.is_none()
+        [&self.bandwidth, &self.latency, &self.iops, &self.histogram].iter().all(|log| log.is_none())
     }
 }

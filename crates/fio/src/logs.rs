@@ -5,6 +5,7 @@ use record::{Segment, Workload};
 use stdx::units::SECOND_NS;
 
 use super::Job;
+use super::histogram_log;
 use super::log_options::Logs;
 
 /// What a log contains.
@@ -16,6 +17,8 @@ enum LogKind {
     Latency,
     /// I/Os per second.
     Iops,
+    /// Histograms of response times, whose number of bins is halved this many times.
+    Histogram { coarseness: u8 },
 }
 
 /// The file of a log.
@@ -31,7 +34,9 @@ fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
     let log = |prefix: &Option<String>, word: &str, kind| {
         let prefix = prefix.as_deref()?;
         let prefix = if prefix.is_empty() { jobname } else { prefix };
-        let intervals = logs.intervals.max(1) as usize;
+        let is_histogram = matches!(kind, LogKind::Histogram { .. });
+        let intervals = if is_histogram { logs.histogram_intervals } else { logs.intervals };
+        let intervals = intervals.max(1) as usize;
         Some(Log { path: format!("{prefix}_{word}.{number}.log"), kind, intervals })
     };
     [
@@ -40,6 +45,7 @@ fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
         log(&logs.latency, "clat", LogKind::Latency),
         log(&logs.latency, "lat", LogKind::Latency),
         log(&logs.iops, "iops", LogKind::Iops),
+        log(&logs.histogram, "clat_hist", LogKind::Histogram { coarseness: logs.coarseness }),
     ]
     .into_iter()
     .flatten()
@@ -47,9 +53,16 @@ fn logs_of(logs: &Logs, jobname: &str, number: usize) -> Vec<Log> {
 }
 
 impl Log {
+    fn text(&self, segment: &Segment) -> String {
+        match self.kind {
+            LogKind::Histogram { coarseness } => histogram_log::text(segment, self.intervals, coarseness),
+            LogKind::Bandwidth | LogKind::Latency | LogKind::Iops => self.averages(segment),
+        }
+    }
+
     /// Returns the lines: time in ms, value, direction (0 for reads, 1 for writes), and two fields that are 0 because a
     /// line is an average. There is no line for a direction without I/Os.
-    fn text(&self, segment: &Segment) -> String {
+    fn averages(&self, segment: &Segment) -> String {
         let series = &segment.series;
         let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
         let reads: Vec<u64> = series.read_ios.iter().collect();
@@ -72,7 +85,7 @@ impl Log {
                     LogKind::Bandwidth => {
                         count as f64 / seconds * direction.bytes as f64 / direction.ios.max(1) as f64 / 1024.0
                     }
-                    LogKind::Latency => waited as f64 / count as f64,
+                    LogKind::Latency | LogKind::Histogram { .. } => waited as f64 / count as f64,
                 };
                 let time_ms = (segment.workload.regime.ramp_ns + end_ns) / 1_000_000;
                 out.push_str(&format!("{time_ms}, {value:.0}, {number}, 0, 0\n"));
@@ -177,6 +190,9 @@ mod tests {
         let logs = Logs { bandwidth: Some("x".into()), latency: Some(String::new()), ..Logs::default() };
         let paths: Vec<String> = logs_of(&logs, "job", 3).into_iter().map(|log| log.path).collect();
         assert_eq!(paths, ["x_bw.3.log", "job_clat.3.log", "job_lat.3.log"]);
+        let logs = Logs { histogram: Some("h".into()), intervals: 5, ..Logs::default() };
+        let log = logs_of(&logs, "job", 1).remove(0);
+        assert_eq!((log.path.as_str(), log.intervals), ("h_clat_hist.1.log", 1));
         assert!(logs_of(&Logs::default(), "job", 1).is_empty());
     }
 }

@@ -52,10 +52,14 @@ impl Job {
                     .into(),
             );
         }
-        if self.logs.latency.is_some() && self.mixed_reads().is_ok_and(|reads| reads > 0 && reads < 100) {
-            return Err("write_lat_log in a mix: the mean response time of each second is not recorded by direction; use one \
-                        job for reads and one for writes"
-                .into());
+        let is_mix = self.mixed_reads().is_ok_and(|reads| reads > 0 && reads < 100);
+        for (log, name) in [(&self.logs.latency, "write_lat_log"), (&self.logs.histogram, "write_hist_log")] {
+            if log.is_some() && is_mix {
+                return Err(format!(
+                    "{name} in a mix: the response times of each second are not recorded by direction; use one job for \
+                     reads and one for writes"
+                ));
+            }
         }
         if self.think.time().is_some() && (self.rate_iops.is_some() || self.rate_bytes.is_some()) {
             return Err("thinktime cannot be combined with a rate, because a schedule does not wait".into());
@@ -441,6 +445,7 @@ mod tests {
             ("rw=write hipri end_fsync=1", "hipri cannot be combined with syncs"),
             ("thinktime=5 rate_iops=5", "thinktime cannot be combined with a rate"),
             ("rw=randrw write_lat_log=x", "write_lat_log in a mix"),
+            ("rw=randrw write_hist_log=x", "write_hist_log in a mix"),
         ] {
             let error = streams(options).expect_err(expected);
             assert!(error.contains(expected), "{options}: {error}");

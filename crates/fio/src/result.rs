@@ -146,7 +146,7 @@ pub(crate) mod tests {
             report: None,
             steady: None,
             notes: Vec::new(),
-            given: Vec::new(),
+            given: crate::job::GivenOptions::default(),
             span: None,
         }
     }

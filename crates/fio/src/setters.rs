@@ -156,7 +156,8 @@ pub fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
     let (name, modifier) = text.split_once(':').unwrap_or((text, ""));
     let known = PATTERNS.iter().find(|row| row.0 == name).ok_or_else(|| {
         let names: Vec<_> = PATTERNS.iter().map(|row| row.0).collect();
-        format!("supported: {}", names.join(", "))
+        let why = if name.ends_with("trimwrite") { "a job that trims does not write; " } else { "" };
+        format!("{why}supported: {}", names.join(", "))
     })?;
     job.strides.skip_bytes = match (modifier, known.1) {
         ("", _) | ("1", Access::Random) => 0,

@@ -1,20 +1,26 @@
 //! Reads a custom test from its table in a plan and expands its loops into the cells of a round.
 
 mod keys;
+mod steps;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use record::{Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, read_percent_of};
+use record::{
+    Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomStep, CustomTest, read_percent_of,
+};
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 
 use crate::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
 use crate::value::Value;
-use keys::{Draft, Loop, ORDER, STREAM, TEST, TRACK, TrackedCell, WRITE};
+use keys::{Draft, Loop, ORDER, TEST, TRACK, TrackedCell, WRITE};
 use pts::TESTS;
 use pts::profile::{CELL_NS, Demand};
 use pts::steady::WINDOW_ROUNDS;
+use steps::{ORIGINAL, STEP};
+use streams::STREAM;
 
 /// Maximum number of cells per round, which limits memory and run time.
 const MOST_CELLS: usize = 2_000;
@@ -30,6 +36,8 @@ pub fn docs() -> Vec<KeyDoc> {
     all.extend(docs_of("test.NAME.precondition", WRITE));
     all.extend(docs_of("test.NAME.streams", STREAM));
     all.extend(docs_of("test.NAME.track", TRACK));
+    all.extend(docs_of("test.NAME.steps", STEP));
+    all.extend(docs_of("test.NAME.steps.original", ORIGINAL));
     all
 }
 
@@ -92,7 +100,8 @@ type Contradiction = (&'static str, String);
 
 impl Draft {
     fn test(&self, name: &str) -> Result<CustomTest, Contradiction> {
-        let cells = self.cells()?;
+        let (steps, cells) =
+            if self.steps.is_empty() { (Vec::new(), self.cells()?) } else { self.replayed()? };
         let tracked = self.tracked(&cells)?;
         let rounds = self.rounds.unwrap_or(CustomRounds::Fixed(1));
         let average = self.average(rounds, &tracked)?;
@@ -107,6 +116,7 @@ impl Draft {
             precondition: self.precondition.clone(),
             streams: self.streams.clone(),
             cells,
+            steps,
             rounds,
             tracked,
             figure: self.figure.unwrap_or(CustomFigure::Iops),
@@ -176,6 +186,38 @@ impl Draft {
             return Err(("streams", format!("the shares add up to {sum} % instead of 100 %")));
         }
         Ok(vec![largest])
+    }
+
+    /// Returns the steps of a trace with their cells.
+    fn replayed(&self) -> Result<(Vec<CustomStep>, Vec<CustomCell>), Contradiction> {
+        let others = [
+            ("streams", self.streams.is_empty()),
+            ("rw", self.rw.is_empty()),
+            ("rwmixread", self.mixes.is_empty()),
+            ("bs", self.blocks.is_empty()),
+            ("tc", self.tc.is_empty()),
+            ("qd", self.qd.is_empty()),
+            ("demand", self.demands.is_empty()),
+            ("order", self.order.is_empty()),
+            ("ramp_time", self.ramp_ns == 0),
+            ("rounds", self.rounds.is_none()),
+            ("track", self.track.is_empty()),
+            ("find-knee", !self.finds_knee),
+        ];
+        if let Some((key, _)) = others.into_iter().find(|(_, is_absent)| !is_absent) {
+            return Err((key, "does not apply to a test with steps; remove it".into()));
+        }
+        if self.steps.len() > MOST_CELLS {
+            return Err(("steps", format!("there are more than {MOST_CELLS} steps")));
+        }
+        let length_ns = self.run_ns.unwrap_or(CELL_NS);
+        let (steps, cells): (Vec<_>, Vec<_>) =
+            self.steps.iter().map(|step| step.of_length(length_ns)).unzip();
+        let cells: Vec<CustomCell> = cells.into_iter().flatten().collect();
+        if cells.is_empty() {
+            return Err(("steps", "no step reads or writes".into()));
+        }
+        Ok((steps, cells))
     }
 
     fn cells(&self) -> Result<Vec<CustomCell>, Contradiction> {

@@ -72,8 +72,11 @@ impl Plan {
                 CustomRounds::Fixed(rounds) => format!("{rounds} rounds"),
                 CustomRounds::UntilSteady => "rounds until steady state".into(),
             };
-            let cells = test.cells.len();
-            line("custom test", &format!("{}: {}, {cells} cells in {times}", test.name, test.title));
+            let content = match test.steps.len() {
+                0 => format!("{} cells in {times}", test.cells.len()),
+                steps => format!("{steps} steps of a trace"),
+            };
+            line("custom test", &format!("{}: {}, {content}", test.name, test.title));
         }
         out
     }

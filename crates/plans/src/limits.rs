@@ -64,6 +64,15 @@ pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has a
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
 /// Percentage of the I/Os that belong to one stream in a composite.
 pub const STREAM_SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the I/Os" };
+/// Percentage of a step without I/O. A step with I/O needs time for it.
+pub const STEP_IDLE: Limit<f64> =
+    Limit { range: 0.0..=99.9, why: "a percentage of the step, less than all of it" };
+/// Number of I/Os or bytes in a step of a trace.
+pub const STEP_COUNT: Limit<u64> = Limit { range: 0..=1 << 62, why: "a number of I/Os or bytes" };
+/// Times in a trace, in seconds.
+pub const TRACE_SECONDS: Limit<f64> = Limit { range: 0.0..=1e8, why: "a time in a trace, up to three years" };
+/// Mean number of outstanding I/Os in a step of a trace.
+pub const STEP_OUTSTANDING: Limit<f64> = Limit { range: 0.0..=1e6, why: "a mean number of outstanding I/Os" };
 /// Percentage of the LBA space that preconditioning accesses.
 pub const PC_AR: Limit<u8> = SHARE;
 /// Percentage of the LBA space that a test accesses.

@@ -80,6 +80,11 @@ impl<'a> Value<'a> {
         Ok((self.converted(|literal| literal.seconds(limit))? * SECOND_NS as f64).round() as u64)
     }
 
+    /// Returns a number within `limit`.
+    pub fn fraction(self, limit: &Limit<f64>) -> Result<f64, Problem> {
+        self.converted(|literal| literal.seconds(limit))
+    }
+
     /// Returns a transfer size: a multiple of 512 bytes, at most 16 MiB.
     pub fn block_bytes(self) -> Result<u32, Problem> {
         const MOST: u64 = 16 << 20;

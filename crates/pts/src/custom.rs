@@ -5,8 +5,9 @@ mod figures;
 mod knee;
 mod means;
 mod pages;
+mod replayed;
 
-use record::{CustomCell, CustomRounds, CustomTest, CustomWrite, Note, Regime, Until, Workload};
+use record::{CustomCell, CustomRounds, CustomTest, CustomWrite, IoKind, Note, Regime, Until, Workload};
 
 use crate::conclusions::modified;
 use crate::flows::rounds::Verdict;
@@ -42,11 +43,14 @@ fn measure(
     for (step, write) in (0..).zip(&answers.test.precondition) {
         answers.precondition.push(bench.write(&preconditioning(context, step, write))?);
     }
+    if !answers.test.steps.is_empty() {
+        return replay(context, bench, answers);
+    }
     for round in 1.. {
         bench.note(Note::RoundStarted { round, cells: answers.cells.len() as u32 })?;
         let mut segments = Vec::with_capacity(answers.cells.len());
         for (step, cell) in (0..).zip(&answers.cells) {
-            segments.push(bench.run(&workload(answers.test, context, round, step, cell))?);
+            segments.push(bench.run(&workload(&answers.test.streams, context, round, step, cell))?);
         }
         let verdict = answers.finish(context, bench, round, segments)?;
         let over = match answers.test.rounds {
@@ -75,13 +79,35 @@ fn preconditioning(context: &Context<'_>, step: u32, write: &CustomWrite) -> Wor
     }
 }
 
-fn workload(test: &CustomTest, context: &Context<'_>, round: u32, step: u32, cell: &CustomCell) -> Workload {
+/// Runs each step of a trace, followed by its idle time.
+fn replay(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut CustomAnswers<'_>) -> Result<(), Stop> {
+    let test = answers.test;
+    bench.note(Note::RoundStarted { round: 1, cells: answers.cells.len() as u32 })?;
+    answers.rounds.push(Vec::new());
+    let mut cells = (0..).zip(&test.cells);
+    for step in &test.steps {
+        if !step.streams.is_empty()
+            && let Some((place, cell)) = cells.next()
+        {
+            let segment = bench.run(&workload(&step.streams, context, 1, place, cell))?;
+            answers.rounds[0].push(segment);
+        }
+        match context.scaled_ns(step.idle_ns) {
+            0 => {}
+            idle_ns => bench.idle(idle_ns)?,
+        }
+        answers.replayed += 1;
+    }
+    bench.note(Note::RoundsEnded)
+}
+
+fn workload(streams: &[IoKind], context: &Context<'_>, round: u32, step: u32, cell: &CustomCell) -> Workload {
     let load = Cell { block_bytes: cell.block_bytes, read_percent: cell.read_percent };
     let workload = Workload {
         access: cell.access,
-        until: Until::DurationNs(context.scaled_ns(cell.run_ns)),
+        until: Until::DurationNs(context.scaled_ns(cell.run_ns).max(1)),
         regime: Regime { ramp_ns: context.scaled_ns(cell.ramp_ns), ..Regime::default() },
         ..context.cell_at(demand(context, cell), round, step, load)
     };
-    if test.streams.is_empty() { workload } else { workload.of_kinds(test.streams.clone()) }
+    if streams.is_empty() { workload } else { workload.of_kinds(streams.to_vec()) }
 }

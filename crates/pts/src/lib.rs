@@ -11,6 +11,9 @@ mod bench;
 mod conclusions;
 mod custom;
 mod exhibits;
+#[cfg(test)]
+#[path = "../../steadystate/src/fixture.rs"]
+mod fixture;
 mod flows;
 mod imported;
 mod method;

@@ -2,10 +2,9 @@
 //! It depends neither on individual tests nor on how results are displayed.
 
 pub(crate) mod context;
-pub(crate) mod fall;
 pub mod profile;
 pub(crate) mod profiles;
 pub mod range;
-pub(crate) mod timeline;
 
 pub use steadystate::{confidence, explain, forecast, history, steady};
+pub(crate) use steadystate::{fall, timeline};

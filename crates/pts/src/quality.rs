@@ -6,4 +6,5 @@ pub(crate) mod extended;
 pub(crate) mod few_ios;
 pub mod harmonic;
 pub mod host_limit;
-pub(crate) mod temperature;
+
+pub(crate) use steadystate::temperature;

@@ -168,6 +168,7 @@ impl Numbers {
             let effort = host.effort;
             self.amounts.extend([effort.user_ns, effort.system_ns, host.repeats]);
             self.amounts.extend([effort.voluntary_switches, effort.involuntary_switches]);
+            self.amounts.extend([effort.major_faults, effort.minor_faults]);
         }
     }
 

@@ -56,6 +56,10 @@ pub struct CustomTest {
     pub streams: Vec<IoKind>,
     /// Cells of a round, in order. If the test has streams, the block size is the size of the largest I/O.
     pub cells: Vec<CustomCell>,
+    /// The steps of a trace that a round replays, in order; empty for other tests. Each step with streams has one of
+    /// the cells, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<CustomStep>,
     /// The condition that ends the test.
     pub rounds: CustomRounds,
     /// The cells that are tracking variables, as indices into `cells`.
@@ -111,6 +115,41 @@ pub struct CustomCell {
     /// Ramp time in ns before the measurement, assuming cells of 60 s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
+}
+
+/// A step of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomStep {
+    /// The kinds of I/O that make up the step's cell; empty if the step is an idle time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<IoKind>,
+    /// Idle time in ns after the step's cell, assuming cells of 60 s.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub idle_ns: u64,
+    /// The step in the trace.
+    pub original: OriginalStep,
+}
+
+/// A step in its trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OriginalStep {
+    /// Length of the step.
+    pub length_ns: u64,
+    /// Number of reads and writes.
+    pub ios: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Mean response time; `None` if no completion is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<u64>,
+    /// The longest response time; `None` if no completion is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ns: Option<u64>,
+    /// Mean number of outstanding I/Os over the whole step, in thousandths; `None` if no completion is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding_thousandths: Option<u64>,
 }
 
 /// The condition that ends a custom test.

@@ -15,6 +15,12 @@ pub struct Effort {
     pub voluntary_switches: u64,
     /// Involuntary context switches, in which a thread was preempted.
     pub involuntary_switches: u64,
+    /// Page faults that required I/O.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub major_faults: u64,
+    /// Page faults that did not require I/O.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub minor_faults: u64,
 }
 
 /// Load on the host caused by one segment.
@@ -101,6 +107,8 @@ impl Effort {
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
             involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
         }
     }
 
@@ -110,6 +118,8 @@ impl Effort {
         self.system_ns += other.system_ns;
         self.voluntary_switches += other.voluntary_switches;
         self.involuntary_switches += other.involuntary_switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
     }
 }
 

@@ -57,7 +57,10 @@ pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};
 pub use chain::Digest;
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
 pub use choices::{DirthChoice, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil};
-pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, PlanFacts};
+pub use custom::{
+    CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomStep, CustomTest, CustomWrite, OriginalStep,
+    PlanFacts,
+};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };

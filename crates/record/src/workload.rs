@@ -194,7 +194,9 @@ impl std::fmt::Display for Workload {
     /// Formats the workload in PTS notation: `RND 4KiB W`, `SEQ 128KiB R`, `RND 64KiB 65/35`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut size = block_size(u64::from(self.block_bytes));
-        if let Some(smallest) = self.kinds.iter().map(|kind| kind.block_bytes).min() {
+        if let Some(smallest) = self.kinds.iter().map(|kind| kind.block_bytes).min()
+            && smallest != self.block_bytes
+        {
             size = format!("{} to {size}", block_size(smallest.into()));
         }
         if self.regime.trims {

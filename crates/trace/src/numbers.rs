@@ -1,19 +1,45 @@
 //! Numbers in lines of text, without allocation.
 
 /// Parses a decimal number without a sign.
+#[inline]
 pub fn whole(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > 20 {
+    match text.len() {
+        0 => None,
+        1..=3 => text.iter().try_fold(0, |value, byte| {
+            let digit = byte.wrapping_sub(b'0');
+            (digit <= 9).then(|| value * 10 + u64::from(digit))
+        }),
+        4..=8 => eight(padded(text)?),
+        9..=20 => {
+            let (high, low) = text.split_at(text.len() - 8);
+            let low = eight(u64::from_le_bytes(*low.first_chunk()?))?;
+            whole(high)?.checked_mul(100_000_000)?.checked_add(low)
+        }
+        _ => None,
+    }
+}
+
+/// Returns four to eight characters with zeros in front of them, as the bytes of a word.
+fn padded(text: &[u8]) -> Option<u64> {
+    const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
+    let (first, last) = (u32::from_le_bytes(*text.first_chunk()?), u32::from_le_bytes(*text.last_chunk()?));
+    let missing = 8 * (8 - text.len() as u32);
+    let zeros = ZEROS & !(u64::MAX << missing);
+    // The two halves overlap where their bytes are the same.
+    Some(u64::from(last) << 32 | u64::from(first) << missing | zeros)
+}
+
+/// Returns the value of eight digits, the first in the lowest byte; None if a byte is not a digit.
+const fn eight(word: u64) -> Option<u64> {
+    let digits = word ^ 0x3030_3030_3030_3030;
+    // The highest bit of each byte that is not a digit.
+    if ((digits & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676 | digits) & 0x8080_8080_8080_8080 != 0 {
         return None;
     }
-    let mut value = 0u64;
-    for byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(digit.into())?;
-    }
-    Some(value)
+    // Joins neighbours: eight digits to four pairs, then to two groups of four, then to one number.
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
 /// Parses seconds such as `12`, `0.000012` or `1538323200.123456789` into nanoseconds; additional decimals are ignored.
@@ -37,10 +63,26 @@ pub fn seconds(text: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_of_every_length_are_those_of_the_standard_library(number in any::<u64>(), shift in 0..64u32) {
+            let number = number >> shift;
+            prop_assert_eq!(whole(number.to_string().as_bytes()), Some(number));
+        }
+
+        #[test]
+        fn a_number_has_only_digits(text in "[0-9]{0,20}[ -~\u{b0}][0-9]{0,20}") {
+            let expected = text.parse::<u64>().ok().filter(|_| text.len() <= 20 && !text.starts_with('+'));
+            prop_assert_eq!(whole(text.as_bytes()), expected);
+        }
+    }
 
     #[test]
     fn numbers_are_parsed_exactly_or_rejected() {
         assert_eq!(whole(b"18446744073709551615"), Some(u64::MAX));
+        assert_eq!((whole(b"0"), whole(b"00000000000000000007")), (Some(0), Some(7)));
         for wrong in [&b""[..], b"-1", b"18446744073709551616", b"1x", b"000000000000000000001"] {
             assert_eq!(whole(wrong), None);
         }

@@ -4,25 +4,9 @@ use std::fmt::Write as _;
 
 use stdx::units::grouped;
 
-use crate::Op;
-use crate::characteristics::{Characteristics, Stream, StreamKind};
-
-/// Maximum number of streams in a composite.
-const MOST_STREAMS: usize = 9;
-/// Block sizes in a plan are multiples of `BLOCK_UNIT`, up to `LARGEST_BLOCK`.
-const BLOCK_UNIT: u32 = 512;
-const LARGEST_BLOCK: u32 = 16 << 20;
-/// Largest queue depth in a plan.
-const DEEPEST: u64 = 1024;
-
-/// A stream in a composite, with its share of the I/Os.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// The stream.
-    pub kind: StreamKind,
-    /// Percentage of the I/Os in the composite.
-    pub share_percent: u8,
-}
+use crate::characteristics::{Characteristics, Stream};
+use crate::native::{Native, depth};
+use crate::shares::{Part, dominant, rw};
 
 /// The dominant streams of a trace, and how well they represent it.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,68 +33,27 @@ pub struct NoComposite;
 /// # Errors
 /// Returns an error if no stream can be part of a plan.
 pub fn composite(of: &Characteristics) -> Result<Composite, NoComposite> {
-    let possible = |stream: &&Stream| {
-        let kind = stream.kind;
-        kind.op.transfers() && kind.bytes.is_multiple_of(BLOCK_UNIT) && kind.bytes <= LARGEST_BLOCK
-    };
-    let mut chosen: Vec<&Stream> = of.streams.iter().filter(possible).take(MOST_STREAMS).collect();
-    // Streams with less than half a percent of the chosen I/Os are omitted, smallest first.
-    let shares = loop {
-        let total: u64 = chosen.iter().map(|stream| stream.ios).sum();
-        match chosen.last() {
-            None => return Err(NoComposite),
-            Some(last) if chosen.len() > 1 && u128::from(last.ios) * 200 < u128::from(total) => {
-                chosen.pop();
-            }
-            Some(_) => break whole_percents(&chosen.iter().map(|stream| stream.ios).collect::<Vec<_>>()),
-        }
-    };
-    let parts: Vec<Part> = chosen
-        .iter()
-        .zip(&shares)
-        .map(|(stream, share_percent)| Part { kind: stream.kind, share_percent: *share_percent })
-        .collect();
+    let parts = dominant(of.streams.iter().map(|stream| (stream.kind, stream.ios)));
+    if parts.is_empty() {
+        return Err(NoComposite);
+    }
+    let share_in =
+        |stream: &Stream| parts.iter().find(|part| part.kind == stream.kind).map(|p| p.share_percent);
+    let chosen = || of.streams.iter().filter(|stream| share_in(stream).is_some());
     let bytes = |stream: &Stream| stream.ios as f64 * f64::from(stream.kind.bytes);
     let all_ios = of.summary.ios.max(1) as f64;
     let all_bytes: f64 = of.streams.iter().filter(|stream| stream.kind.op.transfers()).map(bytes).sum();
-    let covered: f64 = chosen.iter().map(|stream| stream.ios as f64).sum();
-    let share_of = |stream: &Stream| 100.0 * stream.ios as f64 / all_ios;
-    let error = |(stream, share): (&&Stream, &u8)| (share_of(stream) - f64::from(*share)).abs();
-    let left_out =
-        of.streams.iter().filter(|stream| !chosen.iter().any(|one| one.kind == stream.kind)).map(share_of);
-    let depth = |share: f64| of.depths.quantile(share).map(|depth| depth.clamp(1, DEEPEST) as u16);
+    let error = |stream: &Stream| {
+        (100.0 * stream.ios as f64 / all_ios - share_in(stream).map_or(0.0, f64::from)).abs()
+    };
+    let at = |share: f64| of.depths.quantile(share).map(|outstanding| depth(outstanding as f64));
     Ok(Composite {
-        covered_percent: 100.0 * covered / all_ios,
-        covered_bytes_percent: 100.0 * chosen.iter().map(|stream| bytes(stream)).sum::<f64>()
-            / all_bytes.max(1.0),
-        largest_error: chosen.iter().zip(&shares).map(error).chain(left_out).fold(0.0, f64::max),
-        depths: depth(0.05).zip(depth(0.5)).zip(depth(0.95)).map(|((low, middle), high)| [low, middle, high]),
+        covered_percent: 100.0 * chosen().map(|stream| stream.ios as f64).sum::<f64>() / all_ios,
+        covered_bytes_percent: 100.0 * chosen().map(bytes).sum::<f64>() / all_bytes.max(1.0),
+        largest_error: of.streams.iter().map(error).fold(0.0, f64::max),
+        depths: at(0.05).zip(at(0.5)).zip(at(0.95)).map(|((low, middle), high)| [low, middle, high]),
         parts,
     })
-}
-
-/// Returns whole percentages, proportional to `counts`, that add up to 100, each at least 1 (largest
-/// remainders).
-fn whole_percents(counts: &[u64]) -> Vec<u8> {
-    let total: u128 = counts.iter().map(|count| u128::from(*count)).sum::<u128>().max(1);
-    let mut shares: Vec<u8> =
-        counts.iter().map(|count| ((u128::from(*count) * 100 / total) as u8).max(1)).collect();
-    let remainder = |place: &usize| u128::from(counts[*place]) * 100 % total;
-    let mut order: Vec<usize> = (0..counts.len()).collect();
-    order.sort_by_key(|place| std::cmp::Reverse(remainder(place)));
-    let sum = |shares: &[u8]| shares.iter().map(|share| u32::from(*share)).sum::<u32>();
-    for place in order.iter().cycle().take(100) {
-        match sum(&shares) {
-            0..100 => shares[*place] += 1,
-            100 => break,
-            _ => {
-                if let Some(most) = shares.iter_mut().max() {
-                    *most -= 1;
-                }
-            }
-        }
-    }
-    shares
 }
 
 impl Composite {
@@ -127,10 +70,10 @@ impl Composite {
         )
     }
 
-    /// Returns a plan for `plateau run`: the composite until steady state, each stream alone, and the composite over
-    /// its range of queue depths.
+    /// Returns a plan for `plateau run`: the steps of the trace, the composite until steady state, each stream alone, and
+    /// the composite over its range of queue depths.
     #[must_use]
-    pub fn plan(&self, name: &str) -> String {
+    pub fn plan(&self, name: &str, native: &Native) -> String {
         let [low, middle, high] = self.depths.unwrap_or([1, 1, 1]);
         let name = quoted(name);
         let mut out = format!(
@@ -152,9 +95,10 @@ impl Composite {
         let _ = write!(
             out,
             "title = \"Workload of {name}\"\n\
-             about = \"the dominant streams of a trace: as a composite, one by one, and over queue depths\"\n\
+             about = \"the dominant streams of a trace: step by step, as a composite, one by one, and over queue depths\"\n\
              not-pts = \"conformance with SNIA's Real World Storage Workload PTS is not claimed: its text is not public\"\n\n"
         );
+        out.push_str(&native.test());
         let streams = self.streams();
         let _ = write!(
             out,
@@ -163,7 +107,7 @@ impl Composite {
              purge = true\nstreams = [\n{streams}]\ntc = 1\nqd = {middle}\nrounds = \"steady\"\n"
         );
         for (index, part) in self.parts.iter().enumerate() {
-            let StreamKind { op, is_sequential, bytes } = part.kind;
+            let bytes = part.kind.bytes;
             let first = if index == 0 { "purge = true\nprecondition = { capacities = 2 }\n" } else { "" };
             let _ = write!(
                 out,
@@ -172,7 +116,7 @@ impl Composite {
                  {first}rw = \"{}\"\nbs = \"{bytes}\"\ntc = 1\nqd = {middle}\nrounds = \"steady\"\n",
                 index + 1,
                 index + 1,
-                rw(op, is_sequential),
+                rw(part.kind),
             );
         }
         let depths: Vec<String> = depths(low, high).iter().map(u16::to_string).collect();
@@ -187,24 +131,7 @@ impl Composite {
     }
 
     fn streams(&self) -> String {
-        let line = |part: &Part| {
-            let StreamKind { op, is_sequential, bytes } = part.kind;
-            format!(
-                "    {{ rw = \"{}\", bs = \"{bytes}\", share = {} }},\n",
-                rw(op, is_sequential),
-                part.share_percent
-            )
-        };
-        self.parts.iter().map(line).collect()
-    }
-}
-
-const fn rw(op: Op, is_sequential: bool) -> &'static str {
-    match (op, is_sequential) {
-        (Op::Read, true) => "read",
-        (Op::Read, _) => "randread",
-        (_, true) => "write",
-        (_, false) => "randwrite",
+        self.parts.iter().map(|part| format!("    {},\n", part.in_plan())).collect()
     }
 }
 
@@ -229,18 +156,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn percentages_add_up(counts in prop::collection::vec(1u64..1 << 40, 1..10)) {
-            let largest = counts.iter().max().copied().unwrap_or(1);
-            let counts: Vec<u64> = counts.into_iter().map(|count| count.max(largest / 150)).collect();
-            let shares = whole_percents(&counts);
-            prop_assert_eq!(shares.iter().map(|share| u32::from(*share)).sum::<u32>(), 100);
-            prop_assert!(shares.iter().all(|share| *share > 0));
-        }
-    }
 
     #[test]
     fn depths_cover_the_range() {

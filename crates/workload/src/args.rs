@@ -79,6 +79,10 @@ pub struct TracePlan {
     /// Plan to write, for `plateau run --plan`
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Divide the trace into up to this number of equal steps for Replay-Native [default: up to 128, with 100 I/Os each
+    /// on average]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub steps: Option<u16>,
 }
 
 /// Options of `trace sample`.

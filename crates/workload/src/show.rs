@@ -48,9 +48,11 @@ fn html(all: &[&(String, Characteristics)]) -> String {
 /// # Errors
 /// Returns an error if the trace cannot be read or has no streams that a plan can use.
 pub fn plan(options: &TracePlan) -> Result<Answer, WorkloadError> {
-    let composite = trace::composite(&files::characterised(&options.trace)?)
+    let characteristics = files::characterised(&options.trace)?;
+    let composite = trace::composite(&characteristics)
         .map_err(|source| WorkloadError::NoPlan { path: options.trace.clone(), source })?;
-    let plan = composite.plan(&files::name(&options.trace));
+    let native = trace::native(&characteristics, options.steps.map(usize::from));
+    let plan = composite.plan(&files::name(&options.trace), &native);
     let stream = |part: &trace::Part| -> Value {
         json!({ "name": part.kind.to_string(), "share_percent": part.share_percent })
     };
@@ -60,6 +62,7 @@ pub fn plan(options: &TracePlan) -> Result<Answer, WorkloadError> {
         "covered_bytes_percent": composite.covered_bytes_percent,
         "largest_error": composite.largest_error,
         "depths": composite.depths,
+        "steps": native.steps.len(),
         "streams": composite.parts.iter().map(stream).collect::<Vec<_>>(),
     });
     let text = format!("{}\n{}", composite.quality(), options.output.display());

@@ -28,7 +28,10 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         ReadingHint::Rounds => rounds(lines),
         ReadingHint::Tail => tail(lines),
         ReadingHint::Returns => first_course(lines, "minutes"),
-        ReadingHint::Idling | ReadingHint::AccessGroups | ReadingHint::CellsOverTime => means(lines),
+        ReadingHint::Idling
+        | ReadingHint::AccessGroups
+        | ReadingHint::CellsOverTime
+        | ReadingHint::ReplayedSteps => means(lines),
         ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs | ReadingHint::OverlaidRuns => {
             peak(lines)
         }

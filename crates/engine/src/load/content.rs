@@ -119,7 +119,10 @@ impl Checks {
             expected,
             found_bytes: None,
             writes: vec![0; blocks as usize],
-            report: VerifyReport::with_room(workload.writes().then(StampRun::of_this_process)),
+            report: VerifyReport::with_room(
+                workload.writes().then(StampRun::of_this_process),
+                !workload.writes() && expected.is_none(),
+            ),
         }
     }
 

@@ -60,6 +60,8 @@ pub struct VerifyReport {
     pub checked: u64,
     /// The run in the stamps of the written blocks; `None` if the load did not write.
     pub run: Option<StampRun>,
+    /// Whether the load only read, and accepted the stamps of every run.
+    pub any_run: bool,
     /// Number of reads that could not be checked, because the stamped blocks are longer than the reads.
     pub unchecked: u64,
     /// Length of the longest of these blocks; 0 if there are none.
@@ -85,6 +87,7 @@ impl VerifyReport {
     pub fn add(&mut self, other: Self) {
         self.checked += other.checked;
         self.run = self.run.or(other.run);
+        self.any_run |= other.any_run;
         self.unchecked += other.unchecked;
         self.longer_bytes = self.longer_bytes.max(other.longer_bytes);
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
@@ -93,8 +96,8 @@ impl VerifyReport {
     }
 
     /// Reserves memory for the whole list, so that `note` never allocates.
-    pub(crate) fn with_room(run: Option<StampRun>) -> Self {
-        Self { run, places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
+    pub(crate) fn with_room(run: Option<StampRun>, any_run: bool) -> Self {
+        Self { run, any_run, places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
     }
 
     /// Notes a read that ends before the stamped block.
@@ -154,6 +157,8 @@ impl fmt::Display for VerifyReport {
         }
         if let Some(run) = self.run {
             write!(f, "; stamped by run {run}")?;
+        } else if self.any_run {
+            f.write_str("; stamps of every run were accepted")?;
         }
         for place in &self.places {
             write!(f, "\n       {place}")?;

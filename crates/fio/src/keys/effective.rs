@@ -7,7 +7,7 @@ use super::entry::{Form, Key, key};
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
     block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
-    exit_all, first_wrong_block, io_engine, log, new_data, only_on, pattern, polling, rate, rate_bytes,
+    exit_all, first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes,
     start_delay, think_blocks_type, threads, unbuffered,
 };
 use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
@@ -448,39 +448,6 @@ pub(super) const EFFECTIVE: &[Key] = &[
             job.wait_for = Some(text.to_owned());
             Ok(())
         },
-    )
-    .differs(),
-    key(
-        "write_bw_log",
-        &[],
-        Form::OptionalWord("PREFIX"),
-        "write the KiB per second over time to `PREFIX_bw.N.log`, where N is the number of the first clone; one line per second \
-         and direction, for all clones that share a range [the name of the job]",
-        |job, text| log(&mut job.logs.bandwidth, text),
-    )
-    .differs(),
-    key(
-        "write_iops_log",
-        &[],
-        Form::OptionalWord("PREFIX"),
-        "like `write_bw_log`, but for I/Os per second, in `PREFIX_iops.N.log`",
-        |job, text| log(&mut job.logs.iops, text),
-    )
-    .differs(),
-    key(
-        "write_lat_log",
-        &[],
-        Form::OptionalWord("PREFIX"),
-        "like `write_bw_log`, but for mean response times in ns, in `PREFIX_lat.N.log` and, identically, in `PREFIX_clat.N.log`; not for mixes",
-        |job, text| log(&mut job.logs.latency, text),
-    )
-    .differs(),
-    key(
-        "log_avg_msec",
-        &[],
-        N,
-        "time in milliseconds over which each line of a log is averaged, rounded up to seconds [1000]",
-        |job, text| number(text, 0, 86_400_000).map(|ms: u32| job.logs.intervals = ms.div_ceil(1000)),
     )
     .differs(),
     key("kb_base", &[], N, "sizes are powers of 1024: only `1024`", |_, text| match text {

@@ -24,7 +24,7 @@ pub struct Document<'a> {
     timestamp: Option<i64>,
     timestamp_ms: Option<i64>,
     time: Option<String>,
-    /// Always empty: the options in `[global]` are among the options of each job.
+    /// The options that were set for all jobs. They are also among the options of each job.
     #[serde(rename = "global options")]
     global: InOrder<&'a str>,
     host: &'a Host,
@@ -78,7 +78,7 @@ struct Job<'a> {
     usr_cpu: Option<f64>,
     sys_cpu: Option<f64>,
     ctx: Option<u64>,
-    /// Page faults are not counted.
+    /// Page faults of the load's threads, with and without I/O.
     majf: Option<u64>,
     minf: Option<u64>,
     /// Percentage of I/Os by depth; all are counted at the requested depth.
@@ -203,7 +203,8 @@ impl<'a> Document<'a> {
             timestamp: end.map(Timestamp::as_second),
             timestamp_ms: end.map(Timestamp::as_millisecond),
             time: end.map(|end| end.to_string()),
-            global: InOrder(Vec::new()),
+            // A later `[global]` section adds to an earlier one.
+            global: in_order(parts.last().map_or(&[], |part| &part.given.globals)),
             host: &origin.host,
             start: Start::of(origin, parts.iter().filter_map(|part| part.span)),
             jobs: parts.iter().enumerate().map(|(index, part)| job(index, part, clock)).collect(),
@@ -219,6 +220,10 @@ impl<'a> Document<'a> {
     }
 }
 
+fn in_order<'a>(options: &'a [(&'static str, String)]) -> InOrder<&'a str> {
+    InOrder(options.iter().map(|(name, value)| ((*name).to_owned(), value.as_str())).collect())
+}
+
 fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
     let [read, write, trim] = part
         .directions()
@@ -232,9 +237,7 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         error: 0,
         eta: 0,
         elapsed: part.seconds().ceil() as u64,
-        options: InOrder(
-            part.given.iter().map(|(name, value)| ((*name).to_owned(), value.as_str())).collect(),
-        ),
+        options: in_order(&part.given.all),
         target: &part.target,
         workloads: part.segments.iter().map(|segment| &segment.workload).collect(),
         engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
@@ -252,8 +255,8 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         usr_cpu: effort.map(|effort| part.percent_per_clone(effort.user_ns)),
         sys_cpu: effort.map(|effort| part.percent_per_clone(effort.system_ns)),
         ctx: effort.map(|effort| effort.voluntary_switches + effort.involuntary_switches),
-        majf: None,
-        minf: None,
+        majf: effort.map(|effort| effort.major_faults),
+        minf: effort.map(|effort| effort.minor_faults),
         iodepth_level: depths(part),
         latency_ns: unit(0, 1),
         latency_us: unit(1, 1_000),

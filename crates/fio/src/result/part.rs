@@ -5,6 +5,7 @@ use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
 use super::origin::{Reading, Span};
+use crate::job::GivenOptions;
 use crate::steady::SteadyResult;
 
 /// An open loop that reaches less than this fraction of its rate has overloaded the target.
@@ -52,8 +53,8 @@ pub struct Part {
     pub notes: Vec<String>,
     /// The search for steady state, if the job requests one.
     pub steady: Option<SteadyResult>,
-    /// The options of the job, with their values.
-    pub given: Vec<(&'static str, String)>,
+    /// The options of the job.
+    pub given: GivenOptions,
     /// When the segments ran; `None` for a simulated target.
     pub span: Option<Span>,
 }

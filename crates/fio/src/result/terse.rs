@@ -68,7 +68,7 @@ impl Part {
         let percent = |ns: u64| format!("{:.6}%", self.percent_per_clone(ns));
         fields.extend([percent(effort.user_ns), percent(effort.system_ns)]);
         fields.push((effort.voluntary_switches + effort.involuntary_switches).to_string());
-        fields.extend(["0".to_owned(), "0".to_owned()]);
+        fields.extend([effort.major_faults.to_string(), effort.minor_faults.to_string()]);
         fields.extend(self.depth_fields());
         let mut counts = self.time_counts();
         let below_1_us: u64 = counts.drain(..BINS_PER_UNIT).sum();

@@ -306,7 +306,7 @@ fn grouped_parts(
             report: None,
             steady: steady.remove(&index),
             notes: job.notes().into_iter().chain(more).collect(),
-            given: job.given().to_vec(),
+            given: job.given(),
             span: None,
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {

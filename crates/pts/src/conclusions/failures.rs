@@ -65,7 +65,7 @@ mod tests {
     use record::{Cut, ErrorCount};
 
     use super::*;
-    use crate::method::timeline::tests::segment;
+    use crate::fixture::segment;
 
     fn cut(count: u64) -> Event {
         let segment = segment(vec![1], 1_000_000_000);

@@ -3,9 +3,9 @@
 use record::{Access, CustomCell, CustomFigure, Segment};
 use stdx::units::block_size;
 
-use crate::Context;
 use crate::exhibits::unit::Unit;
 use crate::method::profile::{Demand, mix_name};
+use crate::{Context, KeyFigure};
 
 /// A figure measured in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,14 @@ pub fn demand_name(demand: Demand) -> String {
 
 pub fn outstanding(demand: Demand) -> u32 {
     u32::from(demand.threads) * u32::from(demand.queue_depth)
+}
+
+/// Returns a figure for the summary page.
+pub fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
+    let unit = figure.unit();
+    // IOPS are whole numbers, as in PTS summaries.
+    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
+    KeyFigure { name, key: None, value, absent: "n/a", unit, decimals, host_limited }
 }
 
 impl From<CustomFigure> for Figure {

@@ -1,17 +1,18 @@
 //! Pages of a custom test: steady state, tables and charts over the loop dimensions, and the knee.
 
+mod header;
 mod layout;
+mod replayed;
 mod streams;
 
 use std::collections::BTreeMap;
 
-use stdx::units::{grouped, span};
+use stdx::units::grouped;
 
 use super::answers::CustomAnswers;
-use super::figures::{self, Figure, Load, Mean, demand, demand_name, outstanding};
+use super::figures::{self, Figure, Load, Mean, demand_name, key_figure, outstanding};
 use super::knee::{Knee, Point};
 use super::means::means;
-use crate::conclusions::header::{Phases, TestHeader};
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
@@ -19,17 +20,16 @@ use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::window_pages;
 use crate::method::explain::{explain, remarks};
-use crate::method::profile::mix_name;
 use crate::method::steady::WindowStats;
 use crate::method::timeline::course;
 use crate::quality::host_limit::marked;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
+use header::{header, outline};
 use layout::Layout;
-use record::{Access, CustomFigure, CustomRounds};
+use record::{CustomFigure, CustomRounds};
+use replayed::{replayed_figures, replayed_note, replayed_pages};
 use streams::streams_page;
 
-/// Printed in headers instead of REQUIRED or OPTIONAL.
-const REQUIREMENT: &str = "NOT A PTS TEST";
 /// Cells of at least this length are plotted over time, if a round has few cells.
 const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
 const FEW_CELLS: usize = 4;
@@ -66,8 +66,11 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         tracked_unit: judged.then(|| figures::unit(answers.test.figure)),
         pages: pages(context, answers, &means),
         beyond: Vec::new(),
-        sweeps: sweeps(answers, &means),
-        key_figures: key_figures(answers, &means),
+        sweeps: if answers.test.steps.is_empty() { sweeps(answers, &means) } else { Vec::new() },
+        key_figures: match answers.test.steps.is_empty() {
+            true => key_figures(answers, &means),
+            false => replayed_figures(context, answers),
+        },
         notes: notes(context, answers, &means, complete),
         modified: modified(context, answers),
         host_limited: None,
@@ -95,7 +98,9 @@ fn modified(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Deviation
 
 fn notes(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean], complete: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if !complete {
+    if !complete && !answers.test.steps.is_empty() {
+        notes.push(replayed_note(answers));
+    } else if !complete {
         notes.push(match answers.rounds.len() {
             0 => "NOT COMPLETE: no round is complete, so there are no figures yet".into(),
             _ => format!("NOT COMPLETE: figures are those of rounds {}", answers.result_names()),
@@ -113,107 +118,10 @@ fn notes(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean], com
     notes
 }
 
-fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
-    let purge = match (answers.test.purge, &answers.purge) {
-        (false, _) => "none: the drive is used as it is".to_owned(),
-        (true, None) => "not yet".into(),
-        (true, Some(purged)) => purged.method.clone(),
-    };
-    let demands: Vec<_> = answers.cells.iter().map(|cell| demand(context, cell)).collect();
-    let largest = demands.iter().copied().max_by_key(|demand| outstanding(*demand));
-    let written = preconditioning(answers);
-    let length_ns = answers.cells.first().map_or(0, |cell| cell.run_ns);
-    let phases = Phases {
-        pre_condition_1: [
-            written.clone().unwrap_or_else(|| "None".into()),
-            "see outline".into(),
-            "see outline".into(),
-        ],
-        stimulus_1: [
-            listed(
-                answers
-                    .cells
-                    .iter()
-                    .map(|cell| Load { access: cell.access, read_percent: cell.read_percent }.name(None)),
-            ),
-            listed(answers.cells.iter().map(|cell| mix_name(cell.read_percent))),
-            listed(answers.cells.iter().map(|cell| stdx::units::block_size(cell.block_bytes.into()))),
-            listed(demands.iter().map(ToString::to_string)),
-            format!("{} per cell", span(context.scaled_ns(length_ns))),
-        ],
-        ..Phases::default()
-    };
-    let base = TestHeader::of(context, "", answers.purge.as_ref(), context.test_range());
-    TestHeader {
-        requirement: REQUIREMENT,
-        purge,
-        workload_independent: written,
-        workload_dependent: "Custom loop".into(),
-        threads: largest.map_or(base.threads, |demand| Some(demand.threads)),
-        queue_depth: largest.map_or(base.queue_depth, |demand| Some(demand.queue_depth)),
-        phases,
-        ..base
-    }
-}
-
-/// Lists `names` without duplicates; a long list is abbreviated to its first and last entry.
-fn listed(names: impl Iterator<Item = String>) -> String {
-    const MANY: usize = 3;
-    let mut all: Vec<String> = Vec::new();
-    for name in names {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    match all.as_slice() {
-        [first, .., last] if all.len() > MANY => format!("{first} to {last}"),
-        _ => all.join(", "),
-    }
-}
-
-fn preconditioning(answers: &CustomAnswers<'_>) -> Option<String> {
-    let one = |write: &record::CustomWrite| {
-        let order = if write.access == Access::Random { "RND" } else { "SEQ" };
-        let limit = write.limit_ns.map_or_else(String::new, |ns| format!(" (at most {})", span(ns)));
-        format!("{}X {order}/{}{limit}", write.capacities, stdx::units::block_size(write.block_bytes.into()))
-    };
-    let all: Vec<String> = answers.test.precondition.iter().map(one).collect();
-    (!all.is_empty()).then(|| all.join(", "))
-}
-
-fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
-    let mut steps = Vec::new();
-    if answers.test.purge {
-        steps.push("purge".to_owned());
-    }
-    steps.extend(preconditioning(answers).map(|written| format!("write {written}")));
-    let cell = answers.cells.first().copied();
-    let time = cell.map_or_else(String::new, |cell| {
-        let ramp = match cell.ramp_ns {
-            0 => String::new(),
-            ns => format!(" after {} of unmeasured load", span(context.scaled_ns(ns))),
-        };
-        format!("{}{ramp}", span(context.scaled_ns(cell.run_ns)))
-    });
-    let rounds = match answers.test.rounds {
-        CustomRounds::Fixed(1) => String::new(),
-        CustomRounds::Fixed(rounds) => format!(", {rounds} rounds"),
-        CustomRounds::UntilSteady => ", rounds until steady state".into(),
-    };
-    let average = match answers.test.average {
-        average if average.from_steady => format!("; mean of {} rounds from steady state on", average.rounds),
-        average if average.rounds > 1 => format!("; mean of the last {} rounds", average.rounds),
-        _ => String::new(),
-    };
-    let cells = match answers.cells.len() {
-        1 => "a cell".to_owned(),
-        count => format!("{count} cells"),
-    };
-    steps.push(format!("{cells} of {time}{rounds}{average}"));
-    steps.join("; ")
-}
-
 fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<Page> {
+    if !answers.test.steps.is_empty() {
+        return replayed_pages(context, answers);
+    }
     let mut pages: Vec<Page> = streams_page(&answers.test.streams).into_iter().collect();
     if answers.test.finds_knee {
         pages.push(knee_page(means));
@@ -465,11 +373,4 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
             key_figure(format!("best {}", name(mean)), figure, Some(value), mean.host_limited)
         })
         .collect()
-}
-
-fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
-    let unit = figure.unit();
-    // IOPS are whole numbers, as in PTS summaries.
-    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
-    KeyFigure { name, key: None, value, absent: "n/a", unit, decimals, host_limited }
 }

@@ -30,7 +30,7 @@ pub fn among<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::timeline::tests::segment;
+    use crate::fixture::segment;
     use record::{IoEngine, Until};
 
     /// A cell requested to take a minute, at scale 1/10, with its actual length in seconds.

@@ -52,7 +52,7 @@ pub fn kinds_among<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::timeline::tests::segment;
+    use crate::fixture::segment;
 
     #[test]
     fn cells_with_too_few_ios_are_named_once() {

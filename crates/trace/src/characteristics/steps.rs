@@ -22,6 +22,8 @@ pub struct Step {
     pub response_max_ns: u64,
     /// Sum of the times within this step during which each I/O was outstanding.
     pub outstanding_ns: u128,
+    /// Time within this step during which at least one I/O was outstanding.
+    pub busy_ns: u64,
 }
 
 impl Step {
@@ -37,7 +39,8 @@ impl Step {
         (self.completed > 0).then(|| self.response_sum_ns as f64 / self.completed as f64 / 1e6)
     }
 
-    fn join(&mut self, other: &Self) {
+    /// Adds the I/Os of another step.
+    pub(crate) fn join(&mut self, other: &Self) {
         (0..4).for_each(|op| self.ios[op] += other.ios[op]);
         (0..2).for_each(|op| self.bytes[op] += other.bytes[op]);
         self.streams.resize(self.streams.len().max(other.streams.len()), 0);
@@ -46,17 +49,20 @@ impl Step {
         self.response_sum_ns += other.response_sum_ns;
         self.response_max_ns = self.response_max_ns.max(other.response_max_ns);
         self.outstanding_ns += other.outstanding_ns;
+        self.busy_ns += other.busy_ns;
     }
 }
 
 pub struct Steps {
     step_ns: u64,
     steps: Vec<Step>,
+    /// The last completion so far.
+    busy_until_ns: u64,
 }
 
 impl Default for Steps {
     fn default() -> Self {
-        Self { step_ns: FIRST_STEP_NS, steps: Vec::new() }
+        Self { step_ns: FIRST_STEP_NS, steps: Vec::new(), busy_until_ns: 0 }
     }
 }
 
@@ -84,18 +90,21 @@ impl Steps {
             step.response_sum_ns += u128::from(response_ns);
             step.response_max_ns = step.response_max_ns.max(response_ns);
         }
-        self.outstanding(io.issue_ns, end_ns);
+        self.spread(io.issue_ns, end_ns, |step, ns| step.outstanding_ns += u128::from(ns));
+        // I/Os are in the order of their issue, so the time before the last completion has been counted.
+        self.spread(io.issue_ns.max(self.busy_until_ns), end_ns, |step, ns| step.busy_ns += ns);
+        self.busy_until_ns = self.busy_until_ns.max(end_ns);
     }
 
-    /// Adds the time from an issue to a completion to the steps that it covers.
-    fn outstanding(&mut self, mut from_ns: u64, end_ns: u64) {
+    /// Adds the time from `from_ns` to `end_ns` to the steps that it covers.
+    fn spread(&mut self, mut from_ns: u64, end_ns: u64, add: fn(&mut Step, u64)) {
         while from_ns < end_ns {
             let place = (from_ns / self.step_ns) as usize;
             if self.steps.len() <= place {
                 self.steps.resize(place + 1, Step::default());
             }
             let until_ns = end_ns.min((place as u64 + 1).saturating_mul(self.step_ns));
-            self.steps[place].outstanding_ns += u128::from(until_ns - from_ns);
+            add(&mut self.steps[place], until_ns - from_ns);
             from_ns = until_ns;
         }
     }
@@ -133,6 +142,11 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn outstanding(ios: &[(u64, u64)], end_ms: u64) -> Vec<f64> {
+        let (step_ns, steps) = steps_of(ios, end_ms);
+        steps.iter().map(|step| step.outstanding_ns as f64 / step_ns as f64).collect()
+    }
+
+    fn steps_of(ios: &[(u64, u64)], end_ms: u64) -> (u64, Vec<Step>) {
         let mut steps = Steps::default();
         for &(issue_ms, response_ms) in ios {
             let io = Io {
@@ -144,8 +158,15 @@ mod tests {
             };
             steps.add(&io, 0);
         }
-        let (step_ns, steps) = steps.finish(&[0], end_ms * MS);
-        steps.iter().map(|step| step.outstanding_ns as f64 / step_ns as f64).collect()
+        steps.finish(&[0], end_ms * MS)
+    }
+
+    /// I/Os from 0 to 3, 1 to 2, 2 to 5 and 7 to 8 ms.
+    #[test]
+    fn time_is_busy_once_however_many_ios_are_outstanding() {
+        let (_, steps) = steps_of(&[(0, 3), (1, 1), (2, 3), (7, 1)], 9);
+        let busy: Vec<u64> = steps.iter().map(|step| step.busy_ns / MS).collect();
+        assert_eq!(busy, [1, 1, 1, 1, 1, 0, 0, 1, 0, 0]);
     }
 
     /// Reads of 49 ms, one after the other, with 1 ms between them: never more than one is outstanding.

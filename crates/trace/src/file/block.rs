@@ -1,7 +1,7 @@
 //! The payload of a block. Each I/O is a byte with flags, followed by the values that the flags do not imply:
 //! the time since the previous I/O, the distance from the end of that I/O, the length and the response time.
 
-use super::varint::{folded, put, take, unfolded};
+use super::varint::{Encoded, folded, take, unfolded};
 use crate::{Io, Op};
 
 /// Largest number of I/Os in a block.
@@ -33,15 +33,16 @@ pub fn encode(ios: &[Io], out: &mut Vec<u8>) {
         if io.response_ns.is_some() {
             flags |= HAS_RESPONSE;
         }
-        out.push(flags);
-        put(io.issue_ns - previous.issue_ns, out);
+        let mut one = Encoded::new(flags);
+        one.put(io.issue_ns - previous.issue_ns);
         if distance != 0 {
-            put(folded(distance), out);
+            one.put(folded(distance));
         }
         if io.length_bytes != previous.length_bytes {
-            put(io.length_bytes.into(), out);
+            one.put(io.length_bytes.into());
         }
-        io.response_ns.iter().for_each(|response| put(*response, out));
+        io.response_ns.iter().for_each(|response| one.put(*response));
+        one.append_to(out);
         previous = *io;
     }
 }

@@ -1,12 +1,40 @@
 //! Variable-length numbers: seven bits per byte, the lowest first.
 
-#[inline]
-pub fn put(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
+/// Bytes of an encoded I/O: its flags, three numbers of up to ten bytes and one of up to five.
+const MOST_BYTES: usize = 1 + 3 * 10 + 5;
+
+/// An encoded I/O. It is collected here because appending single bytes to a vector takes longer.
+pub struct Encoded {
+    bytes: [u8; MOST_BYTES],
+    length: usize,
+}
+
+impl Encoded {
+    #[inline]
+    pub const fn new(flags: u8) -> Self {
+        let mut bytes = [0; MOST_BYTES];
+        bytes[0] = flags;
+        Self { bytes, length: 1 }
     }
-    out.push(value as u8);
+
+    #[inline]
+    pub fn put(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes[self.length] = value as u8 | 0x80;
+            self.length += 1;
+            value >>= 7;
+        }
+        self.bytes[self.length] = value as u8;
+        self.length += 1;
+    }
+
+    #[inline]
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.length;
+        // Copying a fixed number of bytes takes less time than a call that copies only those in use.
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
+    }
 }
 
 /// Takes a number from the front of `bytes`; None if it is incomplete or too large.

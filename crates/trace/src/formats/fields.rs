@@ -11,15 +11,37 @@ pub const SECTOR: u64 = 512;
 #[inline]
 pub fn comma<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
     let mut fields = [&b""[..]; N];
-    let mut rest = line;
-    for (place, field) in fields.iter_mut().enumerate() {
-        match memchr::memchr(b',', rest) {
-            Some(at) => (*field, rest) = (rest[..at].trim_ascii(), &rest[at + 1..]),
-            None if place == N - 1 => *field = rest.trim_ascii(),
-            None => return None,
+    let (mut start, mut place) = (0, 0);
+    // Fields have only a few bytes, so a call of `memchr` for each would take longer than the search.
+    let (words, rest) = line.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let mut found = commas(u64::from_le_bytes(*word));
+        while found != 0 {
+            let at = 8 * index + found.trailing_zeros() as usize / 8;
+            fields[place] = line[start..at].trim_ascii();
+            (start, place) = (at + 1, place + 1);
+            if place == N {
+                return Some(fields);
+            }
+            found &= found - 1;
         }
     }
-    Some(fields)
+    for (at, _) in (8 * words.len()..).zip(rest).filter(|(_, byte)| **byte == b',') {
+        fields[place] = line[start..at].trim_ascii();
+        (start, place) = (at + 1, place + 1);
+        if place == N {
+            return Some(fields);
+        }
+    }
+    fields[place] = line[start..].trim_ascii();
+    (place == N - 1).then_some(fields)
+}
+
+/// Returns a word with the highest bit of each byte that is a comma.
+const fn commas(word: u64) -> u64 {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let different = word ^ 0x2c2c_2c2c_2c2c_2c2c;
+    !(((different & LOW_BITS) + LOW_BITS) | different | LOW_BITS)
 }
 
 /// Returns the fields of a line, separated by white space.
@@ -42,4 +64,19 @@ pub fn io(op: Op, issue_ns: u64, offset_bytes: Option<u64>, length_bytes: Option
     let offset_bytes =
         offset_bytes.filter(|offset| offset.checked_add(length.into()).is_some()).ok_or(Bad::Address)?;
     Ok(Io { issue_ns, response_ns: None, offset_bytes, length_bytes: length, op })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fields_are_those_between_the_commas(line in "[0-9,. \u{2c}\u{ac}x]{0,40}") {
+            let expected: Vec<&[u8]> = line.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
+            prop_assert_eq!(comma::<1>(line.as_bytes()).map(Vec::from), expected.get(..1).map(Vec::from));
+            prop_assert_eq!(comma::<3>(line.as_bytes()).map(Vec::from), expected.get(..3).map(Vec::from));
+        }
+    }
 }

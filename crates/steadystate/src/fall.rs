@@ -20,21 +20,23 @@ const SLOW_SHARE: f64 = 0.50;
 
 /// Bytes written in one interval, and its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Interval {
+pub struct Interval {
+    /// Bytes written.
     pub bytes: u64,
-    /// Always positive.
+    /// Length, which is always positive.
     pub seconds: f64,
 }
 
 /// The first fall in a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fall {
+pub struct Fall {
     /// Number of intervals before the fall. The fall itself is in the last of these intervals or in the next one.
     pub intervals: usize,
     /// Number of bytes written until the fall, interpolated within these two intervals.
     pub bytes: f64,
-    /// Median throughput before and after the fall, in bytes per second.
+    /// Median throughput before the fall, in bytes per second.
     pub before: f64,
+    /// The same after the fall.
     pub after: f64,
 }
 
@@ -45,7 +47,8 @@ impl Interval {
 }
 
 /// Returns the mean throughput in bytes per second; `None` if there are no intervals.
-pub(crate) fn mean_rate(intervals: &[Interval]) -> Option<f64> {
+#[must_use]
+pub fn mean_rate(intervals: &[Interval]) -> Option<f64> {
     let seconds: f64 = intervals.iter().map(|interval| interval.seconds).sum();
     let bytes: u64 = intervals.iter().map(|interval| interval.bytes).sum();
     (seconds > 0.0).then(|| bytes as f64 / seconds)
@@ -53,7 +56,8 @@ pub(crate) fn mean_rate(intervals: &[Interval]) -> Option<f64> {
 
 /// Divides a segment of writes with one block size into at most `most` intervals, by the same rule as the samples of a
 /// timeline.
-pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
+#[must_use]
+pub fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
     let column = &segment.series.write_ios;
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let parts = column.len().min(most);
@@ -71,7 +75,8 @@ pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
 
 /// Finds the first fall of `series`; `None` if its throughput never falls permanently. A drive may first complete
 /// background work, so a few slow intervals at the start are skipped.
-pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
+#[must_use]
+pub fn first_fall(series: &[Interval]) -> Option<Fall> {
     let skipped = start(series);
     let fall = fall_of(&series[skipped..])?;
     let bytes: u64 = series[..skipped].iter().map(|interval| interval.bytes).sum();

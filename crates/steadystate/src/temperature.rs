@@ -25,7 +25,8 @@ struct Temperatures {
 }
 
 /// Returns notes about unsteady variables of `test` that drift with the temperature.
-pub(crate) fn notes(test: &str, entries: &[Entry]) -> Vec<String> {
+#[must_use]
+pub fn notes(test: &str, entries: &[Entry]) -> Vec<String> {
     let mut observed = Temperatures::default();
     let mut inside = false;
     for entry in entries {

@@ -4,21 +4,23 @@
 use record::{Direction, Segment};
 use stdx::Packed;
 
-use crate::method::history::Tracked;
+use crate::history::Tracked;
 
 /// Measurements of one interval of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sample {
+pub struct Sample {
     /// End of the sample, in minutes as the specification counts them, since the purge or the start of this
     /// phase.
     pub minute: f64,
+    /// I/Os per second.
     pub iops: f64,
+    /// MB/s, base 10.
     pub megabytes_per_second: f64,
     /// Bytes written during the sample.
     pub written_bytes: u64,
-    /// None if no I/O completed.
+    /// Mean response time; None if no I/O completed.
     pub mean_ms: Option<f64>,
-    /// None if no I/O completed.
+    /// The longest response time; None if no I/O completed.
     pub max_ms: Option<f64>,
     /// Whether the host may have limited the workload that the sample belongs to.
     pub host_limited: bool,
@@ -26,11 +28,13 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Returns the IOPS as a tracking variable.
+    #[must_use]
     pub fn tracked(&self) -> Tracked {
         Tracked { value: self.iops, host_limited: self.host_limited }
     }
 
     /// Converts a whole segment into one sample.
+    #[must_use]
     pub fn of(minute: f64, segment: &Segment) -> Self {
         Self {
             minute,
@@ -46,7 +50,8 @@ impl Sample {
 
 /// Splits a segment that takes `minutes` and starts at `start` into at most `most` samples of about equal
 /// length. Returns fewer samples if the segment was recorded in fewer intervals.
-pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
+#[must_use]
+pub fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
     let series = &segment.series;
     let intervals = series.read_ios.len().min(series.write_ios.len());
     if intervals == 0 || most == 0 {
@@ -88,65 +93,21 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -
 }
 
 /// Returns whether the host may have limited any of `samples`.
-pub(crate) fn is_host_limited(samples: &[Sample]) -> bool {
+#[must_use]
+pub fn is_host_limited(samples: &[Sample]) -> bool {
     samples.iter().any(|sample| sample.host_limited)
 }
 
 /// Mean of `values`; None if there are none.
-pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.into_iter().fold((0u32, 0.0), |(n, sum), value| (n + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use record::{Access, DataPattern, Direction, Range, Regime, Series, Until, Workload};
-
-    pub fn segment(write_ios: Vec<u64>, length_ns: u64) -> Segment {
-        let workload = Workload {
-            access: Access::Random,
-            read_percent: 0,
-            block_bytes: 1000,
-            kinds: Vec::new(),
-            zones: Vec::new(),
-            threads: 1,
-            queue_depth: 1,
-            range: Range::first(1 << 30),
-            from_block: 0,
-            align_bytes: 0,
-            data_pattern: DataPattern::Random,
-            until: Until::DurationNs(length_ns),
-            seed: 1,
-            regime: Regime::default(),
-        };
-        let count = write_ios.len();
-        let ios = write_ios.iter().sum::<u64>();
-        let write = Direction { ios, bytes: ios * 1000, ..Direction::default() };
-        Segment {
-            workload,
-            start_ns: 5,
-            end_ns: 5 + length_ns,
-            read: Direction::default(),
-            write,
-            series: Series {
-                interval_ns: 1_000_000_000,
-                read_ios: vec![0; count].into(),
-                latency_mean_ns: vec![2_000_000; count].into(),
-                latency_max_ns: (0..count as u64).map(|i| i * 1_000_000).collect(),
-                write_ios: write_ios.into(),
-                times: None,
-            },
-            errors: Vec::new(),
-            io_path: record::IoEngine::Simulated.into(),
-            gap_before: None,
-            on_file: None,
-            power: None,
-            verified: None,
-            synced: None,
-            host: None,
-        }
-    }
+    use crate::fixture::segment;
 
     #[test]
     fn samples_of_a_segment_have_equal_length() {
