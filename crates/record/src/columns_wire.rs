@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stdx::histogram::stored::{Building, StoredColumns};
 
-use crate::plain_array::{ARRAY, Integers};
+use crate::plain_array::{ARRAYS, integer};
 
 #[derive(Serialize)]
 struct Wire {
@@ -51,7 +51,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 
 impl<'de> Deserialize<'de> for ReadColumns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(AllColumns)
+        deserializer.deserialize_newtype_struct(ARRAYS, AllColumns)
     }
 }
 
@@ -64,11 +64,54 @@ impl<'de> Visitor<'de> for AllColumns {
         f.write_str("an array of columns")
     }
 
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<ReadColumns, E> {
+        // A row takes at least two digits and two commas.
+        let mut all = Building::with_room(text.len() / 4);
+        read(text.as_bytes(), &mut all).map_err(E::custom)?;
+        Ok(ReadColumns(all))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<ReadColumns, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut columns: A) -> Result<ReadColumns, A::Error> {
         let mut all = Building::default();
         while columns.next_element_seed(OneColumn(&mut all))?.is_some() {}
         Ok(ReadColumns(all))
     }
+}
+
+/// Reads columns from the text between the brackets of their array.
+fn read(text: &[u8], all: &mut Building) -> Result<(), &'static str> {
+    const OTHER: &str = "not plain integers";
+    let expect = |at: usize, byte: u8| if text.get(at) == Some(&byte) { Ok(at + 1) } else { Err(OTHER) };
+    let mut at = 0;
+    while at < text.len() {
+        // There is another column after a comma.
+        at = if at == 0 { expect(at, b'[')? } else { expect(expect(at, b',')?, b'[')? };
+        let mut row = 0;
+        let mut is_first = true;
+        while text.get(at) != Some(&b']') {
+            at = if is_first { at } else { expect(at, b',')? };
+            let (distance, end) = integer(text, at).ok_or(OTHER)?;
+            let (count, end) = integer(text, expect(end, b',')?).ok_or(OTHER)?;
+            row = add(all, row, distance, count)?;
+            (at, is_first) = (end, false);
+        }
+        all.end_column();
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Adds the row at this distance from the previous one, and returns its number.
+#[inline]
+fn add(all: &mut Building, row: usize, distance: u64, count: u64) -> Result<usize, &'static str> {
+    let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));
+    let row = next.ok_or("a row number overflows")?;
+    all.add(row, count)?;
+    Ok(row)
 }
 
 /// Appends a column.
@@ -78,18 +121,7 @@ impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_newtype_struct(ARRAY, self)
-    }
-}
-
-impl OneColumn<'_> {
-    /// Adds the row at this distance from the previous one, and returns its number.
-    #[inline]
-    fn add(&mut self, row: usize, distance: u64, count: Option<u64>) -> Result<usize, &'static str> {
-        let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));
-        let row = next.ok_or("a row number overflows")?;
-        self.0.add(row, count.ok_or("a row has no count")?)?;
-        Ok(row)
+        deserializer.deserialize_seq(self)
     }
 }
 
@@ -100,23 +132,11 @@ impl<'de> Visitor<'de> for OneColumn<'_> {
         f.write_str("an array of distances and counts")
     }
 
-    fn visit_borrowed_str<E: Error>(mut self, text: &'de str) -> Result<(), E> {
-        let (mut row, mut numbers) = (0, Integers::of(text));
-        while let Some(distance) = numbers.next() {
-            row = self.add(row, distance, numbers.next()).map_err(E::custom)?;
-        }
-        self.0.end_column();
-        if numbers.is_over() { Ok(()) } else { Err(E::custom("not plain integers")) }
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut numbers: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<(), A::Error> {
         let mut row = 0;
         while let Some(distance) = numbers.next_element()? {
-            row = self.add(row, distance, numbers.next_element()?).map_err(A::Error::custom)?;
+            let count = numbers.next_element()?.ok_or_else(|| A::Error::custom("a row has no count"))?;
+            row = add(self.0, row, distance, count).map_err(A::Error::custom)?;
         }
         self.0.end_column();
         Ok(())
@@ -125,6 +145,9 @@ impl<'de> Visitor<'de> for OneColumn<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
     use crate::Series;
 
     const OLD: &str = r#"{"interval_ns":1,"read_ios":[3,0],"write_ios":[1,0],"latency_mean_ns":[5,0],"latency_max_ns":[9,0]}"#;
@@ -165,5 +188,27 @@ mod tests {
         refused("[[5,1,0,1]]", "are not in ascending order");
         refused("[[232,1]]", "out of range");
         refused("[[1,0]]", "out of range or empty");
+    }
+
+    /// Reads the columns in the text between the brackets of their array.
+    fn columns(text: &str) -> Option<StoredColumns> {
+        let read = AllColumns.visit_borrowed_str::<serde::de::value::Error>(text);
+        read.ok()?.0.finish(1).ok()
+    }
+
+    proptest! {
+        #[test]
+        fn columns_are_read_as_by_the_other_parser(
+            numbers in prop::collection::vec(prop::collection::vec(0u64..30, 0..7), 0..5),
+            other in "(\\[[1-9](,[0-9]{1,2}){0,4}\\],?){0,3}",
+            noise in "[\\[\\],0-9]{0,20}",
+        ) {
+            let numbers = serde_json::to_string(&numbers).expect("can be written");
+            for text in [&numbers[1..numbers.len() - 1], &other, &noise] {
+                let theirs = serde_json::from_str::<ReadColumns>(&format!("[{text}]")).ok();
+                let theirs = theirs.and_then(|read| read.0.finish(1).ok());
+                prop_assert_eq!(columns(text), theirs, "{}", text);
+            }
+        }
     }
 }

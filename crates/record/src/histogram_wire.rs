@@ -2,18 +2,34 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use stdx::Histogram;
+use stdx::histogram::Slots;
 
 use crate::plain_array;
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 struct Wire {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
     /// Alternating distances from the previous non-empty slot and counts.
-    #[serde(deserialize_with = "plain_array::deserialize")]
     slots: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+    #[serde(deserialize_with = "slots")]
+    slots: Slots,
+}
+
+fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Slots, D::Error> {
+    plain_array::deserialize(deserializer, |numbers| match numbers.as_chunks::<2>() {
+        (pairs, []) => Slots::of(pairs),
+        _ => Err("a slot without a count"),
+    })
 }
 
 pub fn serialize<S: Serializer>(histogram: &Histogram, serializer: S) -> Result<S::Ok, S::Error> {
@@ -30,20 +46,6 @@ pub fn serialize<S: Serializer>(histogram: &Histogram, serializer: S) -> Result<
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
-    let wire = Wire::deserialize(deserializer)?;
-    let (pairs, rest) = wire.slots.as_chunks::<2>();
-    if !rest.is_empty() {
-        return Err(D::Error::custom("a slot without a count"));
-    }
-    let mut slot = 0usize;
-    let mut filled = Vec::with_capacity(pairs.len());
-    for &[distance, count] in pairs {
-        slot = usize::try_from(distance)
-            .ok()
-            .and_then(|d| slot.checked_add(d))
-            .ok_or_else(|| D::Error::custom("slot number overflows"))?;
-        filled.push((slot, count));
-    }
-    Histogram::from_parts(&filled, u128::from(wire.sum_ns), wire.min_ns, wire.max_ns)
-        .map_err(D::Error::custom)
+    let Read { sum_ns, min_ns, max_ns, slots } = Read::deserialize(deserializer)?;
+    Histogram::of_slots(slots, u128::from(sum_ns), min_ns, max_ns).map_err(D::Error::custom)
 }

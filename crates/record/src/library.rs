@@ -242,6 +242,12 @@ impl Library {
         Run::open_on(Arc::clone(&self.storage), &self.path_of(name))
     }
 
+    /// Returns whether `path` has the name of an archive.
+    #[must_use]
+    pub fn may_be_archive(path: &Path) -> bool {
+        path.file_name().is_some_and(|name| archive::run_in(name).is_some())
+    }
+
     /// Returns the paths of the run file and the journal of the run at `path`. Their lengths and modification times
     /// change with the run.
     #[must_use]
@@ -257,21 +263,18 @@ impl Library {
     /// # Errors
     /// Returns an error if the library itself cannot be read. A library that does not exist has no entries.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
-        self.list_some(|_| true)
+        let entries = self.entries().map_err(|e| io("list", &self.root, e))?;
+        Ok(self.list_of(entries.into_values()))
     }
 
-    /// Like [`list`](Self::list), but only for directories whose names are `wanted`.
-    ///
-    /// # Errors
-    /// Same as [`list`](Self::list).
-    pub fn list_some(
-        &self,
-        wanted: impl Fn(&OsStr) -> bool,
-    ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
-        let (mut runs, unreadable) = self.started(wanted)?;
+    /// Like [`list`](Self::list), but only for these paths, which are some of those that [`entries`](Self::entries)
+    /// returned.
+    #[must_use]
+    pub fn list_of(&self, paths: impl Iterator<Item = PathBuf>) -> (Vec<Run>, Vec<LibraryError>) {
+        let (mut runs, unreadable) = self.started(paths);
         // Labels added later are shown once they can be read again.
         let problem = if runs.is_empty() { None } else { self.label(&mut runs).err() };
-        Ok((runs, unreadable.into_iter().chain(problem).collect()))
+        (runs, unreadable.into_iter().chain(problem).collect())
     }
 
     /// Returns the run with its current labels, or with its initial labels if the current ones cannot be read.
@@ -334,15 +337,11 @@ impl Library {
         library_journal::append(&*self.storage, &self.root.join(LIBRARY_JOURNAL), who, decide)
     }
 
-    /// Returns the runs with their initial labels, newest first, and an error for each directory that cannot be
-    /// read.
-    fn started(
-        &self,
-        wanted: impl Fn(&OsStr) -> bool,
-    ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
+    /// Returns the runs at these paths with their initial labels, newest first, and an error for each directory that
+    /// cannot be read.
+    fn started(&self, paths: impl Iterator<Item = PathBuf>) -> (Vec<Run>, Vec<LibraryError>) {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
-        let entries = self.entries().map_err(|e| io("list", &self.root, e))?;
-        for (_, dir) in entries.into_iter().filter(|(name, _)| wanted(name)) {
+        for dir in paths {
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
                 // Skip files and unrelated folders, but report a folder with a journal: it used to be a run.
@@ -353,7 +352,7 @@ impl Library {
             }
         }
         runs.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
-        Ok((runs, unreadable))
+        (runs, unreadable)
     }
 
     /// Finds the run that `name` refers to. `name` is an id or a unique prefix of one, a path, the name that
@@ -381,7 +380,8 @@ impl Library {
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
-        let (mut runs, unreadable) = self.started(|_| true)?;
+        let entries = self.entries().map_err(|e| io("list", &self.root, e))?;
+        let (mut runs, unreadable) = self.started(entries.into_values());
         let unlabelled = self.label(&mut runs).err();
         if let Some(back) = runs_back(name) {
             // Any unreadable run might be the requested one.

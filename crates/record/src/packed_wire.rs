@@ -10,5 +10,5 @@ pub fn serialize<S: Serializer>(numbers: &Packed, serializer: S) -> Result<S::Ok
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Packed, D::Error> {
-    plain_array::deserialize(deserializer).map(Packed::from)
+    plain_array::deserialize(deserializer, |numbers| Ok(numbers.into()))
 }

@@ -1,6 +1,7 @@
 //! Arrays of integers, which make up almost all of a journal: the parser of plain JSON passes their text to the
 //! types that store them, which is faster than passing the integers one by one.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserializer;
@@ -9,9 +10,33 @@ use serde::de::{Deserialize as _, Error, Visitor};
 /// Name of the newtype that requests an array of integers. Most deserializers ignore the name and pass the array
 /// like any other; the parser of plain JSON passes the text between the brackets.
 pub(crate) const ARRAY: &str = "$plateau::array";
+/// Same as [`ARRAY`], but requests an array of such arrays.
+pub(crate) const ARRAYS: &str = "$plateau::arrays";
 
 /// Any number of this many digits fits in 64 bits.
 const SAFE_DIGITS: usize = 19;
+/// Limit on the memory that a thread keeps for the integers of the next array.
+const MOST_SPARE: usize = 1 << 17;
+
+thread_local! {
+    /// Memory for the integers of an array. Allocating it anew for each array takes longer than reading short arrays.
+    static SPARE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
+/// Returns the integer at this position and the position after it; `None` if there is none, or if this program does not
+/// write it like this.
+#[inline]
+pub(crate) fn integer(text: &[u8], begin: usize) -> Option<(u64, usize)> {
+    let digit = |at: usize| text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10);
+    let first = digit(begin)?;
+    let (mut value, mut end) = (u64::from(first), begin + 1);
+    while let Some(digit) = digit(end) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        end += 1;
+    }
+    let length = end - begin;
+    if length > 1 && (first == 0 || length > SAFE_DIGITS) { None } else { Some((value, end)) }
+}
 
 /// Integers separated by commas.
 #[derive(Debug, Clone)]
@@ -31,18 +56,8 @@ impl<'a> Integers<'a> {
     /// Returns the next integer; `None` at the end, or if this program does not write such text.
     #[inline]
     pub fn next(&mut self) -> Option<u64> {
-        let digit =
-            |at: usize| self.text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10);
-        let begin = self.at;
-        let first = digit(begin)?;
-        let (mut value, mut end) = (u64::from(first), begin + 1);
-        while let Some(digit) = digit(end) {
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-            end += 1;
-        }
-        let length = end - begin;
-        let is_comma_or_end = self.text.get(end).is_none_or(|byte| *byte == b',');
-        if !is_comma_or_end || (length > 1 && (first == 0 || length > SAFE_DIGITS)) {
+        let (value, end) = integer(self.text, self.at)?;
+        if self.text.get(end).is_some_and(|byte| *byte != b',') {
             return None;
         }
         self.at = end + 1;
@@ -55,32 +70,38 @@ impl<'a> Integers<'a> {
     }
 }
 
-/// Reads an array of integers.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
-    deserializer.deserialize_newtype_struct(ARRAY, All)
+/// Reads an array of integers and returns what `make` makes of them.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    make: impl FnOnce(&[u64]) -> Result<T, &'static str>,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_newtype_struct(ARRAY, All(make))
 }
 
-struct All;
+struct All<F>(F);
 
-impl<'de> Visitor<'de> for All {
-    type Value = Vec<u64>;
+impl<'de, T, F: FnOnce(&[u64]) -> Result<T, &'static str>> Visitor<'de> for All<F> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array of integers")
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Vec<u64>, E> {
-        let mut integers = Integers::of(text);
-        // Each integer takes at least a digit and a comma.
-        let mut all = Vec::with_capacity(text.len() / 2 + 1);
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<T, E> {
+        let (mut integers, mut all) = (Integers::of(text), SPARE.take());
+        all.clear();
         while let Some(integer) = integers.next() {
             all.push(integer);
         }
-        if integers.is_over() { Ok(all) } else { Err(E::custom("not plain integers")) }
+        let made = if integers.is_over() { (self.0)(&all) } else { Err("not plain integers") };
+        if all.capacity() <= MOST_SPARE {
+            SPARE.set(all);
+        }
+        made.map_err(E::custom)
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u64>, D::Error> {
-        Vec::deserialize(deserializer)
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        (self.0)(&Vec::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
@@ -90,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Option<Vec<u64>> {
-        All.visit_borrowed_str::<serde::de::value::Error>(text).ok()
+        All(|all: &[u64]| Ok(all.to_vec())).visit_borrowed_str::<serde::de::value::Error>(text).ok()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! only read it.
 
 pub(crate) mod contents;
+pub(crate) mod findings;
 pub(crate) mod fold;
 pub(crate) mod marks;
 mod per_watt;

@@ -16,6 +16,7 @@ mod facts;
 mod pages;
 
 pub use document::contents::Document;
+pub use document::findings::{Findings, findings};
 pub use document::fold::fold;
 pub use document::publication::{LOGO_FILE, Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};

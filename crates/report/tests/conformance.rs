@@ -21,6 +21,35 @@ fn clause<'c>(conformance: &'c Conformance, name: &str) -> &'c Clause {
 }
 
 #[test]
+fn the_findings_of_a_run_are_those_of_its_report_and_do_not_depend_on_the_course_of_its_workloads() {
+    let root = fixture::folder();
+    for scenario in fixture::scenarios() {
+        let (run, mut loaded) = fixture::record(root.path(), &scenario);
+        let document = report::fold(&run.file, &loaded).unwrap();
+        let compared = |loaded: &record::Loaded| {
+            let findings = report::findings(&run.file, loaded).unwrap();
+            assert_eq!(findings.outcomes(), document.outcomes(), "{}", scenario.id);
+            assert_eq!(findings.modified(), document.modified(), "{}", scenario.id);
+            assert_eq!(findings.conformance(), document.conformance(), "{}", scenario.id);
+            assert_eq!(findings.run_verdict(), document.run_verdict(), "{}", scenario.id);
+            let entries = &loaded.entries;
+            let figures = findings.comparable_figures(&run.file, entries);
+            assert_eq!(figures, document.comparable_figures(entries), "{}", scenario.id);
+            figures.len()
+        };
+        let figures = compared(&loaded);
+        for entry in &mut loaded.entries {
+            if let record::Event::Measured(segment) | record::Event::Preconditioned(segment) =
+                &mut entry.event
+            {
+                segment.series.times = None;
+            }
+        }
+        assert_eq!(compared(&loaded), figures);
+    }
+}
+
+#[test]
 fn an_unmodified_run_conforms_and_names_its_records() {
     let (conformance, loaded) = of(&Scenario::default());
     assert_eq!(conformance.verdict, Verdict::Conforms);

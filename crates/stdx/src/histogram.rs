@@ -11,6 +11,8 @@
 pub mod coarse;
 pub mod stored;
 
+use std::sync::Arc;
+
 use crate::Packed;
 
 const SUB_BITS: u32 = 7;
@@ -24,8 +26,9 @@ pub struct Histogram {
     /// Counts of the slots starting at `first`; all other slots are empty.
     slots: Vec<u64>,
     first: usize,
-    /// All counts, if `slots` is empty; at most one of the two contains slots.
-    filled: Option<Box<Filled>>,
+    /// All counts, if `slots` is empty; at most one of the two contains slots. Copies share memory, because a replay
+    /// copies every result of a run.
+    filled: Option<Arc<Filled>>,
     count: u64,
     sum: u128,
     min: u64,
@@ -245,38 +248,64 @@ impl Histogram {
     /// # Errors
     /// Returns an error if the parts are inconsistent; the error says why.
     pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
-        let Some((first, last)) = ends(filled)? else {
+        if !filled.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err(OUT_OF_ORDER);
+        }
+        let before = std::iter::once(0).chain(filled.iter().map(|(slot, _)| *slot));
+        let pairs = filled.iter().zip(before).map(|((slot, count), before)| [(slot - before) as u64, *count]);
+        Self::of_slots(Slots::of(&pairs.collect::<Vec<_>>())?, sum, min, max)
+    }
+
+    /// Builds a histogram from its non-empty slots, [`sum`](Self::sum), [`min`](Self::min) and [`max`](Self::max).
+    ///
+    /// # Errors
+    /// Returns an error if the parts are inconsistent; the error says why.
+    pub fn of_slots(slots: Slots, sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
+        let Slots { filled, first, last, count } = slots;
+        if count == 0 {
             return if sum == 0 { Ok(Self::default()) } else { Err("a sum without values") };
-        };
-        let mut count = 0u64;
-        for (_, its) in filled {
-            count = count.checked_add(*its).ok_or("count overflows")?;
         }
         if slot_of(min) != first || slot_of(max) != last {
             return Err("minimum or maximum lies outside the filled slots");
         }
-        let before = std::iter::once(0).chain(filled.iter().map(|(slot, _)| *slot));
-        let distances = filled.iter().zip(before).map(|((slot, _), before)| (slot - before) as u64).collect();
-        let counts = filled.iter().map(|(_, count)| *count).collect();
-        let filled = Some(Box::new(Filled { distances, counts }));
-        Ok(Self { slots: Vec::new(), first: 0, filled, count, sum, min, max })
+        Ok(Self { slots: Vec::new(), first: 0, filled: Some(filled), count, sum, min, max })
     }
 }
 
-/// Returns the first and the last of these slots; `None` if there are none.
-///
-/// # Errors
-/// Returns an error if a slot number is not valid, or if a slot is empty or does not follow its predecessor.
-fn ends(filled: &[(usize, u64)]) -> Result<Option<(usize, usize)>, &'static str> {
-    let (Some((first, _)), Some((last, _))) = (filled.first(), filled.last()) else { return Ok(None) };
-    if filled.iter().any(|(slot, _)| *slot >= SLOTS) {
-        return Err("slot number out of range");
-    }
-    if filled.iter().any(|(_, count)| *count == 0) || !filled.is_sorted_by(|a, b| a.0 < b.0) {
-        return Err("duplicate or empty slot");
-    }
-    Ok(Some((*first, *last)))
+/// The non-empty slots of a histogram that is being read.
+#[derive(Clone)]
+pub struct Slots {
+    filled: Arc<Filled>,
+    first: usize,
+    last: usize,
+    count: u64,
 }
+
+impl Slots {
+    /// Returns slots, given the distance of each slot from the previous one and its count.
+    ///
+    /// # Errors
+    /// Returns an error if a slot number is not valid, or if a slot is empty or does not follow its predecessor.
+    pub fn of(pairs: &[[u64; 2]]) -> Result<Self, &'static str> {
+        let (mut last, mut count) = (0u64, 0u64);
+        for (index, [distance, its]) in pairs.iter().enumerate() {
+            let next = last.checked_add(*distance).filter(|slot| *slot < SLOTS as u64);
+            last = next.ok_or("slot number out of range")?;
+            if *its == 0 || (index > 0 && *distance == 0) {
+                return Err(OUT_OF_ORDER);
+            }
+            count = count.checked_add(*its).ok_or("count overflows")?;
+        }
+        let first = pairs.first().map_or(0, |[first, _]| *first);
+        let filled = Filled {
+            distances: Packed::of(pairs.iter().map(|[distance, _]| *distance)),
+            counts: Packed::of(pairs.iter().map(|[_, count]| *count)),
+        };
+        Ok(Self { filled: Arc::new(filled), first: first as usize, last: last as usize, count })
+    }
+}
+
+const OUT_OF_ORDER: &str = "duplicate or empty slot";
 
 #[cfg(test)]
 mod tests {

@@ -21,18 +21,7 @@ impl std::fmt::Debug for Packed {
 
 impl From<&[u64]> for Packed {
     fn from(numbers: &[u64]) -> Self {
-        // The highest bit set in any number is the highest bit of the largest number.
-        let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
-        let zeros = numbers.iter().filter(|number| **number == 0).count();
-        let has_many_zeros = zeros * bits as usize > numbers.len();
-        let stored = numbers.iter().copied().filter(|number| !has_many_zeros || *number > 0);
-        let count = numbers.len() - if has_many_zeros { zeros } else { 0 };
-        let words = words_of(stored, count, bits);
-        let present = has_many_zeros.then(|| {
-            let bits = numbers.iter().map(|number| u64::from(*number > 0));
-            words_of(bits, numbers.len(), 1)
-        });
-        Self { words, present, length: numbers.len(), bits }
+        Self::of(numbers.iter().copied())
     }
 }
 
@@ -89,6 +78,21 @@ const fn place(index: usize, bits: u32) -> (usize, u32) {
 }
 
 impl Packed {
+    /// Packs numbers, which are read several times.
+    #[must_use]
+    pub fn of(numbers: impl ExactSizeIterator<Item = u64> + Clone) -> Self {
+        let length = numbers.len();
+        // The highest bit set in any number is the highest bit of the largest number.
+        let bits = 64 - numbers.clone().fold(0, |all, number| all | number).leading_zeros();
+        let zeros = numbers.clone().filter(|number| *number == 0).count();
+        if zeros * bits as usize <= length {
+            return Self { words: words_of(numbers, length, bits), present: None, length, bits };
+        }
+        let present = words_of(numbers.clone().map(|number| u64::from(number > 0)), length, 1);
+        let words = words_of(numbers.filter(|number| *number > 0), length - zeros, bits);
+        Self { words, present: Some(present), length, bits }
+    }
+
     /// Returns the number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {

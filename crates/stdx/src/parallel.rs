@@ -3,13 +3,15 @@
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
-/// Returns the number of processors that this process may use.
+/// Returns the number of processors that this process may use. It is determined once, because reading the limits of
+/// control groups takes dozens of system calls.
 #[must_use]
 pub fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Calls both functions at the same time, if there are several processors.

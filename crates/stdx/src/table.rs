@@ -27,18 +27,34 @@ pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<
     let mut out = String::new();
     for row in rows {
         for line in &lines {
+            let begin = out.len();
+            if line.start > 0 {
+                pad(&mut out, INDENT);
+            }
+            let text = out.len();
             let cells = row.as_ref().iter().zip(&widths).enumerate();
-            let cells = cells.skip(line.start).take(line.len()).map(|(column, (cell, width))| {
-                if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-            });
-            let text = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
-            let indent = if line.start == 0 { 0 } else { INDENT };
-            if line.start == 0 || !text.trim().is_empty() {
-                out.push_str(&format!("{:indent$}{}\n", "", text.trim_end()));
+            for (column, (cell, width)) in cells.skip(line.start).take(line.len()) {
+                pad(&mut out, if column > line.start { GAP } else { 0 });
+                let missing = width.saturating_sub(cell.chars().count());
+                let (before, after) = if right.contains(&column) { (missing, 0) } else { (0, missing) };
+                pad(&mut out, before);
+                out.push_str(cell);
+                pad(&mut out, after);
+            }
+            let end = text + out[text..].trim_end().len();
+            if line.start == 0 || end > text {
+                out.truncate(end);
+                out.push('\n');
+            } else {
+                out.truncate(begin);
             }
         }
     }
     out
+}
+
+fn pad(out: &mut String, spaces: usize) {
+    out.extend(std::iter::repeat_n(' ', spaces));
 }
 
 /// Returns the columns on each line.

@@ -1,4 +1,5 @@
--- Version 1. `{text}` is the type of text of the engine, compared byte by byte.
+-- Version 1. `{text}` is the type of text of the engine, compared byte by byte. After `{clustered}`, rows are stored in the
+-- order of the primary key, if the engine can do that.
 
 CREATE TABLE source (
     run_key {text} NOT NULL,
@@ -10,7 +11,7 @@ CREATE TABLE source (
     journal_modified_ns BIGINT NOT NULL,
     judged_by {text} NOT NULL,
     PRIMARY KEY (run_key)
-);
+){clustered};
 
 CREATE TABLE run (
     run_key {text} NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE run (
     records BIGINT,
     journal_sha256 {text},
     PRIMARY KEY (run_key)
-);
+){clustered};
 
 CREATE TABLE drive (
     run_key {text} NOT NULL,
@@ -56,7 +57,7 @@ CREATE TABLE drive (
     -- A keyword of PostgreSQL.
     "array" {text},
     PRIMARY KEY (run_key)
-);
+){clustered};
 
 CREATE TABLE member (
     run_key {text} NOT NULL,
@@ -69,7 +70,7 @@ CREATE TABLE member (
     firmware {text},
     capacity_bytes BIGINT,
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE TABLE host (
     run_key {text} NOT NULL,
@@ -86,7 +87,7 @@ CREATE TABLE host (
     scheduler {text},
     pcie_link {text},
     PRIMARY KEY (run_key)
-);
+){clustered};
 
 CREATE TABLE test (
     run_key {text} NOT NULL,
@@ -102,7 +103,7 @@ CREATE TABLE test (
     io_errors BIGINT,
     deviations BIGINT,
     PRIMARY KEY (run_key, test)
-);
+){clustered};
 
 CREATE TABLE steady_state (
     run_key {text} NOT NULL,
@@ -120,7 +121,7 @@ CREATE TABLE steady_state (
     steady BIGINT,
     host_limited BIGINT,
     PRIMARY KEY (run_key, test, number)
-);
+){clustered};
 
 CREATE TABLE figure (
     run_key {text} NOT NULL,
@@ -137,7 +138,7 @@ CREATE TABLE figure (
     key_figure BIGINT,
     smaller_is_better BIGINT,
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE TABLE figure_round (
     run_key {text} NOT NULL,
@@ -145,7 +146,7 @@ CREATE TABLE figure_round (
     number BIGINT,
     value DOUBLE PRECISION,
     PRIMARY KEY (run_key, figure_number, number)
-);
+){clustered};
 
 CREATE TABLE health (
     run_key {text} NOT NULL,
@@ -168,7 +169,7 @@ CREATE TABLE health (
     throttling BIGINT,
     power_state BIGINT,
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE TABLE deviation (
     run_key {text} NOT NULL,
@@ -176,21 +177,21 @@ CREATE TABLE deviation (
     test {text},
     text {text},
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE TABLE tag (
     run_key {text} NOT NULL,
     number BIGINT,
     tag {text},
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE TABLE note (
     run_key {text} NOT NULL,
     number BIGINT,
     text {text},
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE INDEX figure_by_key ON figure (figure_key);
 CREATE INDEX drive_by_identity ON drive (identity);

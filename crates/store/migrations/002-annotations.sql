@@ -18,6 +18,6 @@ CREATE TABLE baseline (
     set_utc {text},
     set_by {text},
     PRIMARY KEY (run_key, number)
-);
+){clustered};
 
 CREATE INDEX tag_by_name ON tag (tag);

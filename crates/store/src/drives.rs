@@ -1,5 +1,7 @@
 //! The drives in a library, each with its runs.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 
 use crate::error::StoreError;
@@ -39,40 +41,55 @@ const RUNS: &str = "\
     FROM drive JOIN run ON run.run_key = drive.run_key \
     ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key";
 
+/// The runs of a drive.
+struct Runs {
+    /// Distinct firmware revisions, starting with the one in the oldest run.
+    firmware: Vec<String>,
+    runs: u64,
+    /// Position of the newest run.
+    last: usize,
+}
+
 impl Index {
     /// Returns all drives in the store, starting with the drive of the newest run. A run that was copied counts once.
     ///
     /// # Errors
     /// Returns an error if the database fails.
     pub fn drives(&mut self) -> Result<Vec<Drive>, StoreError> {
-        let mut drives: Vec<Drive> = Vec::new();
         let mut rows = self.query(RUNS, &[])?.rows;
         // The copies of a run follow its most complete one.
         rows.dedup_by(|copy, run| copy.get(7) == run.get(7));
-        for row in rows {
-            let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
-            let (Some(identity), Some(kind), Some(drive)) = (text(0), text(1), text(10)) else { continue };
-            let Some(last_run_created) = text(6).and_then(|text| text.parse().ok()) else { continue };
-            let is_same = |known: &Drive| (&known.drive, &known.kind) == (&drive, &kind);
-            let known = drives.iter().position(is_same);
-            let earlier = known.map(|at| drives.remove(at));
-            let (runs, mut firmware) = earlier.map_or((0, Vec::new()), |drive| (drive.runs, drive.firmware));
-            firmware.extend(text(4).filter(|found| !firmware.contains(found)));
-            drives.push(Drive {
-                drive,
-                identity,
-                kind,
-                model: text(2).or(text(9)),
-                serial: text(3),
-                firmware,
-                capacity_bytes: row.get(5).and_then(Value::integer).map_or(0, i64::unsigned_abs),
-                runs: runs + 1,
-                last_run_created,
-                last_run: text(7).unwrap_or_default(),
-                simulated: text(8),
-            });
+        let mut drives: HashMap<[&str; 2], Runs> = HashMap::new();
+        for (last, row) in rows.iter().enumerate() {
+            let text = |at: usize| row.get(at).and_then(Value::text);
+            let (Some(kind), Some(drive)) = (text(1), text(10)) else { continue };
+            let known =
+                drives.entry([drive, kind]).or_insert_with(|| Runs { firmware: Vec::new(), runs: 0, last });
+            known.firmware.extend(
+                text(4).filter(|found| !known.firmware.iter().any(|own| own == found)).map(str::to_owned),
+            );
+            (known.runs, known.last) = (known.runs + 1, last);
         }
-        drives.reverse();
-        Ok(drives)
+        let mut drives: Vec<Runs> = drives.into_values().collect();
+        drives.sort_unstable_by_key(|runs| std::cmp::Reverse(runs.last));
+        Ok(drives.into_iter().filter_map(|runs| drive(rows.get(runs.last)?, runs)).collect())
     }
+}
+
+/// Returns a drive with the data of its last run.
+fn drive(row: &[Value], Runs { firmware, runs, .. }: Runs) -> Option<Drive> {
+    let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
+    Some(Drive {
+        drive: text(10)?,
+        identity: text(0)?,
+        kind: text(1)?,
+        model: text(2).or(text(9)),
+        serial: text(3),
+        firmware,
+        capacity_bytes: row.get(5).and_then(Value::integer).map_or(0, i64::unsigned_abs),
+        runs,
+        last_run_created: text(6)?.parse().ok()?,
+        last_run: text(7).unwrap_or_default(),
+        simulated: text(8),
+    })
 }

@@ -66,7 +66,8 @@ pub trait Engine {
     /// Rolls back the transaction.
     fn rollback(&mut self);
 
-    /// Executes statements that define tables; `{text}` stands for the text type.
+    /// Executes statements that define tables; `{text}` stands for the text type, and `{clustered}` after a table for
+    /// rows that are stored in the order of their primary key, if the engine can do that.
     ///
     /// # Errors
     /// Returns an error if the database fails.

@@ -138,7 +138,7 @@ impl Index {
     /// Returns an error if the database fails.
     pub fn stored_runs(&mut self) -> Result<Vec<StoredRun>, StoreError> {
         let query = "SELECT run_key, run_id, simulated FROM run WHERE library = $1 ORDER BY run_key";
-        let library = Value::from(self.library());
+        let library = Value::from(&*self.library);
         let of_row = |row: &Vec<Value>| {
             Some(StoredRun {
                 run_key: row.first()?.text()?.to_owned(),

@@ -15,6 +15,14 @@ pub struct Rows {
     pub of_tables: Vec<Vec<Vec<Value>>>,
 }
 
+impl Rows {
+    /// Returns the number of rows in all tables.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.of_tables.iter().map(Vec::len).sum()
+    }
+}
+
 /// Returns the key of a run: its folder or, in a shared store, the library and its folder.
 #[must_use]
 pub fn run_key(library: &str, folder: &str) -> String {
@@ -32,11 +40,11 @@ pub fn fold(
     loaded: &Loaded,
     annotations: &Annotations,
 ) -> Result<Rows, String> {
-    let document = report::fold(run, loaded)?;
-    let figures = document.comparable_figures(&loaded.entries);
-    let state = Standing::of(&loaded.entries, document.outcomes(), false);
+    let findings = report::findings(run, loaded)?;
+    let figures = findings.comparable_figures(run, &loaded.entries);
+    let state = Standing::of(&loaded.entries, findings.outcomes(), false);
     let folded =
-        Folded { library, folder, run, loaded, document: &document, figures: &figures, state, annotations };
+        Folded { library, folder, run, loaded, findings: &findings, figures: &figures, state, annotations };
     let run_key = run_key(library, folder);
     let with_key = |row: Vec<Value>| std::iter::once(Value::from(&*run_key)).chain(row).collect();
     let of_table = |table: &&Table| (table.rows)(&folded).into_iter().map(with_key).collect();

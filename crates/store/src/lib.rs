@@ -25,6 +25,7 @@ mod sqlite;
 mod state;
 mod summary;
 mod tables;
+mod update;
 mod value;
 
 pub use chosen::{StoreName, chosen};

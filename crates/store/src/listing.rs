@@ -1,6 +1,6 @@
 //! Runs, as lists show and filter them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use pts::Standing;
@@ -9,8 +9,9 @@ use stdx::text::on_one_line;
 
 use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::sources::Source;
 use crate::state;
-use crate::value::{Answer, Value};
+use crate::value::Value;
 
 /// The data about a run that lists show and filter by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,72 +67,114 @@ impl ListedRun {
     }
 }
 
-const RUNS: &str = "\
-    SELECT run.folder, run.run_id, run.started_utc, run.tests, run.profile, run.target, run.name, run.state, \
-    drive.serial, drive.identity, drive.model, drive.simulated_model, run.run_key \
-    FROM run JOIN drive ON drive.run_key = run.run_key WHERE run.library = $1";
+/// The state of a run from which its rows were made.
+#[derive(Debug)]
+pub struct Folded {
+    /// Id of the run.
+    pub run_id: String,
+    /// Hash of the last annotation of the run.
+    pub annotations: Option<String>,
+    /// State of the run's files.
+    pub source: Source,
+}
 
-/// Returns the folder and the state of every run that the store contains for a library, in no particular order.
+impl Folded {
+    /// Columns that contain these values.
+    pub const COLUMNS: [&str; 6] = [
+        "run.run_id",
+        "source.annotations",
+        "source.run_file_bytes",
+        "source.run_file_modified_ns",
+        "source.journal_bytes",
+        "source.journal_modified_ns",
+    ];
+
+    /// Takes these values from a row; None if they are not valid.
+    pub fn of(row: &mut impl Iterator<Item = Value>) -> Option<Self> {
+        let (run_id, annotations) = (row.next()?.into_text()?, row.next()?.into_text());
+        Some(Self { run_id, annotations, source: Source::of_values(row)? })
+    }
+}
+
+/// A run in a store.
+#[derive(Debug)]
+pub struct Listed {
+    /// The state of the run from which its rows were made.
+    pub folded: Folded,
+    /// The data that lists show.
+    pub run: ListedRun,
+    /// State of the run.
+    pub state: Standing,
+}
+
+/// Columns with the data that lists show.
+const COLUMNS: &str = "\
+    run.started_utc, run.tests, run.profile, run.target, run.name, run.state, \
+    drive.serial, drive.identity, drive.model, drive.simulated_model";
+
+/// Returns every run of a library that `judged_by` evaluated, by folder.
 ///
 /// # Errors
 /// Returns an error if the database fails.
 pub fn listed(
     engine: &mut dyn Engine,
     library: &str,
-) -> Result<BTreeMap<String, (ListedRun, Standing)>, StoreError> {
-    let mut runs = BTreeMap::new();
-    let mut folders = BTreeMap::new();
-    for row in engine.query(RUNS, &[library.into()])?.rows {
-        // Rows that this build cannot interpret are skipped; the run is then read from its journal.
-        let Some((folder, run, state)) = run_of(&row) else { continue };
-        folders.insert(row.last().and_then(Value::text).unwrap_or_default().to_owned(), folder.clone());
-        runs.insert(folder, (run, state));
-    }
-    let mut further = |query: &str, add: fn(&mut ListedRun, &[Value])| {
-        let Answer { rows, .. } = engine.query(query, &[library.into()])?;
-        for row in rows {
-            let folder = row.first().and_then(Value::text).and_then(|key| folders.get(key));
-            if let Some((run, _)) = folder.and_then(|folder| runs.get_mut(folder)) {
-                add(run, &row);
+    judged_by: &str,
+) -> Result<HashMap<String, Listed>, StoreError> {
+    let query = format!(
+        "SELECT source.folder, {}, {COLUMNS} FROM source JOIN run ON run.run_key = source.run_key \
+         JOIN drive ON drive.run_key = source.run_key WHERE source.library = $1 AND source.judged_by = $2",
+        Folded::COLUMNS.join(", ")
+    );
+    let rows = engine.query(&query, &[library.into(), judged_by.into()])?.rows;
+    // Rows that this build cannot interpret are skipped; the run is then read from its journal.
+    let mut runs: HashMap<String, Listed> = rows.into_iter().filter_map(run_of).collect();
+    let mut further = |table: &str, columns: &str, add: fn(&mut ListedRun, &[Value])| {
+        let query = format!(
+            "SELECT source.folder, {table}.{columns} FROM {table} JOIN source ON source.run_key = {table}.run_key \
+             WHERE source.library = $1 ORDER BY {table}.run_key, {table}.number"
+        );
+        for row in engine.query(&query, &[library.into()])?.rows {
+            if let Some(listed) = row.first().and_then(Value::text).and_then(|folder| runs.get_mut(folder)) {
+                add(&mut listed.run, &row);
             }
         }
         Ok::<(), StoreError>(())
     };
-    further(&of_runs("tag", "tag"), |run, row| run.tags.extend(text_at(row, 1)))?;
-    further(&of_runs("note", "text"), |run, row| run.notes.extend(text_at(row, 1)))?;
-    further(&of_runs("member", "identity, member.model"), |run, row| {
+    further("tag", "tag", |run, row| run.tags.extend(text_at(row, 1)))?;
+    further("note", "text", |run, row| run.notes.extend(text_at(row, 1)))?;
+    further("member", "identity, member.model", |run, row| {
         run.identities.extend(text_at(row, 1));
         run.models.extend(text_at(row, 2));
     })?;
     Ok(runs)
 }
 
-fn of_runs(table: &str, columns: &str) -> String {
-    format!(
-        "SELECT run.run_key, {table}.{columns} FROM {table} JOIN run ON run.run_key = {table}.run_key \
-         WHERE run.library = $1 ORDER BY {table}.run_key, {table}.number"
-    )
-}
-
 fn text_at(row: &[Value], at: usize) -> Option<String> {
     row.get(at)?.text().map(str::to_owned)
 }
 
-fn run_of(row: &[Value]) -> Option<(String, ListedRun, Standing)> {
-    let text = |at| text_at(row, at);
-    let tests = text(3)?;
+/// Takes the folder and the run from a row.
+fn run_of(row: Vec<Value>) -> Option<(String, Listed)> {
+    let mut row = row.into_iter();
+    let folder = row.next()?.into_text()?;
+    let folded = Folded::of(&mut row)?;
+    let mut text = || row.next()?.into_text();
+    let (created, tests, profile, target) = (text()?.parse().ok()?, text()?, text()?, text()?);
+    let (name, state) = (text(), state::named(&text()?)?);
+    let (serial, identity, model, simulated_model) = (text(), text(), text(), text());
     let run = ListedRun {
-        id: text(1)?,
-        created: text(2)?.parse().ok()?,
+        id: folded.run_id.clone(),
+        created,
         tests: tests.split(',').filter(|test| !test.is_empty()).map(str::to_owned).collect(),
-        profile: text(4)?,
-        target: text(5)?,
-        name: text(6),
+        profile,
+        target,
+        name,
         tags: Vec::new(),
         notes: Vec::new(),
-        serial: text(8),
-        identities: text(9).into_iter().collect(),
-        models: text(10).into_iter().chain(text(11)).collect(),
+        serial,
+        identities: identity.into_iter().collect(),
+        models: model.into_iter().chain(simulated_model).collect(),
     };
-    Some((text(0)?, run, state::named(&text(7)?)?))
+    Some((folder, Listed { folded, run, state }))
 }

@@ -243,7 +243,8 @@ impl Engine for Postgres {
 
     fn define(&mut self, statements: &str) -> Result<(), StoreError> {
         // Text is compared byte by byte, regardless of the server's locale.
-        self.batch("write to", &statements.replace("{text}", "TEXT COLLATE \"C\""))
+        let statements = statements.replace("{text}", "TEXT COLLATE \"C\"").replace("{clustered}", "");
+        self.batch("write to", &statements)
     }
 
     fn execute(&mut self, statement: &str, values: &[Value]) -> Result<(), StoreError> {

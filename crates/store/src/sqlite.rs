@@ -23,6 +23,8 @@ pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Number of statements kept in compiled form: those of an update, two per table.
+const STATEMENTS: usize = 64;
 /// Number of SQLite VM instructions between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
 /// How long a query that has reached its time limit may take to stop by itself.
@@ -57,6 +59,7 @@ impl Sqlite {
         let failed = |error| failure(&path, "open", error);
         let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // The index can be rebuilt at any time, so a power cut may damage its last transaction.
         connection
             .execute_batch(
@@ -195,7 +198,8 @@ impl Engine for Sqlite {
     }
 
     fn define(&mut self, statements: &str) -> Result<(), StoreError> {
-        self.connection.execute_batch(&statements.replace("{text}", "TEXT")).map_err(self.failed("write to"))
+        let statements = statements.replace("{text}", "TEXT").replace("{clustered}", " WITHOUT ROWID");
+        self.connection.execute_batch(&statements).map_err(self.failed("write to"))
     }
 
     fn execute(&mut self, statement: &str, values: &[Value]) -> Result<(), StoreError> {
@@ -207,7 +211,13 @@ impl Engine for Sqlite {
         let places: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
         let statement =
             format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "));
-        rows.iter().try_for_each(|row| self.execute(&statement, row))
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut prepared = self.connection.prepare_cached(&statement).map_err(self.failed("write to"))?;
+        let inserted =
+            rows.iter().try_for_each(|row| prepared.execute(rusqlite::params_from_iter(row)).map(drop));
+        inserted.map_err(self.failed("write to"))
     }
 
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {

@@ -43,6 +43,15 @@ impl Value {
         }
     }
 
+    /// Returns the text; None for any other value.
+    #[must_use]
+    pub fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Null | Self::Integer(_) | Self::Real(_) => None,
+        }
+    }
+
     /// Returns the whole number; None for any other value.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
@@ -77,7 +86,7 @@ impl From<&str> for Value {
 
 impl From<String> for Value {
     fn from(text: String) -> Self {
-        Self::from(&*text)
+        if text.contains('\0') { Self::from(&*text) } else { Self::Text(text) }
     }
 }
 

@@ -191,10 +191,10 @@ fn with_row<T>(run: &Listed, show: impl FnOnce(&RunRow<'_>) -> T) -> T {
 /// Returns a table, or two lines per run if the table is wider than the terminal.
 fn text(runs: &[Listed], columns: Option<usize>) -> String {
     let head = ["run", "started (UTC)", "tests", "profile", "state", "target"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
-    let table = table(&[&[head], &rows[..]].concat());
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
+    let table = table(&rows);
     let fits = |columns| table.lines().all(|line| console::columns(line) <= columns);
-    if columns.is_none_or(fits) { table } else { rows.iter().map(two_lines).collect() }
+    if columns.is_none_or(fits) { table } else { rows.iter().skip(1).map(two_lines).collect() }
 }
 
 fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> String {

@@ -1,8 +1,8 @@
 //! The runs in the library, read from the library's index if the index is up to date, and otherwise from the
 //! runs' files.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use pts::Standing;
@@ -42,36 +42,32 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
 /// # Errors
 /// Same as [`runs`].
 pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
+    let listed = |source| LibraryError::Io { action: "list", path: library.root().into(), source };
+    let mut entries = library.entries().map_err(listed)?;
     let shared = store.and_then(|store| {
-        let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey());
+        let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey_of(&entries));
         let seen = seen.inspect_err(|error| log::info!("the store is not used: {}", with_causes(error)));
         // The library's own index may have what the store lacks.
         seen.ok().filter(|seen| seen.values().all(|seen| *seen != Seen::Stale))
     });
-    let seen = shared.map_or_else(|| indexed(library), Ok).unwrap_or_else(|error| {
+    let seen = shared.map_or_else(|| indexed(library, &entries), Ok).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
         BTreeMap::new()
     });
-    let entries = library.entries().unwrap_or_default();
-    let mut runs = Vec::new();
-    let mut current = BTreeSet::new();
+    let mut runs = Vec::with_capacity(seen.len());
     for (folder, seen) in seen {
         let Seen::Current(run, state) = seen else { continue };
-        let dir = match entries.get(OsStr::new(&folder)) {
-            Some(path) => path.clone(),
-            None => library.path_of(&folder),
-        };
         // Only the journal's lock shows whether a process is working on an incomplete run.
         if state == Standing::Incomplete
             && library.open(&folder).and_then(|run| run.is_in_progress()).unwrap_or(true)
         {
             continue;
         }
-        current.insert(folder);
+        // The entries that remain are read from their files.
+        let dir = entries.remove(OsStr::new(&folder)).unwrap_or_else(|| library.path_of(&folder));
         runs.push(Known { run: *run, dir, found: Found::Indexed(state) });
     }
-    let is_unknown = |name: &std::ffi::OsStr| name.to_str().is_none_or(|name| !current.contains(name));
-    let (unread, unreadable) = library.list_some(is_unknown)?;
+    let (unread, unreadable) = library.list_of(entries.into_values());
     runs.extend(unread.into_iter().map(|run| Known {
         run: ListedRun::of(&run.file),
         dir: run.dir.clone(),
@@ -81,21 +77,24 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
     Ok((runs, unreadable))
 }
 
-fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
+fn indexed(
+    library: &Library,
+    entries: &BTreeMap<OsString, PathBuf>,
+) -> Result<BTreeMap<String, Seen>, StoreError> {
     let judged_by = judged_by();
     let up_to_date = |index: &mut Index| {
-        let seen = index.survey()?;
+        let seen = index.survey_of(entries)?;
         if seen.values().all(|seen| *seen != Seen::Stale) {
             return Ok(seen);
         }
         index.update(InProgress::LeftOut)?;
-        index.survey()
+        index.survey_of(entries)
     };
     let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);
     seen.or_else(|error| {
         // Up-to-date rows can still be used.
         log::info!("the index is not updated: {}", with_causes(&error));
-        Index::open(library.root(), &judged_by, Access::Read)?.survey()
+        Index::open(library.root(), &judged_by, Access::Read)?.survey_of(entries)
     })
 }
 

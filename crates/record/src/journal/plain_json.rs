@@ -4,13 +4,14 @@
 //! `serde_json`. Whatever it accepts, `serde_json` accepts with the same result. Everything else is an error
 //! without a description, and the text is left to `serde_json`.
 
+use memchr::{memchr, memmem};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
-use crate::plain_array::ARRAY;
+use crate::plain_array::{ARRAY, ARRAYS};
 
 /// Limit on nested arrays and objects, far below the limit of `serde_json`.
 const MOST_LEVELS: u32 = 64;
@@ -78,7 +79,7 @@ impl<'de> Parser<'de> {
     fn string(&mut self) -> Result<&'de str, Other> {
         self.expect(b'"')?;
         let rest = self.json.get(self.at..).ok_or(Other)?;
-        let text = &rest[..rest.find('"').ok_or(Other)?];
+        let text = &rest[..memchr(b'"', rest.as_bytes()).ok_or(Other)?];
         self.at += text.len() + 1;
         Ok(text)
     }
@@ -87,9 +88,21 @@ impl<'de> Parser<'de> {
     fn integers(&mut self) -> Result<&'de str, Other> {
         self.expect(b'[')?;
         let rest = self.json.get(self.at..).ok_or(Other)?;
-        let text = &rest[..rest.find(']').ok_or(Other)?];
+        let text = &rest[..memchr(b']', rest.as_bytes()).ok_or(Other)?];
         self.at += text.len() + 1;
         Ok(text)
+    }
+
+    /// Reads an array of arrays without further arrays or strings; returns the text between its brackets.
+    fn arrays(&mut self) -> Result<&'de str, Other> {
+        self.expect(b'[')?;
+        let rest = self.json.get(self.at..).ok_or(Other)?;
+        let length = match rest.starts_with(']') {
+            true => 0,
+            false => memmem::find(rest.as_bytes(), b"]]").ok_or(Other)? + 1,
+        };
+        self.at += length + 1;
+        Ok(&rest[..length])
     }
 
     /// Reads the digits of a whole number, or those before a decimal point or exponent.
@@ -217,10 +230,11 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Other> {
-        if name == ARRAY {
-            return visitor.visit_borrowed_str(self.integers()?);
+        match name {
+            ARRAY => visitor.visit_borrowed_str(self.integers()?),
+            ARRAYS => visitor.visit_borrowed_str(self.arrays()?),
+            _ => visitor.visit_newtype_struct(self),
         }
-        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -22,6 +22,8 @@ use crate::{Digest, Entry};
 const MOST_THREADS: usize = 4;
 /// A longer batch contains an extraordinarily long record and is parsed on its own.
 const LONG_BATCH_BYTES: usize = 8 << 20;
+/// Limit on the number of records for which memory is allocated before they are read.
+const MOST_ROOM: usize = 1 << 10;
 /// Limit on the first line.
 const MOST_HEADER_BYTES: u64 = 100;
 
@@ -140,7 +142,8 @@ struct Parsed {
 
 impl Batch {
     fn parsed(self) -> Parsed {
-        let (mut entries, mut digest, mut problem) = (Vec::new(), self.before, None);
+        let mut entries = Vec::with_capacity(self.ends.len().min(MOST_ROOM));
+        let (mut digest, mut problem) = (self.before, None);
         for (index, seq) in (0..self.ends.len()).zip(self.seq..) {
             match parse_line(self.line(index), seq, digest) {
                 Ok((entry, link)) => {
@@ -172,9 +175,13 @@ impl Loaded {
         let Parsed { batch, entries, digest, problem } = parsed;
         let damaged = |seq, problem| JournalError::Damaged { path: path.into(), seq, problem };
         let whole = entries.len();
-        for (entry, seq) in entries.into_iter().zip(batch.seq..) {
+        for (entry, seq) in entries.iter().zip(batch.seq..) {
             self.amounts.take(&entry.event).map_err(|why| damaged(seq, why.to_owned()))?;
-            self.entries.push(entry);
+        }
+        // An entry takes more than a kilobyte, and most journals have only one batch.
+        match self.entries.is_empty() {
+            true => self.entries = entries,
+            false => self.entries.extend(entries),
         }
         if let Some(last) = whole.checked_sub(1) {
             self.digest = digest;

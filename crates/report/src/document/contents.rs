@@ -2,8 +2,10 @@
 
 use pts::profile::WriteCache;
 use pts::{Deviation, KeyFigure, Outcome, Profile};
-use record::{ExportedFileSystem, ExportedMeter, IMPORTED_FROM, RunFile};
+use record::{Entry, ExportedFileSystem, ExportedMeter, IMPORTED_FROM, RunFile};
 
+use super::findings::worst;
+use super::per_watt::comparable;
 use super::publication::Publication;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
@@ -11,6 +13,7 @@ use crate::facts::drive_and_host::TextTable;
 use crate::facts::efficiency;
 use crate::facts::figures::{Figure, family};
 use crate::facts::interruptions::Interruption;
+use crate::facts::judged::JudgedRun;
 use crate::facts::supplement::Supplement;
 use crate::facts::supplement::per_workload::PerWorkload;
 use crate::facts::supplement::workload_table::WorkloadTable;
@@ -91,6 +94,14 @@ impl Document {
         self.run.origin.is_none().then(|| self.verdict(None))
     }
 
+    /// Returns all figures that can be compared with other runs, including figures per watt. `entries` are those of the
+    /// run.
+    #[must_use]
+    pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
+        let judged = JudgedRun { run: &self.run, profile: self.profile, outcomes: &self.outcomes, entries };
+        comparable(judged, self.meter.as_ref(), &self.figures)
+    }
+
     /// Returns the conformance of each test to the specification, clause by clause.
     #[must_use]
     pub fn conformance(&self) -> &[Conformance] {
@@ -100,13 +111,11 @@ impl Document {
     /// Returns the worst verdict of the run, or the verdict of one test. A run in which a test is missing is not
     /// a result as defined by the specification.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
-        let lacks_tests = self.outcomes.is_empty() || !self.not_begun.is_empty();
-        if outcome.is_none() && lacks_tests && self.run.origin.is_none() {
-            return Verdict::DoesNotConform;
-        }
+        let lacks_tests = outcome.is_none()
+            && self.run.origin.is_none()
+            && (self.outcomes.is_empty() || !self.not_begun.is_empty());
         let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
-        let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
-        verdicts.max().unwrap_or(Verdict::Conforms)
+        worst(lacks_tests, self.conformance.iter().filter(concerned))
     }
 
     /// Returns the tables of a test's workloads: one with their efficiency, one with the I/O overhead of the

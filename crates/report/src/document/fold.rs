@@ -1,17 +1,14 @@
 //! Builds a document from a run and its journal.
 
-use pts::Profile;
-use record::{Entry, Event, ExportedMeter, Loaded, RunFile};
+use record::{Entry, Event, Loaded, RunFile};
 
 use super::contents::Document;
+use super::findings::{Findings, findings};
 use super::publication::Publication;
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::efficiency::{self, Meter};
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
-use crate::facts::{
-    conformance, dates, drive_and_host, figures, file_share, interruptions, platform, supplement,
-};
+use crate::facts::{dates, drive_and_host, file_share, interruptions, platform, supplement};
 
 /// Builds a document from a run and its journal, using the criteria of this version of Plateau.
 ///
@@ -22,32 +19,21 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     // The specification does not apply to results from other tools, and the journal contains no I/Os for them.
     let timelines = || run.origin.is_none().then(|| supplement::timelines(run, entries));
-    let (replayed, timelines) = stdx::parallel::both(|| pts::replay(run, entries), timelines);
-    let replayed = replayed?;
-    let not_begun = match &run.origin {
-        Some(origin) => origin.not_begun.clone(),
-        None => run
-            .tests
-            .iter()
-            .filter(|name| !replayed.outcomes.iter().any(|outcome| outcome.test == name.as_str()))
-            .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
-            .collect::<Result<_, _>>()?,
-    };
+    let (findings, timelines) = stdx::parallel::both(|| findings(run, loaded), timelines);
+    let Findings { profile, outcomes, not_begun, modified, conformance, figures, meter, power, .. } =
+        findings?;
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
-    let (meter, power) = power(run, entries);
-    let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
-    let (conformance, supplements) = match timelines {
-        Some(timelines) => (conformance::statement(judged), supplement::supplements(judged, timelines)),
-        None => (Vec::new(), Vec::new()),
-    };
+    let judged = JudgedRun { run, profile, outcomes: &outcomes, entries };
+    let supplements =
+        timelines.map(|timelines| supplement::supplements(judged, timelines)).unwrap_or_default();
     let mut tables: Vec<TextTable> = platform::table(run).into_iter().collect();
     tables.extend(drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())));
     Ok(Document {
         run: run.clone(),
-        profile: judged.profile,
+        profile,
         not_begun,
-        figures: figures::figures(judged),
-        modified: replayed.modified,
+        figures,
+        modified,
         interruptions: interruptions::interruptions(entries),
         closed: entries.iter().any(|e| e.event == Event::Closed),
         torn_bytes: loaded.torn.map(|torn| torn.bytes),
@@ -67,21 +53,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         on_file: file_share::statement(run, entries),
         drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
-        write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),
-        outcomes: replayed.outcomes,
+        write_cache: drive_and_host::write_cache(&outcomes, entries),
+        outcomes,
     })
-}
-
-/// Returns the power meter used in a run, and its description.
-fn power(run: &RunFile, entries: &[Entry]) -> (Option<ExportedMeter>, String) {
-    let Some(origin) = &run.origin else {
-        let meter = Meter::of(run, entries);
-        return (meter.stated(), meter.statement());
-    };
-    let stated = origin.power.clone();
-    let text = match &stated {
-        Some(meter) => efficiency::statement(meter, None),
-        None => format!("Power and efficiency: {}.", pts::ABSENT),
-    };
-    (stated, text)
 }

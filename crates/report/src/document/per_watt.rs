@@ -1,28 +1,30 @@
 //! Figures per watt, and the idle power.
 
 use pts::{Outcome, Unit};
-use record::{Efficiency, Entry, Event, ImportedTest, Reading, Segment, Uncertain, WorkloadEfficiency};
+use record::{
+    Efficiency, Entry, Event, ExportedMeter, ImportedTest, Reading, Segment, Uncertain, WorkloadEfficiency,
+};
 
-use super::contents::Document;
 use crate::facts::codes::{code, depth};
 use crate::facts::efficiency::{MeasuredEfficiency, Meter, is_bound};
 use crate::facts::figures::{Figure, better, family, have_one_depth, measured_in_window};
+use crate::facts::judged::JudgedRun;
 use crate::facts::readings::{counted_readings, have_one_demand, reading_key, reading_name, workload_name};
 
-impl Document {
-    /// Returns all figures that can be compared with other runs, including figures per watt.
-    #[must_use]
-    pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
-        let mut figures = self.figures.clone();
-        figures.extend(per_watt(self, entries, &figures));
-        figures
-    }
+/// Returns these figures of a run and its figures per watt.
+pub(super) fn comparable(
+    judged: JudgedRun<'_>,
+    meter: Option<&ExportedMeter>,
+    figures: &[Figure],
+) -> Vec<Figure> {
+    let per_watt = per_watt(judged, meter, figures);
+    figures.iter().cloned().chain(per_watt).collect()
 }
 
 /// Returns the figures per watt of a run with a power source; `figures` are the other figures of the run.
-fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
+fn per_watt(judged: JudgedRun<'_>, meter: Option<&ExportedMeter>, figures: &[Figure]) -> Vec<Figure> {
     // An upper bound on the power cannot show which of two drives is better.
-    let Some(meter) = document.meter.as_ref().filter(|meter| !is_bound(meter)) else { return Vec::new() };
+    let Some(meter) = meter.filter(|meter| !is_bound(meter)) else { return Vec::new() };
     let idle = meter.idle_watts.map(|idle| Figure {
         key: "power.idle".into(),
         test: String::new(),
@@ -34,7 +36,7 @@ fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<F
         uncertainty: idle.uncertainty,
         better: better(Unit::Watts),
     });
-    let tests = document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries, figures));
+    let tests = judged.outcomes.iter().flat_map(|outcome| of_test(judged, outcome, figures));
     tests.chain(idle).collect()
 }
 
@@ -50,7 +52,7 @@ struct Rounds {
     host_limited: bool,
 }
 
-fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
+fn of_test(judged: JudgedRun<'_>, outcome: &Outcome, figures: &[Figure]) -> Vec<Figure> {
     type Part = fn(&Efficiency) -> Uncertain;
     let (unit, part, factor): (Unit, Part, f64) = match outcome.key_figures.first().map(|figure| figure.unit)
     {
@@ -60,13 +62,13 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry], figures: &
         Some(_) => (Unit::IopsPerWatt, |one| one.iops_per_watt, 1.0),
         None => return Vec::new(),
     };
-    let imported = entries.iter().find_map(|entry| match &entry.event {
+    let imported = judged.entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
     });
     let all = match imported {
         Some(test) => stated(outcome, test),
-        None => measured(document, outcome, entries),
+        None => measured(judged, outcome),
     };
     let figure = |rounds: Rounds| {
         let uncertainty = rounds.mean.and_then(|mean| part(&mean).uncertainty);
@@ -85,9 +87,9 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry], figures: &
     all.into_iter().filter_map(figure).collect()
 }
 
-fn measured(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Rounds> {
-    let meter = Meter::of(&document.run, entries);
-    let measured = measured_in_window(&document.outcomes, outcome, entries);
+fn measured(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Rounds> {
+    let meter = Meter::of(judged.run, judged.entries);
+    let measured = measured_in_window(judged.outcomes, outcome, judged.entries);
     let one_depth = have_one_depth(&measured);
     let mut all: Vec<(Rounds, Vec<MeasuredEfficiency>)> = Vec::new();
     for segment in measured {

@@ -55,6 +55,12 @@ pub struct Building {
 }
 
 impl Building {
+    /// Returns no columns, with room for this number of rows.
+    #[must_use]
+    pub fn with_room(rows: usize) -> Self {
+        Self { cells: Vec::with_capacity(rows), ..Self::default() }
+    }
+
     /// Adds a non-empty row to the current column.
     ///
     /// # Errors

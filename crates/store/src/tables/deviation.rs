@@ -17,9 +17,9 @@ pub(super) const TABLE: Table = Table {
 };
 
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
-    let document = folded.document;
-    numbered(document.modified().iter().map(|deviation| {
-        let test = document.outcomes().iter().find(|outcome| outcome.modified.contains(deviation));
+    let findings = folded.findings;
+    numbered(findings.modified().iter().map(|deviation| {
+        let test = findings.outcomes().iter().find(|outcome| outcome.modified.contains(deviation));
         vec![test.map(|outcome| &*outcome.test).into(), deviation.to_string().into()]
     }))
 }

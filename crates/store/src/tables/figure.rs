@@ -35,7 +35,7 @@ pub(super) const TABLE: Table = Table {
 };
 
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
-    let outcomes = folded.document.outcomes();
+    let outcomes = folded.findings.outcomes();
     let mut seen: Vec<&str> = Vec::new();
     numbered(folded.figures.iter().map(|figure| {
         let earlier = seen.iter().filter(|test| **test == figure.test).count();

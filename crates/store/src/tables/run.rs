@@ -51,9 +51,9 @@ pub(super) const TABLE: Table = Table {
 
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
     let Folded { run, loaded, .. } = folded;
-    let document = folded.document;
+    let findings = folded.findings;
     let [archived_utc, archived_by] = added(folded.annotations.archived(&run.id));
-    let conformance = document.run_verdict().map(verdict);
+    let conformance = findings.run_verdict().map(verdict);
     vec![vec![
         folded.library.into(),
         folded.folder.into(),

@@ -47,5 +47,5 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
         };
         (1..).zip(&outcome.window).map(row).collect::<Vec<_>>()
     };
-    folded.document.outcomes().iter().flat_map(of_test).collect()
+    folded.findings.outcomes().iter().flat_map(of_test).collect()
 }

@@ -1,7 +1,7 @@
 //! The definition of a table in the store.
 
 use record::{Annotations, Loaded, RunFile, Stamp};
-use report::Document;
+use report::Findings;
 use report::parts::Figure;
 
 use crate::value::Value;
@@ -58,8 +58,8 @@ pub struct Folded<'a> {
     pub run: &'a RunFile,
     /// The journal.
     pub loaded: &'a Loaded,
-    /// The report.
-    pub document: &'a Document,
+    /// Outcomes, conformance and figures.
+    pub findings: &'a Findings,
     /// The figures, including those per watt. The first figures of each test are its key figures, in order.
     pub figures: &'a [Figure],
     /// State.

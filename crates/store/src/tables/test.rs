@@ -26,9 +26,9 @@ pub(super) const TABLE: Table = Table {
 };
 
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
-    let document = folded.document;
+    let findings = folded.findings;
     let row = |outcome: &pts::Outcome| {
-        let conformance = document.conformance().iter().find(|found| found.test == outcome.test);
+        let conformance = findings.conformance().iter().find(|found| found.test == outcome.test);
         let failures =
             || pts::failures(&outcome.test, &folded.loaded.entries).iter().map(|f| f.count).sum::<u64>();
         vec![
@@ -45,5 +45,5 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
             (outcome.modified.len() as u64).into(),
         ]
     };
-    document.outcomes().iter().map(row).collect()
+    findings.outcomes().iter().map(row).collect()
 }
