@@ -72,6 +72,26 @@ fn a_trace_becomes_a_plan_that_is_accepted_and_run() {
 }
 
 #[test]
+fn the_steps_of_a_trace_are_replayed_beside_the_original() {
+    let bench = Bench::new();
+    let (trace, plan) = (bench.path("s.trace"), bench.path("s.toml"));
+    let [trace, plan] = [&trace, &plan].map(|path| path.to_str().expect("a path").to_owned());
+    bench.ok(&["trace", "sample", "-o", &trace]);
+    let steps = bench.json(&["trace", "plan", &trace, "-o", &plan, "--steps", "7"]);
+    assert_eq!(steps["steps"], 7, "{steps}");
+    let run = ["run", "replay-native", "--plan", &plan, "sim:sas-slc-2011", "--scale", "1/512", "-q"];
+    bench.ok(&run);
+    bench.ok(&["verify", "latest"]);
+    let report = bench.path("report.html");
+    bench.ok(&["report", "latest", report.to_str().expect("a path")]);
+    let html = text(&report);
+    for title in ["Replay and Original", "IOPS v Step", "Outstanding I/Os v Step", "Steps 1 to 7 - Tabular Data"] {
+        assert!(html.contains(title), "{title}");
+    }
+    assert!(html.contains("Original") && html.contains("its text is not public"));
+}
+
+#[test]
 fn a_replay_on_a_simulated_drive_takes_as_long_as_the_trace() {
     let bench = Bench::new();
     let trace = bench.path("s.trace");

@@ -77,7 +77,10 @@ fn mounted(workshop: &mut Workshop, kind: &str, device: &str) -> anyhow::Result<
     let folder = workshop.subfolder("mounted")?.canonicalize()?;
     run(Command::new("mount").args(["-t", kind, device]).arg(&folder))?;
     workshop.add(Thing::Mount { folder: folder.clone() })?;
-    text(&folder.join("data"))
+    // A file that does not exist has no identity; the first load writes all of it.
+    let file = folder.join("data");
+    fs::File::create(&file)?.set_len(BYTES)?;
+    text(&file)
 }
 
 /// A file that QEMU's storage daemon serves from an image.
