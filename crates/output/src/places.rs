@@ -119,11 +119,6 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns this host's name; empty if the kernel does not report it.
-pub fn host_name() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
-}
-
 /// Returns the kernel's id for this boot; `None` if the kernel does not report it.
 pub fn boot_id() -> Option<String> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())

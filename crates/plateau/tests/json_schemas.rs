@@ -109,6 +109,10 @@ fn what_commands_print_matches_the_schema() {
     ] {
         check(args);
     }
+    let (exported, fitted) = (path("exported.json"), path("fitted.toml"));
+    bench.ok(&["export", "job-1", &exported]);
+    check(&["import", &exported]);
+    check(&["sim", "fit", "job-1", "--from", "sas-slc-2011", "--steps=1", "--scale=1/1024", "--output", &fitted]);
     let output = bench.run(&["--json", "show", "nonsense"]);
     let (text, _) = support::texts(&output);
     let document: Value = serde_json::from_str(&text).expect("one document");
@@ -145,15 +149,33 @@ fn what_commands_without_a_run_print_matches_the_schema() {
         &["user", "list"],
         &["sender", "list"],
         &["sender", "add", "rack7"],
+        &["demo"],
     ] {
         check(&bench, &schema, args);
     }
+    let checked = bench.run(&["check", &target, "--json"]);
+    // The exit code depends on the host.
+    let document: Value = serde_json::from_str(&support::texts(&checked).0).expect("one document");
+    assert_eq!(problems(&schema, "check", &document), [""; 0]);
     let results = [path("a.json"), path("b.json")];
     for result in &results {
         let document = check(&bench, &schema, &["load", &target, "--rw=randread", "--size=1M"]);
         std::fs::write(result, document.to_string()).expect("written");
     }
     check(&bench, &schema, &["load", "--skew-limit=1h", "--merge", &results[0], &results[1]]);
+}
+
+#[test]
+fn what_a_server_and_its_clients_print_matches_the_schema() {
+    let (bench, schema) = (Bench::new(), schema());
+    bench.ok(&[&["run"], &SHORT[..]].concat());
+    let mut server = bench.start(&["serve", "--listen=127.0.0.1:0", "--json"]);
+    let mut documents =
+        serde_json::Deserializer::from_reader(server.stdout.take().expect("a pipe")).into_iter::<Value>();
+    let document = documents.next().expect("a document").expect("JSON");
+    support::send_signal(server.id(), "TERM");
+    server.wait().expect("ended");
+    assert_eq!(problems(&schema, "serve", &document), [""; 0]);
 }
 
 #[test]

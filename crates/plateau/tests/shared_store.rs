@@ -350,3 +350,54 @@ fn passwords_are_used_and_never_shown() {
     assert!(!seen.contains("s3cret"), "{seen}");
     assert!(!is_below(&bench.library(), "s3cret"));
 }
+
+/// Reads one figure from the index of a library and from a shared store.
+const FIGURES: &str = r#"
+import sys, plateau
+with plateau.Index(sys.argv[1]) as index, plateau.Store(sys.argv[2]) as store:
+    assert len(index.figures("lat.rnd4k.w")) == 1 and index.figures("lat.rnd4k.w") == store.figures("lat.rnd4k.w")
+    assert store.query("SELECT COUNT(*) AS runs FROM run WHERE run_id <> %s", ("x",)) == [{"runs": 2}]
+    for statement in ["DELETE FROM plateau.run", "CREATE TABLE plateau.x (x int)"]:
+        try:
+            store.query(statement)
+        except Exception as error:
+            assert "read-only" in str(error), error
+            store._connection.rollback()
+        else:
+            raise SystemExit("the store was changed")
+for mode in ["prefer", "allow"]:
+    try:
+        plateau.Store("postgres://u@127.0.0.1/d?sslmode=" + mode)
+    except ValueError:
+        continue
+    raise SystemExit(mode)
+"#;
+
+#[test]
+fn the_python_package_reads_the_store_as_it_reads_the_index() {
+    let Some(server) = postgres::shared() else { return };
+    let python = std::env::var("PLATEAU_PYTHON").unwrap_or_else(|_| "python3".into());
+    let can_import = |module: &str| {
+        let mut probe = Command::new(&python);
+        probe.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
+        probe.status().is_ok_and(|status| status.success())
+    };
+    if !can_import("psycopg") {
+        skips::without("psycopg");
+        return;
+    }
+    let bench = library();
+    let url = server.url(WRITER, &server.database());
+    bench.ok(&["index"]);
+    bench.ok(&["index", "--store", &url]);
+    let output = Command::new(&python)
+        .args(["-c", FIGURES])
+        .arg(bench.library())
+        .arg(&url)
+        .env("PYTHONPATH", Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/src"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("python");
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{out}{err}");
+}

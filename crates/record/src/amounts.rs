@@ -29,6 +29,9 @@ const SLOTS_OF_READING: u64 = 32;
 /// month.
 const MOST_RECORDS: u64 = 1 << 21;
 
+/// Number of amounts in most segments.
+const AMOUNTS_OF_SEGMENT: usize = 16;
+
 /// Running totals over the records in a journal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Amounts {
@@ -152,6 +155,8 @@ fn further_slots(event: &Event) -> u64 {
 
 impl Numbers {
     fn take_segment(&mut self, segment: &Segment) {
+        // Growing the list step by step would take longer than adding up most segments.
+        self.amounts.reserve(AMOUNTS_OF_SEGMENT);
         self.take_stretch(segment.start_ns, segment.end_ns);
         for direction in [&segment.read, &segment.write] {
             self.amounts.extend([direction.ios, direction.bytes]);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 use stdx::Histogram;
 use stdx::histogram::Slots;
 
-use crate::plain_array;
+use crate::plain_array::{self, ARRAY};
 
 #[derive(Serialize)]
 struct Wire {
@@ -26,7 +26,7 @@ struct Read {
 }
 
 fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Slots, D::Error> {
-    plain_array::deserialize(deserializer, |numbers| match numbers.as_chunks::<2>() {
+    plain_array::deserialize(deserializer, ARRAY, |numbers| match numbers.as_chunks::<2>() {
         (pairs, []) => Slots::of(pairs),
         _ => Err("a slot without a count"),
     })

@@ -28,7 +28,7 @@ use line::check_size;
 
 pub use error::JournalError;
 pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
-pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
+pub use line::{Detail, MAGIC, MOST_LINE_BYTES, VERSION};
 pub use loaded::{Loaded, TornTail};
 pub(crate) use reading::{parse as parse_reader, parse_more};
 pub use verifier::{Unverified, Verifier};
@@ -239,12 +239,16 @@ impl Journal {
 /// Returns an error if the file cannot be read, is not a journal, has a newer version than this build
 /// can read, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
-    read_journal_on(&storage::Real, path)
+    read_journal_on(&storage::Real, path, Detail::All)
 }
 
 /// Same as [`read_journal`], but uses `storage`.
-pub(crate) fn read_journal_on(storage: &dyn Storage, path: &Path) -> Result<Loaded, JournalError> {
-    load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path)
+pub(crate) fn read_journal_on(
+    storage: &dyn Storage,
+    path: &Path,
+    detail: Detail,
+) -> Result<Loaded, JournalError> {
+    load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path, detail)
 }
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> JournalError {
@@ -259,9 +263,9 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
     }
 }
 
-fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
+fn load(file: &mut dyn Stored, path: &Path, detail: Detail) -> Result<Loaded, JournalError> {
     let failed = |e| io("read", path, e);
-    parse_reader(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
+    parse_reader(&mut file.reader(MOST_BYTES).map_err(failed)?, path, detail)
 }
 
 /// Parses a journal; `path` is used in error messages. Strings in the result are safe to print.
@@ -270,7 +274,7 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 /// Same as [`read_journal`].
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut rest = bytes;
-    parse_reader(&mut rest, path)
+    parse_reader(&mut rest, path, Detail::All)
 }
 
 /// Returns the name of the event in an entry's JSON.

@@ -82,7 +82,7 @@ pub use injected_fault::InjectedFault;
 pub use io_engine::IoEngine;
 pub use io_path::{Fallback, IoPath, PathRemark};
 pub use journal::{
-    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_JOURNAL_BYTES, MOST_LINE_BYTES,
+    Detail, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_JOURNAL_BYTES, MOST_LINE_BYTES,
     RESCUED as RESCUED_JOURNAL, TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal,
     read_journal,
 };

@@ -10,7 +10,9 @@ use serde::de::{Deserialize as _, Error, Visitor};
 /// Name of the newtype that requests an array of integers. Most deserializers ignore the name and pass the array
 /// like any other; the parser of plain JSON passes the text between the brackets.
 pub(crate) const ARRAY: &str = "$plateau::array";
-/// Same as [`ARRAY`], but requests an array of such arrays.
+/// Same as [`ARRAY`], but no conclusion depends on the array ([`Detail::Conclusions`](crate::Detail::Conclusions)).
+pub(crate) const DETAIL: &str = "$plateau::detail";
+/// Same as [`DETAIL`], but requests an array of such arrays.
 pub(crate) const ARRAYS: &str = "$plateau::arrays";
 
 /// Any number of this many digits fits in 64 bits.
@@ -70,12 +72,13 @@ impl<'a> Integers<'a> {
     }
 }
 
-/// Reads an array of integers and returns what `make` makes of them.
+/// Reads an array of integers, requested by the `name` of one of these newtypes, and returns what `make` makes of them.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T>(
     deserializer: D,
+    name: &'static str,
     make: impl FnOnce(&[u64]) -> Result<T, &'static str>,
 ) -> Result<T, D::Error> {
-    deserializer.deserialize_newtype_struct(ARRAY, All(make))
+    deserializer.deserialize_newtype_struct(name, All(make))
 }
 
 struct All<F>(F);

@@ -73,10 +73,16 @@ pub struct Series {
     #[serde(with = "crate::packed_wire")]
     pub write_ios: Packed,
     /// Mean response time of each interval in ns; 0 for an interval without I/O.
-    #[serde(with = "crate::packed_wire")]
+    #[serde(
+        serialize_with = "crate::packed_wire::serialize",
+        deserialize_with = "crate::packed_wire::deserialize_detail"
+    )]
     pub latency_mean_ns: Packed,
     /// Largest response time in each interval, in ns.
-    #[serde(with = "crate::packed_wire")]
+    #[serde(
+        serialize_with = "crate::packed_wire::serialize",
+        deserialize_with = "crate::packed_wire::deserialize_detail"
+    )]
     pub latency_max_ns: Packed,
     /// Response times of reads and writes in ns, as one coarse histogram per column; a column covers one or more
     /// intervals. `None` if they were not recorded.

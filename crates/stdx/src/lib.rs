@@ -20,7 +20,7 @@ pub mod units;
 
 pub use flow::Flow;
 pub use histogram::Histogram;
-pub use login::login_name;
+pub use login::{host_name, login_name};
 pub use mistake::Mistake;
 pub use nearest::nearest;
 pub use packed::Packed;

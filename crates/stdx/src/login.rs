@@ -1,9 +1,10 @@
-//! The name of the user who runs this program.
+//! The names of this host and of the user who runs this program.
 
 use std::path::Path;
 
 use crate::files::{Links, read_text};
 
+const HOST: &str = "/proc/sys/kernel/hostname";
 const USERS: &str = "/etc/passwd";
 /// Limit on the size of the user list, which has about 60 bytes per user.
 const MOST_BYTES: u64 = 4 << 20;
@@ -20,6 +21,12 @@ pub fn login_name() -> String {
     }
     let users = read_text(Path::new(USERS), Links::Followed, MOST_BYTES).unwrap_or_default();
     name_of(&users, uid).map_or_else(|| format!("user {uid}"), str::to_owned)
+}
+
+/// Returns this host's name; empty if the kernel does not report it.
+#[must_use]
+pub fn host_name() -> String {
+    std::fs::read_to_string(HOST).unwrap_or_default().trim().to_owned()
 }
 
 fn name_of(users: &str, uid: u32) -> Option<&str> {

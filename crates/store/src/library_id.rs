@@ -9,7 +9,6 @@ use crate::error::StoreError;
 
 /// Name of the file in the library that contains the library's name.
 pub const LIBRARY_ID: &str = "library.id";
-const HOST: &str = "/proc/sys/kernel/hostname";
 const RANDOM: &str = "/proc/sys/kernel/random/uuid";
 /// Limits on the parts of a name.
 const MOST_HOST_LETTERS: usize = 32;
@@ -47,8 +46,7 @@ pub fn made(root: &Path) -> Result<String, StoreError> {
     if let Some(id) = parsed(&text, root)? {
         return Ok(id);
     }
-    let host = std::fs::read_to_string(HOST).unwrap_or_default();
-    let id = name(&host, &std::fs::read_to_string(RANDOM).map_err(failed)?);
+    let id = name(&stdx::host_name(), &std::fs::read_to_string(RANDOM).map_err(failed)?);
     file.write_all(format!("{id}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
     folder.sync().map_err(StoreError::Untrusted)?;
     Ok(id)
@@ -67,7 +65,7 @@ fn parsed(text: &str, root: &Path) -> Result<Option<String>, StoreError> {
 
 fn name(host: &str, random: &str) -> String {
     let host: String =
-        host.trim().chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+        host.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
     let host =
         host.get(..MOST_HOST_LETTERS.min(host.len())).filter(|host| !host.is_empty()).unwrap_or("library");
     let random: String = random.chars().filter(char::is_ascii_hexdigit).take(RANDOM_LETTERS).collect();
@@ -99,10 +97,7 @@ mod tests {
 
     #[test]
     fn names_begin_with_the_host() {
-        assert_eq!(
-            name("Lab-7.example\n", "3f9a0c12-77aa-4bcd-8eef-001122334455\n"),
-            "lab-7example-3f9a0c12"
-        );
+        assert_eq!(name("Lab-7.example", "3f9a0c12-77aa-4bcd-8eef-001122334455\n"), "lab-7example-3f9a0c12");
         assert_eq!(name("", "3f9a0c12-77aa"), "library-3f9a0c12");
         assert_eq!(name(&"x".repeat(200), "00000000").len(), 41);
     }

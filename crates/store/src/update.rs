@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use record::{Annotations, Library};
+use record::{Annotations, Detail, Library};
 
 use crate::error::StoreError;
 use crate::fold::{Rows, fold, run_key};
@@ -237,7 +237,7 @@ fn read_run(
     if in_progress == InProgress::LeftOut && run.is_in_progress().unwrap_or(false) {
         return Ok(None);
     }
-    let loaded = run.load().map_err(|error| error.to_string())?;
+    let loaded = run.load_detail(Detail::Conclusions).map_err(|error| error.to_string())?;
     let rows = fold(library, folder, &run.file, &loaded, annotations)?;
     Ok(Some(ReadRun { rows, annotations: added_to(annotations, &run.file.id) }))
 }

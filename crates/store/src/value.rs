@@ -80,7 +80,7 @@ pub fn size_of(row: &[Value]) -> usize {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         // PostgreSQL cannot store this character in text, and no name contains it.
-        Self::Text(text.replace('\0', "\u{fffd}"))
+        Self::Text(if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() })
     }
 }
 

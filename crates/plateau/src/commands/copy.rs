@@ -74,7 +74,7 @@ pub fn check(run: &Run, is_in_progress_requested: bool) -> Done {
 }
 
 fn copy(run: Run, dest: Library) -> Result<Sent, TransferError> {
-    let from = format!("{}:{}", places::host_name(), run.dir.display());
+    let from = format!("{}:{}", stdx::host_name(), run.dir.display());
     send(&mut Source::of(run), &mut Receiver::of(dest, from), &mut |_| ControlFlow::Continue(()))
 }
 

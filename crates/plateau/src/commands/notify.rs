@@ -31,7 +31,7 @@ pub fn run(cli: &Cli, options: &Notify) -> Done {
     if !unusable.is_empty() {
         return Err(Failure::text(Exit::Usage, unusable.join("\n")));
     }
-    let mut service = Service::open(config, &root, &folder, &places::host_name()).map_err(failure)?;
+    let mut service = Service::open(config, &root, &folder, &stdx::host_name()).map_err(failure)?;
     let stop = signals::watch()?;
     if options.once {
         return once(cli, &mut service, &stop);
@@ -81,7 +81,7 @@ fn test(cli: &Cli, path: &Path, channels: &[Channel], name: &str) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     };
     let stop = signals::watch()?;
-    let notice = Notice::sample(&places::host_name(), record::wall_now());
+    let notice = Notice::sample(&stdx::host_name(), record::wall_now());
     channel.deliver(&notice, &stop).map_err(|error| {
         let text = format!("the sample was not delivered through '{name}': {}", with_causes(&error));
         Failure::text(Exit::Busy, text)

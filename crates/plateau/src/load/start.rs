@@ -81,7 +81,7 @@ pub fn wait(requested: Timestamp, interrupted: &AtomicBool) -> Done {
 
 /// Returns the facts about the load's time origin that are known immediately before the load starts.
 pub fn origin(requested: Option<Timestamp>, is_real: bool) -> Origin {
-    let host = Host { name: places::host_name(), boot_id: places::boot_id() };
+    let host = Host { name: stdx::host_name(), boot_id: places::boot_id() };
     let clock = if is_real { engine::wall_clock().ok().map(ClockState::from) } else { None };
     Origin { host, requested, clock }
 }

@@ -1,5 +1,6 @@
 //! Divides a journal into batches of consecutive lines, in bounded memory.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, ErrorKind, Read as _};
 
 use super::line::MOST_LINE_BYTES;
@@ -9,6 +10,12 @@ use crate::Digest;
 pub(super) const BATCH_BYTES: usize = 1 << 20;
 /// Limit on the memory of a batch that is kept for reuse.
 const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
+
+thread_local! {
+    /// Memory for the text of the next journal that this thread reads. Allocating it anew, and growing it, takes longer than
+    /// checking the hashes.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Consecutive lines.
 pub(super) struct Batch {
@@ -106,7 +113,7 @@ impl<'a> Batches<'a> {
     /// Reads the next batch; `None` if the journal ends, or reading fails, before another complete line.
     fn read(&mut self) -> Option<Batch> {
         let (mut text, mut ends, mut rest) =
-            (self.spare.pop().unwrap_or_default(), Vec::new(), Rest::default());
+            (self.spare.pop().unwrap_or_else(|| SPARE.take()), Vec::new(), Rest::default());
         text.clear();
         while text.len() < self.batch_bytes && rest == Rest::default() {
             match self.line(&mut text) {
@@ -162,6 +169,14 @@ impl<'a> Batches<'a> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => return read.map(<[u8]>::is_empty),
             }
+        }
+    }
+}
+
+impl Drop for Batches<'_> {
+    fn drop(&mut self) {
+        if let Some(text) = self.spare.pop() {
+            SPARE.set(text);
         }
     }
 }

@@ -9,6 +9,16 @@ use crate::{Digest, Entry};
 pub const VERSION: u32 = 1;
 /// First version of the format.
 pub(super) const OLDEST_VERSION: u32 = 1;
+/// How much of a journal is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// All records.
+    All,
+    /// All records, but most of them without the response times per interval ([`Series`](crate::Series)), which are half of
+    /// a journal. Only charts depend on them. Their text is covered by the hash chain, but not checked otherwise.
+    Conclusions,
+}
+
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known record, that of XSR's eight-hour write with one row per
@@ -20,13 +30,13 @@ pub(super) const MOST_RECORD_VALUES: usize = 1 << 24;
 /// Limit on one line: the longest record, its hash, a space and the newline.
 pub const MOST_LINE_BYTES: usize = MOST_RECORD_BYTES + 66;
 
-fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
+fn entry_of(json: &str, detail: Detail) -> Result<Entry, serde_json::Error> {
     // Fast path: almost no record contains an escape or a control character.
     if may_be_unprintable(json) {
         return serde_json::from_str(&plain(json));
     }
     if json.is_ascii()
-        && let Some(entry) = plain_json::parsed(json)
+        && let Some(entry) = plain_json::parsed(json, detail)
     {
         return Ok(entry);
     }
@@ -53,14 +63,19 @@ pub(super) fn check_size(json: &str) -> Result<(), String> {
 }
 
 /// Parses one record and checks its number and hash, given the link before it.
-pub(super) fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
+pub(super) fn parse_line(
+    line: &[u8],
+    seq: u64,
+    chain: Digest,
+    detail: Detail,
+) -> Result<(Entry, Digest), String> {
     if line.len() > MOST_LINE_BYTES {
         // The line may not have been read to its end, so its hash is meaningless.
         return Err(format!("it is too long; no run writes a record of more than {MOST_RECORD_BYTES} B"));
     }
     let (json, digest) = json_in(line, chain)?;
     check_size(json)?;
-    let entry = entry_of(json).map_err(|e| e.to_string())?;
+    let entry = entry_of(json, detail).map_err(|e| e.to_string())?;
     if entry.seq == seq {
         Ok((entry, digest))
     } else {

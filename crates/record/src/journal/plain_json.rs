@@ -11,7 +11,8 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::plain_array::{ARRAY, ARRAYS};
+use super::line::Detail;
+use crate::plain_array::{ARRAY, ARRAYS, DETAIL};
 
 /// Limit on nested arrays and objects, far below the limit of `serde_json`.
 const MOST_LEVELS: u32 = 64;
@@ -20,8 +21,8 @@ const SAFE_DIGITS: usize = 19;
 
 /// Parses a document; `None` if it is invalid or left to `serde_json`. All characters must be printable ASCII other than
 /// backslashes.
-pub(super) fn parsed<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
-    let mut parser = Parser { json, at: 0, levels: 0 };
+pub(super) fn parsed<'de, T: Deserialize<'de>>(json: &'de str, detail: Detail) -> Option<T> {
+    let mut parser = Parser { json, at: 0, levels: 0, detail };
     let value = T::deserialize(&mut parser).ok()?;
     (parser.at == json.len()).then_some(value)
 }
@@ -48,6 +49,7 @@ struct Parser<'de> {
     json: &'de str,
     at: usize,
     levels: u32,
+    detail: Detail,
 }
 
 impl<'de> Parser<'de> {
@@ -232,7 +234,10 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
     ) -> Result<V::Value, Other> {
         match name {
             ARRAY => visitor.visit_borrowed_str(self.integers()?),
-            ARRAYS => visitor.visit_borrowed_str(self.arrays()?),
+            DETAIL | ARRAYS => {
+                let text = if name == DETAIL { self.integers()? } else { self.arrays()? };
+                visitor.visit_borrowed_str(if self.detail == Detail::All { text } else { "" })
+            }
             _ => visitor.visit_newtype_struct(self),
         }
     }

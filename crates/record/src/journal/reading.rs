@@ -12,7 +12,7 @@ use std::thread;
 
 use super::batches::{BATCH_BYTES, Batch, Batches};
 use super::error::JournalError;
-use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use super::line::{Detail, MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use super::loaded::{Loaded, TornTail};
 use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};
@@ -28,9 +28,9 @@ const MOST_ROOM: usize = 1 << 10;
 const MOST_HEADER_BYTES: u64 = 100;
 
 /// Parses a journal in batches, because its text may take more memory than all its records.
-pub(crate) fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
+pub(crate) fn parse(input: &mut dyn BufRead, path: &Path, detail: Detail) -> Result<Loaded, JournalError> {
     let loaded = begun(input, path)?;
-    continue_in_batches(loaded, input, path, BATCH_BYTES, threads())
+    continue_in_batches(loaded, input, path, detail, BATCH_BYTES, threads())
 }
 
 /// Parses the records that follow those in `loaded`; `input` begins where `loaded` ends.
@@ -39,7 +39,7 @@ pub(crate) fn parse_more(
     input: &mut dyn BufRead,
     path: &Path,
 ) -> Result<Loaded, JournalError> {
-    continue_in_batches(Loaded { torn: None, ..loaded }, input, path, BATCH_BYTES, threads())
+    continue_in_batches(Loaded { torn: None, ..loaded }, input, path, Detail::All, BATCH_BYTES, threads())
 }
 
 fn threads() -> usize {
@@ -50,6 +50,7 @@ fn continue_in_batches(
     mut loaded: Loaded,
     input: &mut dyn BufRead,
     path: &Path,
+    detail: Detail,
     batch_bytes: usize,
     threads: usize,
 ) -> Result<Loaded, JournalError> {
@@ -70,7 +71,7 @@ fn continue_in_batches(
             let is_only = batch.is_last && pending.is_empty();
             if threads == 1 || is_only || batch.bytes() > LONG_BATCH_BYTES {
                 loaded.take_each(pending.drain(..).map(joined), path)?;
-                batches.reuse(loaded.take(batch.parsed(), path)?);
+                batches.reuse(loaded.take(batch.parsed(detail), path)?);
                 continue;
             }
             // Keep one more batch in progress than there are threads, so that no thread waits for the next
@@ -82,12 +83,15 @@ fn continue_in_batches(
             }
             let shared = Arc::new(Mutex::new(Some(batch)));
             let its = Arc::clone(&shared);
-            match thread::Builder::new().spawn_scoped(scope, move || taken(&its).map(Batch::parsed)) {
+            match thread::Builder::new()
+                .spawn_scoped(scope, move || taken(&its).map(|batch| batch.parsed(detail)))
+            {
                 Ok(thread) => pending.push_back(thread),
                 // The process has reached its limit on threads.
                 Err(_) => {
                     let before = pending.drain(..).map(joined);
-                    loaded.take_each(before.chain([taken(&shared).map(Batch::parsed)]), path)?;
+                    loaded
+                        .take_each(before.chain([taken(&shared).map(|batch| batch.parsed(detail))]), path)?;
                 }
             }
         }
@@ -141,11 +145,11 @@ struct Parsed {
 }
 
 impl Batch {
-    fn parsed(self) -> Parsed {
+    fn parsed(self, detail: Detail) -> Parsed {
         let mut entries = Vec::with_capacity(self.ends.len().min(MOST_ROOM));
         let (mut digest, mut problem) = (self.before, None);
         for (index, seq) in (0..self.ends.len()).zip(self.seq..) {
-            match parse_line(self.line(index), seq, digest) {
+            match parse_line(self.line(index), seq, digest, detail) {
                 Ok((entry, link)) => {
                     entries.push(entry);
                     digest = link;
@@ -232,7 +236,7 @@ mod tests {
         batch_bytes: usize,
         threads: usize,
     ) -> Result<Loaded, JournalError> {
-        continue_in_batches(begun(input, path)?, input, path, batch_bytes, threads)
+        continue_in_batches(begun(input, path)?, input, path, Detail::All, batch_bytes, threads)
     }
 
     /// What was read, or the error.
@@ -308,10 +312,10 @@ mod tests {
             Batches::of(&mut input, BATCH_BYTES, 0, Digest::of(b"")).collect::<io::Result<_>>().unwrap();
         assert!(batches.iter().all(|batch| batch.bytes() < 2 * MOST_LINE_BYTES));
         assert!(batches.iter().map(Batch::bytes).sum::<usize>() < 2 * MOST_LINE_BYTES);
-        let loaded = parse(&mut reader(), Path::new("journal")).unwrap();
+        let loaded = parse(&mut reader(), Path::new("journal"), Detail::All).unwrap();
         assert_eq!((loaded.entries.len(), loaded.torn.unwrap().bytes), (3, length));
         let mut header = io::BufReader::new(Endless { begin: Vec::new(), length });
-        let error = parse(&mut header, Path::new("journal")).unwrap_err();
+        let error = parse(&mut header, Path::new("journal"), Detail::All).unwrap_err();
         assert!(matches!(error, JournalError::NotAJournal { .. }), "{error}");
         let read = length - header.into_inner().length;
         assert!(read < 1 << 20, "{read}");
@@ -328,10 +332,10 @@ mod tests {
             let header = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
             let ends = [first, second].map(|index| header + index.index(whole.len() + 1 - header));
             let (first, second) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            let known = parse(&mut &whole[..first], path).unwrap();
+            let known = parse(&mut &whole[..first], path, Detail::All).unwrap();
             let mut rest = &whole[known.whole_bytes as usize..second];
             let more = parse_more(known, &mut rest, path).unwrap();
-            let at_once = parse(&mut &whole[..second], path).unwrap();
+            let at_once = parse(&mut &whole[..second], path, Detail::All).unwrap();
             prop_assert_eq!(format!("{more:?}"), format!("{at_once:?}"));
         }
 

@@ -1,6 +1,6 @@
 //! Checks a journal record by record, in constant memory, as its bytes arrive.
 
-use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use super::line::{Detail, MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use crate::amounts::Amounts;
 use crate::chain::version_in;
 use crate::{Digest, Entry};
@@ -52,7 +52,7 @@ impl Verifier {
         };
         let seq = self.records;
         let damaged = |problem: String| Unverified::Record { seq, problem };
-        let (entry, digest) = parse_line(line, seq, digest).map_err(damaged)?;
+        let (entry, digest) = parse_line(line, seq, digest, Detail::All).map_err(damaged)?;
         let mut amounts = self.amounts;
         amounts.take(&entry.event).map_err(|problem| damaged(problem.into()))?;
         (self.digest, self.amounts) = (Some(digest), amounts);

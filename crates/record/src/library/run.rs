@@ -9,7 +9,7 @@ use super::archive::{self, ArchivedJournal, JOURNAL, RUN_FILE, Unpacker};
 use super::error::{LibraryError, io};
 use super::nascent;
 use super::run_json::{MOST_RUN_FILE_BYTES, parse_run_file};
-use crate::journal::{MOST_JOURNAL_BYTES, parse_more, parse_reader, read_journal_on};
+use crate::journal::{Detail, MOST_JOURNAL_BYTES, parse_more, parse_reader, read_journal_on};
 use crate::storage::{self, Storage, Stored};
 use crate::{Digest, Event, Journal, JournalError, Loaded, RunFile};
 
@@ -212,17 +212,25 @@ impl Run {
     /// Returns the same errors as [`read_journal`](crate::read_journal), and an error if `run.json` was
     /// changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
+        self.load_detail(Detail::All)
+    }
+
+    /// Same as [`load`](Self::load), but reads only as much as `detail` says.
+    ///
+    /// # Errors
+    /// Same as [`load`](Self::load).
+    pub fn load_detail(&self, detail: Detail) -> Result<Loaded, LibraryError> {
         let path = self.journal_path();
         let loaded = if self.is_archived {
             let mut stored = self.storage.open(&path).map_err(|e| io("open", &path, e))?;
             let mut archive = Unpacker::new(&mut *stored).map_err(|e| io("read", &path, e))?;
             archive.seek(OsStr::new(JOURNAL), MOST_JOURNAL_BYTES).map_err(|e| io("read", &path, e))?;
-            let loaded = parse_reader(&mut archive, &path)?;
+            let loaded = parse_reader(&mut archive, &path, detail)?;
             // Nothing may follow the journal, and the checksum is at the end.
             archive.next_file().map_err(|e| io("read", &path, e))?;
             loaded
         } else {
-            read_journal_on(&*self.storage, &path)?
+            read_journal_on(&*self.storage, &path, detail)?
         };
         self.check_digest(&loaded)?;
         Ok(loaded)

@@ -2,7 +2,7 @@
 
 use pts::{Outcome, Unit};
 use record::{
-    Efficiency, Entry, Event, ExportedMeter, ImportedTest, Reading, Segment, Uncertain, WorkloadEfficiency,
+    Efficiency, Event, ExportedMeter, ImportedTest, Reading, Segment, Uncertain, WorkloadEfficiency,
 };
 
 use crate::facts::codes::{code, depth};

@@ -112,7 +112,7 @@ impl Address {
             SslMode::Require
         });
         let shown = shown(&config);
-        let no_password = add_password(&mut config);
+        let no_password = add_password(&mut config)?;
         Ok(Self { config, authorities: parameters.authorities, no_password, shown })
     }
 
@@ -193,29 +193,53 @@ fn shown(config: &Config) -> String {
 }
 
 /// Adds the password from the user's password file; returns the reason if there is none.
-fn add_password(config: &mut Config) -> Option<String> {
+fn add_password(config: &mut Config) -> Result<Option<String>, StoreError> {
     if config.get_password().is_some() {
-        return None;
+        return Ok(None);
     }
     let user = config.get_user().unwrap_or_default();
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        Some(Host::Unix(path)) => path.to_string_lossy().into_owned(),
-        None => config.get_hostaddrs().first().map(ToString::to_string).unwrap_or_default(),
-    };
-    let wanted = For {
-        host: &host,
-        port: config.get_ports().first().copied().unwrap_or(PORT),
-        database: config.get_dbname().unwrap_or(user),
-        user,
-    };
-    match password::find(&wanted) {
+    let names = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(path) => path.to_string_lossy().into_owned(),
+    });
+    let mut hosts: Vec<String> = names.collect();
+    if hosts.is_empty() {
+        hosts = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+    }
+    let ports = config.get_ports();
+    let found = hosts.iter().enumerate().map(|(at, host)| {
+        password::find(&For {
+            host,
+            port: ports.get(at).or_else(|| ports.first()).copied().unwrap_or(PORT),
+            database: config.get_dbname().unwrap_or(user),
+            user,
+        })
+    });
+    match common(found)? {
         Found::Password(password) => {
             config.password(password);
-            None
+            Ok(None)
         }
-        Found::None(why) => why,
+        Found::None(why) => Ok(why),
     }
+}
+
+/// Returns the password of all hosts, any of which may be asked to check it.
+fn common(of_hosts: impl Iterator<Item = Found>) -> Result<Found, StoreError> {
+    let mut all = of_hosts;
+    let first = all.next().unwrap_or(Found::None(None));
+    let is_same = |other: Found| match (&first, other) {
+        (Found::Password(first), Found::Password(other)) => *first == other,
+        (Found::None(_), Found::None(_)) => true,
+        _ => false,
+    };
+    if all.all(is_same) {
+        return Ok(first);
+    }
+    Err(StoreError::Address(
+        "it names several hosts that do not have the same password in the password file; name one of them"
+            .into(),
+    ))
 }
 
 #[cfg(test)]
@@ -276,5 +300,19 @@ mod tests {
         }
         let address = Address::parse("postgres://u@h/db?sslrootcert=%2Fca.pem").expect("an address");
         assert_eq!(address.authorities, Some(PathBuf::from("/ca.pem")));
+    }
+
+    #[test]
+    fn no_host_receives_the_password_of_another() {
+        let password = |text: &str| Found::Password(text.into());
+        let is_refused = |all: Vec<Found>| match common(all.into_iter()) {
+            Err(StoreError::Address(why)) => !why.contains("s3cret"),
+            _ => false,
+        };
+        assert!(matches!(common([password("a"), password("a")].into_iter()), Ok(Found::Password(_))));
+        assert!(matches!(common([Found::None(None), Found::None(None)].into_iter()), Ok(Found::None(_))));
+        assert!(is_refused(vec![password("s3cret"), password("b")]));
+        assert!(is_refused(vec![password("s3cret"), Found::None(None)]));
+        assert!(is_refused(vec![Found::None(None), password("s3cret")]));
     }
 }

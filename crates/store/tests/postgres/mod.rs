@@ -9,11 +9,14 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// Where Debian puts the programs of each version.
 const PROGRAMS: &str = "/usr/lib/postgresql";
+/// Limit on waiting, for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The user `nobody`, because the server refuses to run as root.
 const NOBODY: u32 = 65534;
 /// The roles and the database that the manual uses.
@@ -259,7 +262,9 @@ impl Server {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
         };
+        let deadline = Instant::now() + PATIENCE;
         while all.iter().any(is_alive) {
+            assert!(Instant::now() < deadline, "waited for the end of {all:?}");
             std::thread::yield_now();
         }
         // In a container whose init process does not reap children, the main process remains as a zombie.
@@ -335,7 +340,9 @@ impl Session {
 
     /// Asks repeatedly until the answer is `t`.
     pub fn wait_until(&mut self, condition: &str) {
+        let deadline = Instant::now() + PATIENCE;
         while self.ask(&format!("SELECT {condition}")) != "t" {
+            assert!(Instant::now() < deadline, "waited for {condition}");
             std::thread::yield_now();
         }
     }

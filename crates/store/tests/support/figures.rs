@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pts::{PROFILES, TESTS};
-use record::{Loaded, Run};
+use record::{Annotations, Detail, Loaded, Run};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::Value as Json;
 use store::{InProgress, Index, Value};
@@ -43,6 +43,10 @@ pub fn are_those_of_reports(open: impl Fn(&Path) -> Index) {
             let scenario = Scenario { id, profile: profile.name, tests, ..Scenario::default() };
             let (run, loaded) = fixture::record(root.path(), &scenario);
             reports.push((&*id, report_of(&run, &loaded)));
+            // The index leaves out what only charts show.
+            let conclusions = run.load_detail(Detail::Conclusions).expect("a journal");
+            let fold = |loaded| store::fold("", id, &run.file, loaded, &Annotations::default());
+            assert_eq!(fold(&conclusions), fold(&loaded), "{id}");
         }
     }
     let mut index = open(root.path());

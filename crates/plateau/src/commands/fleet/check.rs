@@ -7,13 +7,12 @@ use stdx::text::on_one_line;
 
 use crate::cli::{Cli, FleetCheck, models};
 use crate::failure::{Done, Exit, Failure};
-use crate::output::places;
 use crate::output::printer;
 use prepare::by_serial;
 
 pub fn run(cli: &Cli, options: &FleetCheck) -> Done {
     let (subject, reasons) = match &options.target {
-        None => (places::host_name(), unfit(None, Some(&device::host_conditions()), &options.limits())),
+        None => (stdx::host_name(), unfit(None, Some(&device::host_conditions()), &options.limits())),
         Some(target) => {
             let path = models::existing_target(&by_serial::resolve(target)?)?;
             let drive = device::open(&path, &OpenOptions::default())?;

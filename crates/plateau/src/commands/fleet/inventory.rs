@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, options: &FleetInventory) -> Done {
         hosts.insert(host.to_owned(), listed);
     }
     if options.from.is_empty() {
-        let host = places::host_name();
+        let host = stdx::host_name();
         let documents: Value = device::list()?.iter().map(list::document).collect();
         hosts.insert(host.clone(), Inventory::parse_list(&host, &documents.to_string()).map_err(failure)?);
     }

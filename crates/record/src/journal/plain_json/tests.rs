@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Returns whether the text is accepted; if so, checks that `serde_json` reads it the same way.
 fn is_accepted<T: for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(json: &str) -> bool {
-    let read = parsed::<T>(json);
+    let read = parsed::<T>(json, Detail::All);
     if let Some(value) = &read {
         assert_eq!(*value, serde_json::from_str::<T>(json).expect(json), "{json}");
     }
@@ -29,6 +29,24 @@ fn what_this_program_writes_is_accepted() {
     ] {
         let entry = format!(r#"{{"seq":1,"wall":"2026-01-01T00:00:00Z","event":{event}}}"#);
         assert!(is_accepted::<Entry>(&entry), "{entry}");
+    }
+}
+
+#[test]
+fn conclusions_are_read_without_details() {
+    let series = r#"{"interval_ns":1,"read_ios":[3,0],"write_ios":[1,2],"latency_mean_ns":[5,0],"latency_max_ns":[9,8],"times":{"intervals_per_column":2,"columns":[[0,3,12,1],[]]}}"#;
+    let all: Series = parsed(series, Detail::All).expect(series);
+    let read: Series = parsed(series, Detail::Conclusions).expect(series);
+    assert!(read.times.as_ref().is_some_and(|times| times.is_empty()));
+    let none = stdx::Packed::default();
+    let expected =
+        Series { latency_mean_ns: none.clone(), latency_max_ns: none, times: read.times.clone(), ..all };
+    assert_eq!(read, expected);
+    // What follows the text that is left out is read as well.
+    for wrong in
+        [series.replace("]]}}", "]]}"), series.replace("\"latency_max_ns\":[9,8]", "\"latency_max_ns\":[9,8")]
+    {
+        assert!(parsed::<Series>(&wrong, Detail::Conclusions).is_none(), "{wrong}");
     }
 }
 
