@@ -48,6 +48,7 @@ pub fn state(
 ) -> State {
     match place {
         Some(Place::Running(nodes)) => return State::of("runs", format!("on {nodes}")),
+        Some(Place::AfterOthers) => return State::of("waits", "for earlier jobs on its drive"),
         Some(Place::Waiting(reason)) => return State::of("waits", format!("for {reason}")),
         Some(Place::Held(reason)) => {
             let said = said();
@@ -103,6 +104,8 @@ mod tests {
             decided(Some(Place::Waiting("Resources".into())), true, Stored::Missing, "x"),
             ("waits", "for Resources".to_owned())
         );
+        let after = decided(Some(Place::AfterOthers), true, Stored::Missing, "x");
+        assert_eq!(after, ("waits", "for earlier jobs on its drive".to_owned()));
         let held = || Some(Place::Held("launch failed requeued held".into()));
         assert_eq!(decided(held(), true, Stored::Missing, "hot"), ("held", "hot".to_owned()));
         assert_eq!(
