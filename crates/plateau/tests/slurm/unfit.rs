@@ -34,7 +34,7 @@ pub fn keep_unfit_drives_from_running(lab: &Lab) {
     notify_a_person(lab);
     let log = std::fs::read_to_string(lab.cluster.path("logs/hot-iops-D2-1.log")).expect("a log");
     assert!(log.contains("is not fit for a test: temperature: ") && log.contains("try again later"), "{log}");
-    assert!(lab.ok(&["fleet", "status", &hot]).contains("waits      hot-iops-D2-1  for BeginTime"));
+    assert!(lab.ok(&["fleet", "status", &hot]).contains("waiting    hot-iops-D2-1  for BeginTime"));
     for id in ["worn-iops-D1-1", "hot-iops-D2-1"] {
         assert!(lab.load(id).is_none(), "{id} was not started");
         lab.cluster.slurm("scancel", &["--name", id]);
