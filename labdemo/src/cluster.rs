@@ -1,4 +1,4 @@
-//! Slurm with two nodes on this host.
+//! Slurm with several nodes on this host.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
@@ -19,6 +19,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Processes that are ended in reverse order.
 #[derive(Default)]
 pub struct Daemons(Vec<(String, Child)>);
+
+/// A node with simulated drives.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Identities of its drives.
+    pub drives: Vec<String>,
+    /// Processors that Slurm may use, which limits the number of jobs at the same time.
+    pub processors: usize,
+}
 
 /// A running cluster.
 pub struct Cluster {
@@ -96,18 +107,19 @@ impl Drop for Daemons {
 }
 
 impl Cluster {
-    /// Writes the configuration of two nodes with two simulated drives each, and starts them.
+    /// Writes the configuration of the nodes, and starts them.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written, or a daemon cannot be started.
-    pub fn start(folder: &DemoFolder, binary: &Path) -> anyhow::Result<Self> {
-        let [controller, one, other] = free_ports()?;
-        inventory(folder, binary, [one, other])?;
-        for name in ["munge", "state", "spool-n1", "spool-n2"] {
-            std::fs::create_dir(folder.file(name))?;
+    pub fn start(folder: &DemoFolder, binary: &Path, nodes: &[Node]) -> anyhow::Result<Self> {
+        let ports = free_ports(nodes.len() + 1)?;
+        inventory(folder, binary, nodes, &ports[1..])?;
+        let spools = nodes.iter().map(|node| format!("spool-{}", node.name));
+        for name in ["munge", "state"].map(str::to_owned).into_iter().chain(spools) {
+            std::fs::create_dir(folder.file(&name))?;
         }
         let (munge, conf) =
-            (folder.text("munge"), folder.write("slurm.conf", &configuration(folder, controller))?);
+            (folder.text("munge"), folder.write("slurm.conf", &configuration(folder, ports[0]))?);
         let key = format!(
             "head -c 1024 /dev/urandom > {munge}/key && chown -R munge: {munge} && chmod 600 {munge}/key"
         );
@@ -133,14 +145,29 @@ impl Cluster {
             "slurmctld",
             Command::new("slurmctld").args(["-D", "-c", "-f"]).arg(conf),
         )?;
-        for node in ["n1", "n2"] {
+        for node in nodes {
             let mut command = Command::new("slurmd");
-            command.args(["-D", "-N", node, "-f"]).arg(conf);
-            cluster.daemons.spawn(folder, &format!("slurmd-{node}"), &mut command)?;
+            command.args(["-D", "-N", &node.name, "-f"]).arg(conf);
+            cluster.daemons.spawn(folder, &format!("slurmd-{}", node.name), &mut command)?;
         }
-        let idle = |conf: &Path| slurm(conf, "sinfo", &["-h", "-N", "-o", "%N %T"]) == "n1 idle\nn2 idle";
-        cluster.daemons.wait("two idle nodes", || idle(conf))?;
+        let idle = |conf: &Path| {
+            let states = slurm(conf, "sinfo", &["-h", "-N", "-o", "%T"]);
+            states.lines().filter(|state| *state == "idle").count()
+        };
+        cluster.daemons.wait("idle nodes", || idle(conf) == nodes.len())?;
         Ok(cluster)
+    }
+
+    /// Returns the CPU time in s that the controller of the cluster has used.
+    #[must_use]
+    pub fn controller_seconds(&self) -> f64 {
+        let controller = self.daemons.0.iter().find(|(name, _)| name == "slurmctld");
+        let stat = controller
+            .and_then(|(_, child)| std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok());
+        // The name of the program, in parentheses, may contain spaces. The kernel counts hundredths of a second.
+        let fields = stat.as_deref().and_then(|stat| stat.rsplit_once(')')).map_or("", |(_, fields)| fields);
+        let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+        ticks.sum::<f64>() / 100.0
     }
 
     /// Returns the path of the configuration.
@@ -161,7 +188,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         // Held jobs are pending, too.
-        slurm(&self.conf, "scancel", &["--user=root"]);
+        drop(slurm(&self.conf, "scancel", &["--user=root"]));
         let deadline = Instant::now() + PATIENCE;
         while !slurm(&self.conf, "squeue", &["-h"]).is_empty() && Instant::now() < deadline {
             sleep(LOOK_EVERY);
@@ -170,15 +197,17 @@ impl Drop for Cluster {
 }
 
 /// Runs a Slurm program; returns its output without the last newline.
-fn slurm(conf: &Path, program: &str, args: &[&str]) -> String {
+#[must_use]
+pub fn slurm(conf: &Path, program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).env("SLURM_CONF", conf).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim_end().to_owned()).unwrap_or_default()
 }
 
-fn inventory(folder: &DemoFolder, binary: &Path, ports: [u16; 2]) -> anyhow::Result<()> {
+fn inventory(folder: &DemoFolder, binary: &Path, nodes: &[Node], ports: &[u16]) -> anyhow::Result<()> {
     let mut command = Command::new(binary);
     command.args(["fleet", "inventory", "--dir"]).arg(folder.path());
-    for (node, drives, port) in [("n1", ["D1", "D2"], ports[0]), ("n2", ["D3", "D4"], ports[1])] {
+    let host = host()?;
+    for (Node { name, drives, processors }, port) in nodes.iter().zip(ports) {
         let list: Vec<String> = drives
             .iter()
             .map(|drive| {
@@ -187,12 +216,11 @@ fn inventory(folder: &DemoFolder, binary: &Path, ports: [u16; 2]) -> anyhow::Res
                 )
             })
             .collect();
-        let file = folder.write(&format!("{node}.json"), &format!("[{}]", list.join(", ")))?;
-        command.arg("--from").arg(format!("{node}={file}"));
-        let host = host()?;
+        let file = folder.write(&format!("{name}.json"), &format!("[{}]", list.join(", ")))?;
+        command.arg("--from").arg(format!("{name}={file}"));
         command
             .arg("--node")
-            .arg(format!("{node}=NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=8"));
+            .arg(format!("{name}=NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={processors}"));
     }
     let output = command.output()?;
     ensure!(output.status.success(), "fleet inventory: {}", String::from_utf8_lossy(&output.stderr));
@@ -210,7 +238,7 @@ fn configuration(folder: &DemoFolder, port: u16) -> String {
          MpiDefault=none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
          SchedulerParameters=bf_interval=1,sched_min_interval=1\nSlurmdParameters=config_overrides\n\
          ReturnToService=2\nKillWait=5\nRequeueExit=75,130\nRequeueExitHold=2-10\ninclude {dir}/nodes.conf\n\
-         PartitionName=p Nodes=n1,n2 Default=YES State=UP\n"
+         PartitionName=p Nodes=ALL Default=YES State=UP\n"
     )
 }
 
@@ -219,9 +247,9 @@ fn host() -> anyhow::Result<String> {
     Ok(name.trim().split('.').next().unwrap_or_default().to_owned())
 }
 
-fn free_ports() -> anyhow::Result<[u16; 3]> {
-    let listen = || std::net::TcpListener::bind("127.0.0.1:0");
-    let listeners = [listen()?, listen()?, listen()?];
-    let [one, two, three] = listeners.map(|listener| listener.local_addr().map(|address| address.port()));
-    Ok([one?, two?, three?])
+fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+    // All of them are open at the same time, so that they differ.
+    let listeners: Vec<_> =
+        (0..count).map(|_| std::net::TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
+    Ok(listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect::<std::io::Result<_>>()?)
 }

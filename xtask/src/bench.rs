@@ -2,6 +2,7 @@
 //! a line to [`BENCHMARKS`].
 
 mod engine;
+mod fleet;
 mod host;
 mod lab;
 mod library;
@@ -29,6 +30,7 @@ pub use release::built;
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] = &[
     engine::BENCHMARK,
+    fleet::BENCHMARK,
     lab::BENCHMARK,
     library::BENCHMARK,
     report::BENCHMARK,

@@ -44,6 +44,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
     // This step follows `test`, because it uses the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
+    Step { name: "lab-demo", how: How::Part(&["--ci"], crate::lab_demo::ci), environment: &[] },
     Step { name: "recompute", how: How::Part(&["--ci"], crate::recompute::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },

@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::chore::{Chore, TESTS, program};
-use labdemo::cluster::{self, Cluster};
+use labdemo::cluster::{self, Cluster, Node};
 use labdemo::folder::DemoFolder;
 use labdemo::lab::Lab;
 use labdemo::leftovers;
@@ -52,7 +52,7 @@ pub struct LabDemo {
     /// Use this plateau [default: an optimised build]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// Use the program that is built for the tests, and end when all jobs have ended
+    /// Use the program that is built for the tests unless another is given, and end when all jobs have ended
     #[arg(long)]
     ci: bool,
 }
@@ -62,13 +62,14 @@ impl Chore for LabDemo {
         if let Some(why) = why_not() {
             bail!("{why}");
         }
-        if self.ci {
-            return ci(root).map(drop);
-        }
         let binary = match &self.program {
             Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
+            None if self.ci => program(root, TESTS, "plateau")?,
             None => program(root, &["build", "--release", "--package", "plateau"], "plateau")?,
         };
+        if self.ci {
+            return until_settled(root, &binary);
+        }
         let stop = stop_flag()?;
         demonstrate(root, &binary, &self.listen, &self.prometheus, |lab| {
             println!("{}", lab.invitation());
@@ -86,13 +87,18 @@ impl Chore for LabDemo {
     }
 }
 
-/// Starts the lab, waits until all of its jobs have ended and Prometheus has scraped the pages, and removes it.
+/// The step of `cargo xtask ci`; returns the reason if the demo cannot run here.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    if let Some(why) = why_not() {
-        return Ok(Some(why));
+    match why_not() {
+        Some(why) => Ok(Some(why)),
+        None => until_settled(root, &program(root, TESTS, "plateau")?).map(|()| None),
     }
-    let (binary, stop) = (program(root, TESTS, "plateau")?, stop_flag()?);
-    demonstrate(root, &binary, "127.0.0.1:0", "127.0.0.1:0", |lab| {
+}
+
+/// Starts the lab, waits until all of its jobs have ended and Prometheus has scraped the pages, and removes it.
+fn until_settled(root: &Path, binary: &Path) -> anyhow::Result<()> {
+    let stop = stop_flag()?;
+    demonstrate(root, binary, "127.0.0.1:0", "127.0.0.1:0", |lab| {
         let deadline = Instant::now() + PATIENCE;
         while !lab.is_settled()? {
             lab.check()?;
@@ -102,8 +108,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
             sleep(ASK_EVERY);
         }
         Ok(())
-    })?;
-    Ok(None)
+    })
 }
 
 /// Shows the lab with `show`, then removes it, whatever happened, and checks that nothing is left.
@@ -115,7 +120,13 @@ fn demonstrate(
     show: impl FnOnce(&mut Lab) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let folder = DemoFolder::new()?;
-    let shown = Cluster::start(&folder, binary).and_then(|cluster| {
+    let node = |name: &str, drives: [&str; 2]| Node {
+        name: name.into(),
+        drives: drives.map(str::to_owned).into(),
+        processors: 8,
+    };
+    let nodes = [node("n1", ["D1", "D2"]), node("n2", ["D3", "D4"])];
+    let shown = Cluster::start(&folder, binary, &nodes).and_then(|cluster| {
         let mut lab = Lab::start(root, &folder, binary, cluster, listen, prometheus)?;
         show(&mut lab)
         // The daemons end here.

@@ -23,8 +23,19 @@ pub struct Server {
 
 impl Server {
     pub fn start(binary: &Path, library: &Path, state: &Path) -> anyhow::Result<Self> {
+        Self::changed(binary, library, state, |_| {})
+    }
+
+    /// Starts a server whose command is changed by `change`.
+    pub fn changed(
+        binary: &Path,
+        library: &Path,
+        state: &Path,
+        change: impl FnOnce(&mut Command),
+    ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         command.args(["--json", "serve", "--listen", "127.0.0.1:0", "--library"]).arg(library);
+        change(&mut command);
         let mut child = command.env("PLATEAU_STATE", state).stdout(Stdio::piped()).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("piped")?);
         let mut text = String::new();

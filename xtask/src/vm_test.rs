@@ -113,7 +113,11 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
         Ok(kit) => kit,
         Err(Missing(reason)) => return Ok(Some(reason)),
     };
-    let initramfs = initramfs::build(&kit, &folder, &[(&plateau, "bin/plateau")])?;
+    let tools = network_tools();
+    let own = [(&*plateau, "bin/plateau")];
+    let programs: Vec<(&Path, &str)> =
+        own.into_iter().chain(tools.iter().map(|(path, name)| (&**path, *name))).collect();
+    let initramfs = initramfs::build(&kit, &folder, &programs)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
     judge(&selected, &mut Lab::new(kit, &folder, initramfs, deadline)?)?;
     Ok(None)
@@ -138,6 +142,19 @@ pub fn with_programs(
     let initramfs = initramfs::build(&kit, &folder, programs)?;
     println!("# {}, Linux {}, {}", kit.qemu_version, kit.kernel_release, kit.accelerator.name());
     action(&mut Lab::new(kit, &folder, initramfs, Instant::now() + PROGRAMS_LIMIT)?)
+}
+
+/// Returns those of this host's programs that the checks with several hosts need and that are installed. Busybox has
+/// programs with the same names that can do less.
+fn network_tools() -> Vec<(PathBuf, &'static str)> {
+    let find = |name: &str| {
+        ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+            .map(|dir| Path::new(dir).join(name))
+            .into_iter()
+            .find(|path| path.is_file())
+    };
+    let tools = [("ip", "bin/ip.host"), ("tc", "bin/tc.host"), ("curl", "bin/curl.host")];
+    tools.into_iter().filter_map(|(name, inside)| Some((find(name)?, inside))).collect()
 }
 
 /// Locks the directory for this process: two machines must not share disks.

@@ -3,8 +3,11 @@
 #![forbid(unsafe_code)]
 
 pub mod files;
+pub mod reach;
+pub mod report;
 pub mod scheduler;
+pub mod submission;
 mod survey;
 
 pub use scheduler::Whose;
-pub use survey::{Survey, Surveyor};
+pub use survey::{InQueue, Survey, Surveyor};

@@ -1,5 +1,6 @@
 //! The Slurm programs.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
 
@@ -49,13 +50,24 @@ pub fn queued(whose: Whose) -> Done<Queue> {
     queue(&String::from_utf8_lossy(&output.stdout)).map(Queue::Known).map_err(failure)
 }
 
-/// Submits a job; returns its number.
+/// Returns the host name of each node; empty if Slurm does not answer.
+#[must_use]
+pub fn hosts() -> BTreeMap<String, String> {
+    let output = Command::new("sinfo").args(["-h", "-a", "-N", "-o", "%N|%n"]).stdin(Stdio::null()).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let pairs = text.lines().filter_map(|line| line.trim().split_once('|'));
+    pairs.map(|(node, host)| (node.to_owned(), host.to_owned())).collect()
+}
+
+/// Submits jobs whose dependencies, in Slurm's notation, replace the one in the script; returns the number.
 ///
 /// # Errors
 /// Returns an error if `sbatch` cannot be started or refuses the job.
-pub fn submit(script: &str) -> Done<String> {
+pub fn submit(script: &str, dependencies: Option<&str>) -> Done<String> {
+    let dependency = dependencies.map(|each| format!("--dependency={each}"));
     let started = Command::new("sbatch")
         .arg("--parsable")
+        .args(dependency)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -5,8 +5,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use failure::Done;
-use fleet::{Job, Queued, State, Stored, at, state};
+use failure::{Done, Exit, Failure};
+use fleet::{Job, Place, Queued, State, Stored, at, state};
 use jiff::Timestamp;
 use output::summary::Summary;
 use pts::Standing;
@@ -27,6 +27,18 @@ pub struct Survey {
     pub note: Option<String>,
     /// The jobs, in the order in which they are submitted.
     pub jobs: Vec<(Job, State)>,
+}
+
+/// A job of a campaign that is in the queue.
+pub struct InQueue {
+    /// The job.
+    pub job: Job,
+    /// Its number.
+    pub number: u64,
+    /// Why it is held; `None` if it is not.
+    pub held: Option<String>,
+    /// Length of its output, which grows each time that it starts.
+    pub output_bytes: u64,
 }
 
 /// The places that say what became of a campaign.
@@ -82,9 +94,43 @@ impl Surveyor {
         Ok(Survey { name: campaign.name, note, jobs: jobs.collect() })
     }
 
+    /// Returns the jobs of the campaign that are in the queue, without reading the library.
+    ///
+    /// # Errors
+    /// Returns an error if the campaign or the inventory cannot be read, or if Slurm does not answer.
+    pub fn in_queue(&self) -> Done<Vec<InQueue>> {
+        let (_, jobs) = campaign(&self.campaign, &read_inventory(&self.inventory)?)?;
+        let queued = match scheduler::queued(self.whose)? {
+            Queue::Known(queued) => queued,
+            Queue::Absent => return Err(Failure::text(Exit::Run, "this host has no squeue")),
+            Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),
+        };
+        let in_queue = |job: Job| {
+            let queued = queued.iter().find(|queued| queued.name == job.id)?;
+            let output = self.output(&job.id);
+            let output_bytes = std::fs::metadata(&output).map_or(0, |found| found.len());
+            let place = at(queued);
+            let said = last_message(&output);
+            // A job that has said nothing was held by a person.
+            let is_by_person = place.is_held_without_reason() && said.is_empty();
+            let held = match place {
+                Place::Held(_) if is_by_person => None,
+                Place::Held(reason) if said.is_empty() => Some(reason),
+                Place::Held(_) => Some(said),
+                _ => None,
+            };
+            Some(InQueue { number: queued.number, job, held, output_bytes })
+        };
+        Ok(jobs.into_iter().filter_map(in_queue).collect())
+    }
+
+    fn output(&self, id: &str) -> PathBuf {
+        self.logs.join(format!("{id}.log"))
+    }
+
     fn state(&self, job: &Job, queue: Option<&[Queued]>) -> State {
         let place = queue.unwrap_or_default().iter().find(|queued| queued.name == job.id).map(at);
-        let said = || last_message(&self.logs.join(format!("{}.log", job.id)));
+        let said = || last_message(&self.output(&job.id));
         state(place, queue.is_some(), || self.stored(&job.id), said)
     }
 

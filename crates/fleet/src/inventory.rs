@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::{TargetFacts, TargetKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FleetError, invalid};
@@ -106,6 +107,29 @@ impl Drive {
     #[must_use]
     pub fn gres(&self) -> String {
         name(&self.identity)
+    }
+
+    /// Returns what is known about the drive without asking its host.
+    #[must_use]
+    pub fn facts(&self) -> TargetFacts {
+        TargetFacts {
+            kind: TargetKind::Block,
+            path: self.path.clone(),
+            identity: self.identity.clone(),
+            attachment: None,
+            vendor: None,
+            model: self.model.clone(),
+            serial: Some(self.identity.clone()),
+            firmware: self.firmware.clone(),
+            interface: Some(self.kind.clone()),
+            nand: None,
+            capacity_bytes: self.capacity_bytes.unwrap_or_default(),
+            logical_block_bytes: 512,
+            physical_block_bytes: 4096,
+            rotational: Some(false),
+            simulated: None,
+            array: None,
+        }
     }
 
     /// Returns whether the drive is simulated.

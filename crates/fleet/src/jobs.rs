@@ -10,6 +10,9 @@ use crate::words::{name, quoted};
 /// Largest index of a task in an array with Slurm's default `MaxArraySize`.
 const MOST_INDEX: u32 = 1000;
 
+/// Slurm's dependency of a job on other jobs with its name, so that a run's job never runs twice at the same time.
+const SINGLETON: &str = "singleton";
+
 /// One run of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
@@ -97,6 +100,17 @@ pub fn batch_name<'a>(batch: &[&'a Job]) -> &'a str {
     }
 }
 
+/// Returns the dependencies of jobs that are submitted together, so that they start only after the jobs with the numbers
+/// `after`, which use the same drive, have ended. A job that is requeued or held has not ended: the state of its drive
+/// is part of its run. `None` if there are no such jobs.
+#[must_use]
+pub fn dependencies(batch: &[&Job], after: &[u64]) -> Option<String> {
+    let each: String = after.iter().map(|number| format!(":{number}")).collect();
+    // The tasks of an array have the same name.
+    let singleton = if batch.len() == 1 { format!("{SINGLETON},") } else { String::new() };
+    (!after.is_empty()).then(|| format!("{singleton}afterany{each}"))
+}
+
 /// Returns the `sbatch` script for jobs that are submitted together: one job, or the tasks of an array.
 ///
 /// # Errors
@@ -105,7 +119,7 @@ pub fn script(batch: &[&Job], program: &Program, time_limit_minutes: u32) -> Res
     let Some(job) = batch.first() else { return Ok(String::new()) };
     let drive = &job.drive;
     let (log, id, order) = if batch.len() == 1 {
-        (job.id.clone(), quoted(&job.id), "--dependency=singleton".to_owned())
+        (job.id.clone(), quoted(&job.id), format!("--dependency={SINGLETON}"))
     } else {
         // At most one task of the array runs at a time. Names contain no character that the shell would
         // interpret.

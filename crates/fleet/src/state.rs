@@ -47,8 +47,9 @@ pub fn state(
     said: impl FnOnce() -> String,
 ) -> State {
     match place {
-        Some(Place::Running(nodes)) => return State::of("runs", format!("on {nodes}")),
-        Some(Place::Waiting(reason)) => return State::of("waits", format!("for {reason}")),
+        Some(Place::Running(nodes)) => return State::of("running", format!("on {nodes}")),
+        Some(Place::AfterOthers) => return State::of("waiting", "for earlier jobs on its drive"),
+        Some(Place::Waiting(reason)) => return State::of("waiting", format!("for {reason}")),
         Some(Place::Held(reason)) => {
             let said = said();
             return State::of("held", if said.is_empty() { reason } else { said });
@@ -61,7 +62,7 @@ pub fn state(
             said if said.is_empty() => State::of("new", ""),
             said => State::of("failed", said),
         },
-        Stored::Running(doing) => State::of("runs", doing),
+        Stored::Running(doing) => State::of("running", doing),
         // The job may be waiting in a queue that could not be read.
         Stored::Incomplete if !is_queue_known => State::of("incomplete", said()),
         Stored::Incomplete => State::of("failed", said()),
@@ -71,7 +72,7 @@ pub fn state(
     }
 }
 
-/// Counts jobs by state: `3 complete, 1 waits`.
+/// Counts jobs by state: `3 complete, 1 waiting`.
 #[must_use]
 pub fn counts<'a>(all: impl Iterator<Item = &'a State>) -> String {
     let mut counts: Vec<(&str, u32)> = Vec::new();
@@ -97,12 +98,14 @@ mod tests {
         let done = || Stored::Complete("steady".into());
         assert_eq!(
             decided(Some(Place::Running("n1".into())), true, done(), "x"),
-            ("runs", "on n1".to_owned())
+            ("running", "on n1".to_owned())
         );
         assert_eq!(
             decided(Some(Place::Waiting("Resources".into())), true, Stored::Missing, "x"),
-            ("waits", "for Resources".to_owned())
+            ("waiting", "for Resources".to_owned())
         );
+        let after = decided(Some(Place::AfterOthers), true, Stored::Missing, "x");
+        assert_eq!(after, ("waiting", "for earlier jobs on its drive".to_owned()));
         let held = || Some(Place::Held("launch failed requeued held".into()));
         assert_eq!(decided(held(), true, Stored::Missing, "hot"), ("held", "hot".to_owned()));
         assert_eq!(

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fleet::{
-    Campaign, Expected, Inventory, Job, Place, Program, at, batches, gres_conf, jobs, nodes_conf, queue,
-    script,
+    Campaign, Expected, Inventory, Job, Place, Program, at, batches, dependencies, gres_conf, jobs,
+    nodes_conf, queue, script,
 };
 
 const CAMPAIGN: &str = include_str!("golden/campaign.toml");
@@ -324,13 +324,25 @@ fn a_time_limit_leaves_time_for_the_longest_step() {
 }
 
 #[test]
+fn jobs_start_after_those_that_use_the_same_drive() {
+    let inventory = inventory(&["alpha", "beta"]);
+    let campaign = Campaign::parse(CAMPAIGN).expect("a campaign");
+    let drives = campaign.select(&inventory).expect("drives");
+    let jobs = jobs(&campaign, &inventory, &drives);
+    assert_eq!(dependencies(&[&jobs[0]], &[]), None, "the script contains its own dependency");
+    assert_eq!(dependencies(&[&jobs[0]], &[7, 9]).as_deref(), Some("singleton,afterany:7:9"));
+    assert_eq!(dependencies(&[&jobs[0], &jobs[1]], &[7]).as_deref(), Some("afterany:7"), "an array");
+}
+
+#[test]
 fn the_queue_reports_the_state_of_jobs() {
-    let text = "12|N/A|qual-iops-A-1-1|RUNNING|n1\n13|N/A|b|PENDING|(Resources)\n14|N/A|c|PENDING|(JobHeldUser)\n\
-                15|N/A|d|COMPLETING|n2\n16|3|e|PENDING|(job requeued in held state)\n17|N/A|f|PENDING|(launch failed requeued held)\n";
+    let text = "12|N/A|qual-iops-A-1-1|RUNNING|N/A|n1\n13|N/A|b|PENDING|N/A|(Resources)\n14|N/A|c|PENDING|N/A|(JobHeldUser)\n\
+                15|N/A|d|COMPLETING|N/A|n2\n16|3|e|PENDING|N/A|(job requeued in held state)\n\
+                17|N/A|f|PENDING|N/A|(launch failed requeued held)\n18|N/A|g|PENDING|N/A|(Dependency)\n";
     let names: Vec<String> = queue(text).expect("a queue").into_iter().map(|queued| queued.name).collect();
     assert_eq!(
         names,
-        ["qual-iops-A-1-1", "b", "c", "d", "e-3", "f"],
+        ["qual-iops-A-1-1", "b", "c", "d", "e-3", "f", "g"],
         "a task of an array has the id of its run"
     );
     let places: Vec<Place> = queue(text).expect("a queue").iter().map(at).collect();
@@ -343,7 +355,10 @@ fn the_queue_reports_the_state_of_jobs() {
         Place::Ending,
         held("job requeued in held state"),
         held("launch failed requeued held"),
+        Place::AfterOthers,
     ];
+    let is_unexplained: Vec<bool> = places.iter().map(Place::is_held_without_reason).collect();
+    assert_eq!(is_unexplained, [false, false, true, false, false, false, false]);
     assert_eq!(places, expected);
     assert!(queue("slurm_load_jobs error").is_err());
 }

@@ -33,6 +33,9 @@ pub fn continues<'a>(file: &RunFile, entries: &'a [Entry], continue_timeline: bo
     (!restarts).then_some(name)
 }
 
+/// A job does not continue a run by itself that was continued this often since its last result.
+pub const MOST_FRUITLESS: usize = 2;
+
 /// Returns the number of continuations since the last result. If a purge or a workload takes longer than a job may run,
 /// each continuation writes to the drive and none completes anything.
 #[must_use]

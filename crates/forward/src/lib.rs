@@ -9,8 +9,10 @@ mod address;
 mod client;
 mod push;
 mod service;
+mod status;
 
 pub use address::{Address, AddressError};
 pub use client::{Client, Connection, Credential};
 pub use push::{ends_push, push};
 pub use service::{Round, Service};
+pub use status::{Reading, Status};

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +11,7 @@ use stdx::text::with_causes;
 use transfer::{Sent, Source, TransferError, mark_of, send};
 
 use crate::client::Client;
+use crate::status::{Stamp, Status, stamps};
 
 /// Longest time between two attempts to reach a server.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
@@ -47,6 +46,7 @@ pub struct Service {
     /// For each run, the number of attempts to send it that ended with a server error. Such a run does not keep the
     /// others from being sent.
     attempts: BTreeMap<String, u32>,
+    status: Arc<Status>,
 }
 
 /// What is known about a run after it was sent or refused.
@@ -75,31 +75,18 @@ impl Known {
     }
 }
 
-/// Length and modification time of a journal; both change when records are appended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Stamp {
-    modified: (i64, i64),
-    bytes: u64,
-}
-
-impl Stamp {
-    fn of(journal: &Path) -> Option<Self> {
-        match journal.symlink_metadata() {
-            Ok(found) => Some(Self { modified: (found.mtime(), found.mtime_nsec()), bytes: found.len() }),
-            // The attempt to read the run will fail with an error that says which user may not read which file.
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                Some(Self { modified: (0, 0), bytes: 0 })
-            }
-            Err(_) => None,
-        }
-    }
-}
-
 impl Service {
     /// Returns the service that sends the runs of `library` until `stop` is set.
     #[must_use]
     pub fn of(library: Library, client: Client, stop: Arc<AtomicBool>) -> Self {
-        Self { library, client, stop, known: BTreeMap::new(), attempts: BTreeMap::new() }
+        let status = Arc::new(Status::of(library.clone()));
+        Self { library, client, stop, known: BTreeMap::new(), attempts: BTreeMap::new(), status }
+    }
+
+    /// Returns the progress of the service, for another thread.
+    #[must_use]
+    pub fn status(&self) -> Arc<Status> {
+        Arc::clone(&self.status)
     }
 
     /// Sends everything that is new.
@@ -108,6 +95,12 @@ impl Service {
     /// Returns an error if the library cannot be listed, or if the server cannot be reached or does
     /// not admit this sender. Whatever was sent before the error is not sent again.
     pub fn round(&mut self) -> Result<Round, TransferError> {
+        let result = self.send_changed();
+        self.status.checked(result.is_ok());
+        result
+    }
+
+    fn send_changed(&mut self) -> Result<Round, TransferError> {
         let mut round = Round::default();
         for (id, stamp) in self.changed()? {
             if self.stop.load(Ordering::Relaxed) {
@@ -125,6 +118,7 @@ impl Service {
                 Ok(Some(sent)) => round.sent.push((id, sent)),
                 Ok(None) => {}
                 Err(error) => {
+                    self.status.unsent(&id);
                     let text = with_causes(&error);
                     let before = self.known.get(&id).and_then(|known| known.problem.as_ref());
                     if before.is_none_or(|before| before.text != text) {
@@ -142,18 +136,16 @@ impl Service {
     /// and among these, the most recently changed first.
     fn changed(&self) -> Result<Vec<(String, Stamp)>, TransferError> {
         let root = self.library.root();
-        let entries = self.library.entries();
-        let entries =
-            entries.map_err(|source| TransferError::Io { action: "list", path: root.into(), source })?;
-        let stamped = entries.into_iter().filter_map(|(name, path)| {
-            let id = name.into_string().ok().filter(|name| record::is_run_id(name))?;
-            let [_, journal] = self.library.files_of(&path);
-            Some((id, Stamp::of(&journal)?))
-        });
+        let stamped = stamps(&self.library).map_err(|source| TransferError::Io {
+            action: "list",
+            path: root.into(),
+            source,
+        })?;
         let now = Instant::now();
         let is_new =
             |id: &String, stamp: &Stamp| self.known.get(id).is_none_or(|known| known.is_due(*stamp, now));
-        let mut changed: Vec<(String, Stamp)> = stamped.filter(|(id, stamp)| is_new(id, stamp)).collect();
+        let mut changed: Vec<(String, Stamp)> =
+            stamped.into_iter().filter(|(id, stamp)| is_new(id, stamp)).collect();
         let attempts = |id: &str| self.attempts.get(id).copied().unwrap_or(0);
         changed.sort_by(|(a_id, a), (b_id, b)| (attempts(a_id), b, a_id).cmp(&(attempts(b_id), a, b_id)));
         Ok(changed)
@@ -164,16 +156,21 @@ impl Service {
         let run = self.library.open(id)?;
         // A run that was received comes from another host, which sends it itself.
         if mark_of(&run)?.is_some() {
+            self.status.foreign(id);
             self.known.insert(id.into(), Known { stamp, was_in_progress: false, problem: None });
             return Ok(None);
         }
         self.client.set_directory(run.dir.display().to_string());
-        let stop = Arc::clone(&self.stop);
-        let mut go_on = move |_| match stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let (stop, status) = (Arc::clone(&self.stop), Arc::clone(&self.status));
+        let mut go_on = move |received| {
+            status.received(id, received);
+            match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         };
         let sent = send(&mut Source::of(run), &mut self.client, &mut go_on)?;
+        self.status.sent(id, &sent, stamp);
         if sent.has_all {
             let was_in_progress = sent.was_in_progress;
             self.known.insert(id.into(), Known { stamp, was_in_progress, problem: None });

@@ -11,6 +11,7 @@ use transfer::{Received, TransferError};
 use crate::body::{Body, Field};
 use crate::campaigns::{Campaigns, ReadCampaigns};
 use crate::catalogue::Catalogue;
+use crate::embedding::ReadMetrics;
 use crate::error::ServeError;
 use crate::followed::Followed;
 use crate::gate::{Access, Gate, Visitor};
@@ -52,6 +53,35 @@ pub struct Options {
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     /// Reports the campaigns to show.
     pub campaigns: ReadCampaigns,
+    /// The metrics of another service that embeds this server; None for a server of its own. An embedded server serves
+    /// only `/metrics`.
+    pub embedding: Option<ReadMetrics>,
+}
+
+impl Options {
+    /// Returns the options of a server that is embedded in another service and only serves its metrics and those of its
+    /// library, on a loopback address unless the options are changed.
+    #[must_use]
+    pub fn embedded(listen: SocketAddr, library: Library, folder: PathBuf, metrics: ReadMetrics) -> Self {
+        Self {
+            listen,
+            allowed_hosts: Vec::new(),
+            behind_proxy: false,
+            tls: Tls::Off,
+            client_ca: None,
+            read_only: true,
+            is_terminal: false,
+            library,
+            folder,
+            // It starts no runs.
+            program: PathBuf::new(),
+            launcher: None,
+            models: Vec::new(),
+            devices: Box::new(|| Ok(Vec::new())),
+            campaigns: Box::new(Vec::new),
+            embedding: Some(metrics),
+        }
+    }
 }
 
 /// A block device of the host.
@@ -84,6 +114,7 @@ pub struct App {
     pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     pub campaigns: Campaigns,
+    pub embedding: Option<ReadMetrics>,
     is_terminal: bool,
     stopping: AtomicBool,
 }
@@ -112,9 +143,15 @@ impl App {
             models: options.models,
             devices: options.devices,
             campaigns: Campaigns::of(options.campaigns),
+            embedding: options.embedding,
             is_terminal: options.is_terminal,
             stopping: AtomicBool::new(false),
         })
+    }
+
+    /// Returns whether the server has this route.
+    pub fn has(&self, route: &Route) -> bool {
+        self.embedding.is_none() || route.content == Content::Metrics
     }
 
     /// Returns the token of the link to print; None if it must not be printed, because others may read it in a log.

@@ -45,7 +45,7 @@ impl Campaign {
     }
 }
 
-/// Counts jobs by state: `3 complete, 1 waits`.
+/// Counts jobs by state: `3 complete, 1 waiting`.
 pub fn counts(jobs: &[&CampaignJob]) -> String {
     let mut counts: Vec<(&str, u32)> = Vec::new();
     for job in jobs {
@@ -88,11 +88,11 @@ mod tests {
             state,
             detail: String::new(),
         };
-        let jobs = vec![job("1", "A", "complete"), job("2", "B", "waits"), job("3", "A", "complete")];
+        let jobs = vec![job("1", "A", "complete"), job("2", "B", "waiting"), job("3", "A", "complete")];
         let campaign = Campaign { name: "q".into(), note: None, jobs };
         let grouped: Vec<(&str, String)> =
             campaign.by_drive().iter().map(|(first, jobs)| (first.drive.as_str(), counts(jobs))).collect();
-        assert_eq!(grouped, [("A", "2 complete".to_owned()), ("B", "1 waits".to_owned())]);
-        assert_eq!(counts(&campaign.jobs.iter().collect::<Vec<_>>()), "2 complete, 1 waits");
+        assert_eq!(grouped, [("A", "2 complete".to_owned()), ("B", "1 waiting".to_owned())]);
+        assert_eq!(counts(&campaign.jobs.iter().collect::<Vec<_>>()), "2 complete, 1 waiting");
     }
 }

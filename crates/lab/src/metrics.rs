@@ -10,34 +10,44 @@ use record::{Library, Live as Present, LivePhase, LiveSecond, gap_ns};
 
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Catalogue, Listing, Row, State};
+use crate::embedding::Metric;
 use crate::live::Live;
 use crate::snapshot::Snapshots;
 use crate::starts::Stage;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A family of metrics, all of which are gauges.
+/// A family of metrics.
 struct Family {
     name: &'static str,
     help: &'static str,
+    is_counter: bool,
     samples: String,
 }
 
 impl Family {
     const fn of(name: &'static str, help: &'static str) -> Self {
-        Self { name, help, samples: String::new() }
+        Self { name, help, is_counter: false, samples: String::new() }
+    }
+
+    fn of_metric(metric: &Metric) -> Self {
+        let mut family = Self { is_counter: metric.is_counter, ..Self::of(metric.name, metric.help) };
+        family.add(&[], metric.value);
+        family
     }
 
     fn add(&mut self, labels: &[(&str, &str)], value: f64) {
         let pairs: Vec<String> =
             labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escaped(text))).collect();
         let labels = if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) };
-        self.samples.push_str(&format!("{}{labels} {value}\n", self.name));
+        let suffix = if self.is_counter { "_total" } else { "" };
+        self.samples.push_str(&format!("{}{suffix}{labels} {value}\n", self.name));
     }
 
     fn text(&self) -> String {
-        let Self { name, help, samples } = self;
-        format!("# TYPE {name} gauge\n# HELP {name} {help}\n{samples}")
+        let Self { name, help, is_counter, samples } = self;
+        let kind = if *is_counter { "counter" } else { "gauge" };
+        format!("# TYPE {name} {kind}\n# HELP {name} {help}\n{samples}")
     }
 }
 
@@ -47,12 +57,20 @@ pub fn metrics(app: &App, _: &Call) -> Answer {
         Ok(families) => families,
         Err(why) => return Answer::error(500, why),
     };
+    let others = match &app.embedding {
+        Some(read) => read().iter().map(Family::of_metric).collect(),
+        None => vec![starts(app)],
+    };
+    Answer::of(TEXT, text_of(&families) + &text_of(&others) + "# EOF\n")
+}
+
+fn starts(app: &App) -> Family {
     let mut starts = Family::of("plateau_starts", "Runs planned, waiting or started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
     for word in Stage::WORDS {
         starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
     }
-    Answer::of(TEXT, text_of(&families) + &starts.text() + "# EOF\n")
+    starts
 }
 
 /// Returns the current metrics of a library in Prometheus's own text format, without the metrics that only a

@@ -81,9 +81,12 @@ impl Server {
         }
         // Checked before the address: a second server usually has the same folder and address, and the error
         // about the folder explains more.
-        let queue = match Queue::open(&options.folder) {
-            Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
-            queue => queue?,
+        let queue = match &options.embedding {
+            Some(_) => Queue::beside(&options.folder),
+            None => match Queue::open(&options.folder) {
+                Err(ServeError::InUse { .. }) if options.read_only => Queue::beside(&options.folder),
+                queue => queue?,
+            },
         };
         let mut names = vec![host_of(own(address.ip())), "localhost".into()];
         names.extend(options.allowed_hosts.iter().cloned());
@@ -195,7 +198,7 @@ struct Shared {
 /// The router, derived from the route table.
 fn router(app: &Arc<App>, announce: Announce, origin: String) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
+    for route in ROUTES.iter().filter(|route| app.has(route)) {
         if let Handler::Receive(reception) = &route.handler {
             router = router.route(route.path, receiving(route, reception));
             continue;

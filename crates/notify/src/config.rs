@@ -7,7 +7,7 @@ mod values;
 use reader::Reader;
 
 pub use stdx::Mistake;
-pub use types::{Config, Entry, Mail, Means, Source};
+pub use types::{CampaignPlaces, Config, Entry, Mail, Means, Source};
 pub use values::check_webhook;
 
 impl Config {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::notice::{About, Event, Subject};
+use crate::notice::{About, Event, Question, Subject};
 
 /// Limits of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,61 @@ pub struct Observed {
     /// State of the run.
     pub state: State,
 }
+
+/// A job that the scheduler holds until a person releases it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The run of the job.
+    pub run: Subject,
+    /// The scheduler's number of the job.
+    pub number: u64,
+    /// Why it is held.
+    pub reason: String,
+    /// Length of the job's output, which grows each time that the job starts.
+    pub output_bytes: u64,
+}
+
+/// The jobs of a scheduler that have not ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Jobs {
+    /// Those that are held.
+    pub held: Vec<Held>,
+    /// The runs of all of them. The scheduler continues these runs, or holds their jobs.
+    pub queued: BTreeSet<String>,
+}
+
+impl Jobs {
+    /// Returns whether the library says less about the end of a run than the scheduler does or will: it is interrupted only
+    /// until its job starts again.
+    #[must_use]
+    pub fn supersede(&self, observed: &Observed) -> bool {
+        let is_open = matches!(
+            observed.state,
+            State::Ended { about: Some(About::Interrupted { .. } | About::NeedsPerson { .. }), .. }
+        );
+        is_open && self.queued.contains(&observed.run.id)
+    }
+
+    /// Returns the conclusions about the jobs that are held.
+    #[must_use]
+    pub fn decide(&self, known: &Known) -> Vec<Conclusion> {
+        let conclusion = |held: &Held| {
+            let id = format!("{}:{HELD}:{}", held.run.id, held.output_bytes);
+            let about = About::NeedsPerson {
+                test: None,
+                question: Question::Held,
+                reason: Some(held.reason.clone()).filter(|reason| !reason.is_empty()),
+                job: Some(held.number),
+            };
+            let notice = Some((id, about)).filter(|(id, _)| !known.noticed.contains(id));
+            Conclusion { run: held.run.clone(), settled: None, notice }
+        };
+        self.held.iter().map(conclusion).filter(|conclusion| conclusion.notice.is_some()).collect()
+    }
+}
+
+/// Part of the ids of notices about jobs.
+pub const HELD: &str = "held";
 
 /// A conclusion about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,4 +22,4 @@ pub use notice::{About, Event, Failing, Notice, Subject, Verdict};
 pub use observe::{ObserveError, Observer, Past};
 pub use outbound::{FileError, read_config};
 pub use render::{PAYLOAD_VERSION, json, subject, text};
-pub use service::{Delivered, Service, ServiceError, Undelivered};
+pub use service::{Delivered, ReadJobs, Service, ServiceError, Undelivered};

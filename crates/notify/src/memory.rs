@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use stdx::files::{OwnedFolder, Unowned};
 
-use crate::decide::{Conclusion, Known};
+use crate::decide::{Conclusion, HELD, Known};
 use crate::notice::Notice;
 
 const FILE: &str = "memory";
@@ -284,6 +284,10 @@ impl Memory {
         // remembered.
         let may_recur = |id: &&String| {
             let (run, rest) = id.split_once(':').unwrap_or((id.as_str(), ""));
+            // The number in these ids is not the length of a journal.
+            if rest.split(':').next() == Some(HELD) {
+                return true;
+            }
             let bytes =
                 rest.rsplit(':').next().and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or(u64::MAX);
             known.ended.get(run).is_none_or(|ended| *ended < bytes)

@@ -101,6 +101,10 @@ pub enum Question {
     Timeline,
     /// The run's array does not survive an interruption.
     Array,
+    /// The run was continued several times without completing anything.
+    Fruitless,
+    /// The scheduler holds the run's job.
+    Held,
 }
 
 /// What happened.
@@ -126,14 +130,17 @@ pub enum About {
         /// was killed or the power failed.
         reason: Option<String>,
     },
-    /// The run was interrupted, and a person must decide how it continues.
+    /// A person must decide how the run continues.
     NeedsPerson {
-        /// The interrupted test.
-        test: String,
+        /// The interrupted test; `None` if unknown.
+        test: Option<String>,
         /// Why.
         question: Question,
-        /// As in `Interrupted`.
+        /// As in `Interrupted`; if a job is held, why.
         reason: Option<String>,
+        /// The scheduler's number of the job that is held.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<u64>,
     },
     /// A process is working on the run, but shows no activity.
     Stuck {
@@ -199,6 +206,18 @@ impl Subject {
             model: target.model.as_deref().map(short),
             simulated: target.simulated.is_some(),
             created: Some(file.created),
+        }
+    }
+
+    /// Describes a run that its job has not started yet, or not again.
+    #[must_use]
+    pub fn of_job(id: &str, tests: &str, target: &str, drive: &str) -> Self {
+        Self {
+            tests: tests.split(',').filter(|test| !test.is_empty()).take(MOST_TESTS).map(short).collect(),
+            target: short(target),
+            drive: short(drive),
+            simulated: target.starts_with("sim:"),
+            ..Self::unknown(id)
         }
     }
 
@@ -268,7 +287,18 @@ mod tests {
             About::Failed(Failing::Incomplete { reason: "r".into() }),
             About::Failed(Failing::Unreadable { problem: "p".into() }),
             About::Interrupted { test: None, reason: Some("Ctrl-C".into()) },
-            About::NeedsPerson { test: "wsat".into(), question: Question::Timeline, reason: None },
+            About::NeedsPerson {
+                test: Some("wsat".into()),
+                question: Question::Timeline,
+                reason: None,
+                job: None,
+            },
+            About::NeedsPerson {
+                test: None,
+                question: Question::Held,
+                reason: Some("r".into()),
+                job: Some(7),
+            },
             About::Stuck { quiet_seconds: u64::MAX, phase: None },
             About::Test,
         ];

@@ -274,16 +274,13 @@ fn ending(file: &RunFile, entries: &[Entry], outcomes: &[Outcome], deviations: u
     if latest.iter().any(|entry| matches!(entry.event, Event::Cut(_))) {
         return About::Failed(Failing::Drive { test, reason });
     }
-    match decision::needed(file, entries) {
-        Some((test, decision)) => {
-            let question = match decision {
-                Decision::Timeline => Question::Timeline,
-                Decision::Array => Question::Array,
-            };
-            About::NeedsPerson { test: short(test), question, reason }
-        }
-        None => About::Interrupted { test, reason },
-    }
+    let question = match decision::needed(file, entries) {
+        Some((_, Decision::Timeline)) => Question::Timeline,
+        Some((_, Decision::Array)) => Question::Array,
+        None if decision::fruitless(entries) >= decision::MOST_FRUITLESS => Question::Fruitless,
+        None => return About::Interrupted { test, reason },
+    };
+    About::NeedsPerson { test, question, reason, job: None }
 }
 
 /// Returns the test that has started but not ended.

@@ -27,6 +27,7 @@ pub fn subject(notice: &Notice) -> String {
         About::Failed(Failing::Incomplete { .. }) => "ended without all results".into(),
         About::Failed(Failing::Unreadable { .. }) => "cannot be read".into(),
         About::Interrupted { .. } => "interrupted".into(),
+        About::NeedsPerson { question: Question::Held, .. } => "its job is held".into(),
         About::NeedsPerson { .. } => "interrupted, needs a decision".into(),
         About::Stuck { quiet_seconds, .. } => format!("no activity for {}", quiet(*quiet_seconds)),
         About::Test => return cut(&format!("Plateau on {host}: test of this channel")),
@@ -113,7 +114,11 @@ fn sentence(notice: &Notice) -> String {
         About::Interrupted { test, reason } => {
             format!("The run was interrupted{}{}", in_test(test), because(reason))
         }
-        About::NeedsPerson { test, question, reason } => {
+        About::NeedsPerson { question: Question::Held, reason, .. } => {
+            let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("The scheduler holds the job of this run until you release it{reason}.")
+        }
+        About::NeedsPerson { test, question, reason, .. } => {
             let question = match question {
                 Question::Timeline => {
                     "The test's timeline is its result, so you must decide whether it restarts or continues with a \
@@ -123,8 +128,12 @@ fn sentence(notice: &Notice) -> String {
                     "Its array does not outlive an interruption, so you must confirm that the test restarts from its \
                      purge."
                 }
+                Question::Fruitless | Question::Held => {
+                    "It was continued several times without completing a purge or a workload, each of which starts again \
+                     from its beginning, so it needs more time without an interruption."
+                }
             };
-            format!("The run was interrupted in {test}{} {question}", because(reason))
+            format!("The run was interrupted{}{} {question}", in_test(test), because(reason))
         }
         About::Stuck { quiet_seconds, phase } => {
             let phase =
@@ -154,6 +163,10 @@ fn next(notice: &Notice) -> Vec<(String, &'static str)> {
         About::Interrupted { .. } => {
             vec![command(&format!("resume {id}"), "continues after the last completed step")]
         }
+        About::NeedsPerson { question: Question::Held, job, .. } => {
+            let release = job.map(|job| (format!("scontrol release {job}"), "starts the job again"));
+            release.into_iter().collect()
+        }
         About::NeedsPerson { question, .. } => {
             let restart = command(
                 &format!("resume {id} --restart-test"),
@@ -166,6 +179,9 @@ fn next(notice: &Notice) -> Vec<(String, &'static str)> {
             match question {
                 Question::Timeline => vec![restart, with_gap],
                 Question::Array => vec![restart],
+                Question::Fruitless | Question::Held => {
+                    vec![command(&format!("resume {id}"), "continues after the last completed step")]
+                }
             }
         }
         About::Stuck { .. } => vec![command(&format!("watch {id}"), "shows the state of the run")],
@@ -204,8 +220,23 @@ mod tests {
         let body = text(&finished);
         assert!(body.starts_with("The run is complete: steady state. It has 2 deviations"), "{body}");
         assert!(body.contains("\nplateau show sample\n"), "{body}");
-        let decision = About::NeedsPerson { test: "wsat".into(), question: Question::Timeline, reason: None };
-        let body = text(&notice(decision));
+        let decision = |question, reason: Option<&str>, job| About::NeedsPerson {
+            test: Some("wsat".into()),
+            question,
+            reason: reason.map(str::to_owned),
+            job,
+        };
+        let body = text(&notice(decision(Question::Fruitless, Some("time limit"), None)));
+        for part in ["interrupted in wsat: time limit. It was continued several times", "resume sample\n"] {
+            assert!(body.contains(part), "{body}");
+        }
+        let held = notice(decision(Question::Held, Some("D1 is not fit for a test"), Some(12)));
+        assert!(subject(&held).ends_with("its job is held [iops]"), "{}", subject(&held));
+        let body = text(&held);
+        for part in ["until you release it: D1 is not fit for a test.", "\nscontrol release 12\n"] {
+            assert!(body.contains(part), "{body}");
+        }
+        let body = text(&notice(decision(Question::Timeline, None, None)));
         for part in ["power cut", "resume sample --restart-test", "resume sample --continue-timeline"] {
             assert!(body.contains(part), "{body}");
         }

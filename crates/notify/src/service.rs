@@ -26,6 +26,7 @@ use looking::Looking;
 use worker::{Queue, Worker};
 
 pub use error::ServiceError;
+pub use looking::ReadJobs;
 
 /// A delivered notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,15 +58,22 @@ pub struct Service {
 }
 
 impl Service {
-    /// Returns a service for the library at `library` that keeps its memory in `folder`.
+    /// Returns a service for the library at `library` that keeps its memory in `folder`. `jobs` reads the jobs of the
+    /// campaigns.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be opened, for example because another process uses it.
-    pub fn open(config: Config, library: &Path, folder: &Path, host: &str) -> Result<Self, ServiceError> {
+    pub fn open(
+        config: Config,
+        library: &Path,
+        folder: &Path,
+        host: &str,
+        jobs: ReadJobs,
+    ) -> Result<Self, ServiceError> {
         let memory = Memory::open(folder)?;
         let folder: PathBuf = memory.folder().into();
         let channels = config.channels.iter().map(|entry| Channel::of(entry.clone(), &folder)).collect();
-        let looking = Looking::of(config.rules, host, library);
+        let looking = Looking::of(config.rules, host, library, jobs);
         Ok(Self { config, looking, memory: Mutex::new(memory), channels })
     }
 

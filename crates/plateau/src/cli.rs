@@ -46,7 +46,7 @@ pub use progress::ProgressChoice;
 pub use publish::Publish;
 pub use request::RequestOptions;
 use request::profiles;
-pub use serve::{LauncherOptions, Metrics, Serve, User};
+pub use serve::{LauncherOptions, ListenOptions, Metrics, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
 pub use sim::{Sim, SimFit};
 pub use watch::Watch;

@@ -7,6 +7,8 @@ mod certified;
 mod fake;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
+#[path = "forwarded/monitored.rs"]
+mod monitored;
 mod support;
 #[path = "forwarded/unreliable.rs"]
 mod unreliable;

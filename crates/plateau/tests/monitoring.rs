@@ -7,11 +7,12 @@ mod support;
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lab_server::{Response, Server};
+use lab_server::{Response, Server, document};
 use record::read_journal;
 use serde_json::Value;
 use support::{Bench, round, text};
@@ -72,14 +73,15 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    /// Scrapes a server using the shipped files, with a different address and interval. The interval also limits the
+    /// Scrapes servers using the shipped files, with different addresses and another interval. The interval also limits the
     /// time for a scrape, which includes checking a password.
-    fn of(server: &Server) -> Self {
+    fn of(addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = text(&shipped("prometheus.yml"));
         assert!(config.contains("\"127.0.0.1:7070\"") && config.contains("scrape_interval: 15s"), "{config}");
-        let config =
-            config.replace("127.0.0.1:7070", &server.address).replace("interval: 15s", "interval: 5s");
+        let config = config
+            .replace("127.0.0.1:7070", &addresses.join("\", \""))
+            .replace("interval: 15s", "interval: 5s");
         std::fs::write(folder.path().join("prometheus.yml"), config).expect("writable");
         std::fs::write(folder.path().join("alerts.yml"), text(&shipped("alerts.yml"))).expect("writable");
         std::fs::write(folder.path().join("password"), PASSWORD).expect("writable");
@@ -165,9 +167,23 @@ fn add_user(bench: &Bench) {
     assert!(child.wait().expect("a child").success());
 }
 
+/// Starts to forward the runs of a host to the server of a bench; returns the process and the address of its metrics.
+fn forward(host: &Bench, lab: &Bench, server: &Server) -> (Process, String) {
+    let token = lab.json(&["sender", "add", "rack7"])["token"].as_str().expect("a token").to_owned();
+    let file = host.path("token");
+    std::fs::write(&file, token).expect("writable");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("our own");
+    let (file, url) = (file.to_str().expect("text"), format!("http://{}", server.address));
+    let words = ["--json", "forward", "--to", &url, "--token-file", file, "--listen", "127.0.0.1:0"];
+    let mut command = host.command(&words);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plateau starts");
+    let address = document(&mut child)["metrics"].as_str().expect("an address").to_owned();
+    (Process(child), address)
+}
+
 #[test]
 fn prometheus_finds_a_series_for_every_query() {
-    if !has("prometheus") {
+    if !has("prometheus") || !has("curl") {
         return;
     }
     let bench = Bench::on_build_disk();
@@ -184,9 +200,14 @@ fn prometheus_finds_a_series_for_every_query() {
     let run = Process(bench.start(&simulated));
     wait_for_rounds(&bench, 2);
     let held = support::hold(run.0.id());
-    let prometheus = Prometheus::of(&server);
+    let host = Bench::new();
+    add_user(&host);
+    let (_forward, address) = forward(&host, &bench, &server);
+    let prometheus = Prometheus::of(&[&server.address, &address]);
     let begun = Instant::now();
-    while prometheus.query("plateau_run_latest_iops").is_empty() {
+    while prometheus.query("plateau_run_latest_iops").is_empty()
+        || prometheus.query("plateau_forward_behind_bytes").is_empty()
+    {
         let up = prometheus.query("up");
         assert!(begun.elapsed() < PATIENCE, "nothing is scraped: {up:?}");
         std::thread::sleep(Duration::from_millis(100));
@@ -194,8 +215,9 @@ fn prometheus_finds_a_series_for_every_query() {
     for query in queries().into_iter().chain(metrics_of_alerts()) {
         assert!(!prometheus.query(&query).is_empty(), "no series for {query}");
     }
-    let running = prometheus.query("plateau_runs{state=\"running\"}");
+    let running = prometheus.query("sum(plateau_runs{state=\"running\"})");
     assert_eq!(running[0]["value"][1], "2", "{running:?}");
+    assert_eq!(prometheus.query("plateau_runs{state=\"running\"}").len(), 2, "a lab and a host");
     drop(held);
 }
 

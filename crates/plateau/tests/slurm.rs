@@ -3,6 +3,8 @@
 
 #[path = "slurm/cluster.rs"]
 mod cluster;
+#[path = "slurm/failures.rs"]
+mod failures;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
 mod support;
@@ -14,7 +16,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use cluster::{Cluster, bytes, wait};
-use record::{Entry, Event, Library, Loaded};
+use record::{Event, Library, Loaded};
 use serde_json::{Value, json};
 use support::loop_device::{attach, identity};
 use support::{Bench, finished, hold};
@@ -26,6 +28,10 @@ fn simulated(identity: &str) -> Value {
         "path": "sim:sas-slc-2011", "kind": "simulated", "identity": identity, "model": "sas-slc-2011",
         "capacity_bytes": 1_000_000_000, "refusals": [], "enclosure": enclosure
     })
+}
+
+fn is_closed(loaded: &Loaded) -> bool {
+    loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
 fn purges(loaded: &Loaded) -> usize {
@@ -109,8 +115,10 @@ fn every_run_of_a_campaign_completes() {
     }
     submit_arrays(&lab);
     lab.cluster.wait_for_all();
+    failures::survive(&mut lab);
+    lab.cluster.wait_for_all();
 
-    check_runs(&lab, 8 + IN_ARRAYS + if loops.len() == 2 { 2 } else { 0 });
+    check_runs(&lab, 8 + IN_ARRAYS + failures::COUNT + if loops.len() == 2 { 2 } else { 0 });
     assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
     unfit::keep_unfit_drives_from_running(&lab);
@@ -158,8 +166,15 @@ fn disturb(lab: &mut Lab) {
     // Slurm resumes a stopped process before it terminates it.
     lab.cluster.slurm("scontrol", &["requeue", &number]);
     wait("the end of the requeued job", || !Path::new(&format!("/proc/{requeued}")).exists());
+    // Slurm waits two minutes before it starts this job again, and the drive is free.
+    wait("the requeued job", || is_queued_as(lab, REQUEUED, "BeginTime"));
+    assert!(is_queued_as(lab, "q-iops-D2-2", "Dependency"), "{:?}", lab.cluster.queue());
     lab.cluster.slurm("scancel", &["-s", "INT", "-b", &lab.number(INTERRUPTED)]);
     wait("the interrupt", || is_interrupt_pending(interrupted));
+}
+
+fn is_queued_as(lab: &Lab, id: &str, words: &str) -> bool {
+    lab.cluster.queue().iter().any(|(_, name, state)| name == id && state.contains(words))
 }
 
 /// Returns the process of the job that is working on run `id` in a library.
@@ -240,23 +255,20 @@ fn check_runs(lab: &Lab, expected: usize) {
     for run in &runs {
         let id = &run.file.id;
         let loaded = run.load().expect("intact");
-        assert!(loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed)), "{id} is complete");
+        assert!(is_closed(&loaded), "{id} is complete");
         assert_eq!(purges(&loaded), 1, "{id}");
         lab.ok(&["verify", id]);
-        // Another job may use the drive between two jobs of this run.
-        let is_of_one_job = |_: &Entry, next: &Entry| !matches!(next.event, Event::Resumed { .. });
-        let drive = id.rsplit_once('-').expect("a repetition").0;
-        for job in loaded.entries.chunk_by(is_of_one_job) {
-            let span = (job[0].wall, job[job.len() - 1].wall);
-            spans.entry(drive.to_owned()).or_default().push(span);
-            if id.starts_with("a-") {
-                spans.entry("the enclosure".to_owned()).or_default().push(span);
-            }
+        // No other run uses the drive until this one has ended, even while it is interrupted.
+        let drive = id.split('-').nth(2).expect("a drive");
+        let span = (loaded.entries[0].wall, loaded.entries[loaded.entries.len() - 1].wall);
+        spans.entry(drive.to_owned()).or_default().push(span);
+        if id.starts_with("a-") {
+            spans.entry("the enclosure".to_owned()).or_default().push(span);
         }
     }
     for (drive, mut spans) in spans {
         spans.sort();
-        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{drive}: two jobs at once");
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{drive}: two runs at once");
     }
     for id in [REQUEUED, INTERRUPTED] {
         let loaded = lab.load(id).expect("a run");

@@ -238,6 +238,20 @@ fn the_unit_that_forwards_runs_permits_reading_the_runs_and_its_token() {
         service.0.stderr.take().expect("piped").read_to_string(&mut errors).expect("readable");
         panic!("{line}{errors}");
     }
+    line.clear();
+    lines.read_line(&mut line).expect("readable");
+    let metrics = line.trim_end().strip_prefix("metrics at http://").and_then(|rest| rest.split_once('/'));
+    let (address, path) = metrics.unwrap_or_else(|| panic!("an address: {line}"));
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    // `prometheus:a long password` in base64.
+    let request = format!(
+        "GET /{path} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Basic cHJvbWV0aGV1czphIGxvbmcgcGFzc3dvcmQ=\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).expect("writable");
+    let mut scraped = String::new();
+    stream.read_to_string(&mut scraped).expect("readable");
+    assert!(scraped.contains("\nplateau_forward_behind_bytes "), "{scraped}");
+
     let library = bench.path("lib/plateau/runs");
     // The run was created before the service was started.
     let runs = std::fs::read_dir(&library).expect("a library").map(|entry| entry.expect("a run"));

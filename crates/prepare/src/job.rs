@@ -10,9 +10,6 @@ use crate::{by_serial, others};
 /// Name of this program's processes.
 const PROGRAM: &str = "plateau";
 
-/// A run that was continued this often since its last result is held.
-const MOST_FRUITLESS: usize = 2;
-
 /// Returns whether all that prevents the use of a target is another process of Plateau, which will end.
 #[must_use]
 pub fn is_used_by_plateau(refusals: &[Refusal]) -> bool {
@@ -43,10 +40,11 @@ pub fn keys(target: &str, erase: &[String]) -> Vec<String> {
 
 /// Returns why the run must not continue again in the same way, although nothing else prevents it. Each continuation
 /// repeats the interrupted purge or workload, so a scheduler would wear out the drive. If the operator starts the job
-/// again nevertheless, it continues once more. `count` is the number of continuations since the last result.
+/// again nevertheless, it continues once more. `count` is the number of continuations since the last result, and `most` the
+/// number from which on the run is held.
 #[must_use]
-pub fn is_fruitless(library: &Library, id: &str, count: usize) -> Option<String> {
-    if count < MOST_FRUITLESS {
+pub fn is_fruitless(library: &Library, id: &str, count: usize, most: usize) -> Option<String> {
+    if count < most {
         return None;
     }
     let (subject, count) = (format!("the fruitless continuations of {id}"), count.to_string());

@@ -5,6 +5,7 @@ mod campaign;
 mod errors;
 mod health;
 mod host_checks;
+mod hosts;
 mod identity;
 mod known;
 mod lba_format;
@@ -35,6 +36,7 @@ pub const GROUPS: &[Group] = &[
     write_cache::GROUP,
     lba_format::GROUP,
     array::GROUP,
+    hosts::GROUP,
     removal::GROUP,
     power::GROUP,
 ];

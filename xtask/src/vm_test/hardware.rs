@@ -164,6 +164,10 @@ pub const LATER: &[&str] = &[
     "erofs",
     "dm_flakey",
     "xfs",
+    "nvmet_tcp",
+    "nvme_tcp",
+    "veth",
+    "sch_netem",
 ];
 
 #[cfg(test)]

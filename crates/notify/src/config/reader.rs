@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use stdx::Mistake;
 
-use super::types::{Config, Entry, Mail, Means, Source};
+use super::types::{CampaignPlaces, Config, Entry, Mail, Means, Source};
 use super::values::{self, check_webhook};
 use crate::decide::Rules;
 use crate::notice::Event;
@@ -20,7 +20,7 @@ const MOST_WORDS: usize = 100;
 const MOST_ATTEMPTS: u32 = 100;
 
 const DAY: Duration = Duration::from_secs(86_400);
-const GENERAL: [&str; 8] = [
+const GENERAL: [&str; 9] = [
     "look-every",
     "stuck-after",
     "interrupted-after",
@@ -29,7 +29,9 @@ const GENERAL: [&str; 8] = [
     "program",
     "webhook",
     "mail",
+    "campaign",
 ];
+const CAMPAIGN: [&str; 3] = ["file", "inventory", "logs"];
 const COMMON: [&str; 3] = ["name", "events", "timeout"];
 const PROGRAM: [&str; 1] = ["run"];
 const WEBHOOK: [&str; 5] = ["url", "url-file", "token-file", "ca-file", "proxy"];
@@ -77,6 +79,7 @@ impl<'a> Reader<'a> {
             attempts: 10,
             first_retry: Duration::from_secs(5),
             channels: Vec::new(),
+            campaigns: Vec::new(),
         };
         match DeTable::parse(self.text) {
             Ok(table) => self.whole(table.get_ref(), &mut config),
@@ -118,6 +121,9 @@ impl<'a> Reader<'a> {
             if let Some(value) = keys.get(kind) {
                 self.channels(value, kind, own, means, config);
             }
+        }
+        if let Some(value) = keys.get("campaign") {
+            self.campaigns(value, config);
         }
         if config.channels.is_empty() && self.mistakes.is_empty() {
             self.mistake(
@@ -176,6 +182,28 @@ impl<'a> Reader<'a> {
             let means = means(self, &keys, at);
             if let (Some(name), Some(means)) = (name, means) {
                 config.channels.push(Entry { name, events, timeout, means });
+            }
+        }
+    }
+
+    fn campaigns(&mut self, value: &Value<'_>, config: &mut Config) {
+        const HOW: &str = "begin each campaign with [[campaign]]";
+        let Some(items) = value.get_ref().as_array() else {
+            return self.mistake(value.span().start, HOW);
+        };
+        for item in items {
+            let at = item.span().start;
+            let Some(table) = item.get_ref().as_table() else {
+                self.mistake(at, HOW);
+                continue;
+            };
+            let keys = self.keys(table, &CAMPAIGN);
+            for key in CAMPAIGN.iter().filter(|key| !keys.contains_key(*key)) {
+                self.mistake(at, format!("this [[campaign]] has no `{key}`"));
+            }
+            let [file, inventory, logs] = CAMPAIGN.map(|key| self.path(&keys, key));
+            if let (Some(file), Some(inventory), Some(logs)) = (file, inventory, logs) {
+                config.campaigns.push(CampaignPlaces { file, inventory, logs });
             }
         }
     }

@@ -19,6 +19,19 @@ pub struct Config {
     pub first_retry: Duration,
     /// The channels, in the order of the configuration file.
     pub channels: Vec<Entry>,
+    /// The campaigns whose held jobs are reported.
+    pub campaigns: Vec<CampaignPlaces>,
+}
+
+/// The files that describe a campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignPlaces {
+    /// The campaign.
+    pub file: PathBuf,
+    /// The inventory of its drives.
+    pub inventory: PathBuf,
+    /// Folder with the output of its jobs.
+    pub logs: PathBuf,
 }
 
 /// A configured channel.

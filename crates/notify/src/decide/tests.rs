@@ -75,6 +75,37 @@ fn runs_that_nobody_waits_for_are_settled_without_a_notice() {
     assert_eq!((conclusions[0].settled, &conclusions[0].notice), (Some(5), &None));
 }
 
+#[test]
+fn a_held_job_is_reported_once_for_each_start_and_in_place_of_its_run() {
+    let held = |output_bytes| Held {
+        run: Subject::unknown("r"),
+        number: 7,
+        reason: "the drive is hot".into(),
+        output_bytes,
+    };
+    let jobs =
+        |output_bytes| Jobs { held: vec![held(output_bytes)], queued: ["r".into(), "s".into()].into() };
+    let mut known = Known::default();
+    let mut step = |jobs: &Jobs| {
+        let conclusions = jobs.decide(&known);
+        learn(&mut known, &conclusions)
+    };
+    assert_eq!(step(&jobs(10)), ["r:held:10"]);
+    assert_eq!(step(&jobs(10)), [""; 0]);
+    assert_eq!(step(&Jobs::default()), [""; 0], "it was released");
+    assert_eq!(step(&jobs(25)), ["r:held:25"], "it has started again");
+    let about = &jobs(1).decide(&Known::default())[0].notice.clone().expect("a notice").1;
+    assert_eq!(about.event(), Event::NeedsPerson);
+    for (run, state, is_superseded) in [
+        ("s", ended(interrupted(), 900), true),
+        ("s", ended(finished(), 900), false),
+        ("s", running(900), false),
+        ("t", ended(interrupted(), 900), false),
+    ] {
+        assert_eq!(jobs(1).supersede(&observed(run, 1, state.clone())), is_superseded, "{run}: {state:?}");
+    }
+}
+
 fn any_state() -> impl Strategy<Value = State> {
     let about = prop_oneof![
         Just(None),

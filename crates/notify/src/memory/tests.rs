@@ -106,6 +106,9 @@ fn a_long_memory_is_rewritten_without_what_is_past() {
         Some((notice(&format!("{}:finished:9", conclusion.run.id)), channels))
     };
     memory.conclude(&conclusions, complete).expect("written");
+    // The journal of this run is longer than the output of its job.
+    let held = Conclusion { run: Subject::unknown("run-4"), settled: None, notice: None };
+    memory.conclude(&[held], |_| Some((notice("run-4:held:3"), Vec::new()))).expect("written");
     let before = (memory.known().ended.clone(), outstanding(&memory));
     let long = memory.bytes;
     memory.compact().expect("rewritten");
@@ -115,4 +118,5 @@ fn a_long_memory_is_rewritten_without_what_is_past() {
     let memory = Memory::open(dir.path()).expect("a memory");
     assert_eq!(memory.known().ended, before.0, "a run that is missing may come back");
     assert_eq!(outstanding(&memory), before.1);
+    assert!(memory.known().noticed.contains("run-4:held:3"), "the job may still be held");
 }

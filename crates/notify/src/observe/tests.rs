@@ -1,3 +1,6 @@
+#[path = "../../../record/tests/support/mod.rs"]
+mod run;
+
 use record::LiveSecond;
 
 use super::*;
@@ -84,4 +87,25 @@ fn foreign_things_in_a_library_are_ignored_and_damaged_runs_are_failures() {
         matches!(state, State::Ended { about: Some(About::Failed(Failing::Unreadable { .. })), .. }),
         "{state:?}"
     );
+}
+
+#[test]
+fn a_run_that_completes_nothing_needs_a_person_after_its_second_continuation() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (_, mut journal) = record::Library::at(dir.path()).create(run::run_file("r")).expect("a run");
+    let mut append = |event| drop(journal.append(event).expect("written"));
+    append(Event::TestStarted { test: "iops".into() });
+    append(Event::Interrupted { reason: "time limit".into() });
+    for _ in 0..2 {
+        append(Event::Resumed { gap_ns: 1 });
+        append(Event::Interrupted { reason: "time limit".into() });
+    }
+    drop(journal);
+    let look = Observer::of(dir.path()).look(&Known::default(), record::wall_now()).expect("a look");
+    let state = look.observed[0].state.clone();
+    let State::Ended { about: Some(About::NeedsPerson { test, question, reason, job }), .. } = state else {
+        panic!("{state:?}")
+    };
+    assert_eq!((test.as_deref(), question, job), (Some("iops"), Question::Fruitless, None));
+    assert_eq!(reason.as_deref(), Some("time limit"));
 }

@@ -12,14 +12,20 @@ use super::apart::unless_stopped;
 use super::common::{Report, lock};
 use super::error::ServiceError;
 use crate::channel::Channel;
-use crate::decide::{Conclusion, Rules, decide};
+use crate::decide::{Conclusion, Jobs, Observed, Rules, decide};
 use crate::memory::Memory;
 use crate::notice::{Notice, short};
 use crate::observe::Observer;
 
+/// Reads the jobs of all campaigns; returns the problem if the scheduler does not answer, in which case only the library is
+/// observed.
+pub type ReadJobs = Arc<dyn Fn() -> Result<Jobs, String> + Send + Sync>;
+
 /// Everything needed to observe the library.
-#[derive(Debug)]
 pub struct Looking {
+    jobs: ReadJobs,
+    /// The problem with the jobs that was reported.
+    unknown: Option<String>,
     rules: Rules,
     host: String,
     /// Locked during each observation. After a stop, an abandoned observation may still hold it.
@@ -28,10 +34,20 @@ pub struct Looking {
     unreadable: BTreeMap<String, String>,
 }
 
+impl std::fmt::Debug for Looking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Without the function.
+        f.debug_struct("Looking")
+            .field("rules", &self.rules)
+            .field("host", &self.host)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Looking {
-    pub fn of(rules: Rules, host: &str, library: &Path) -> Self {
+    pub fn of(rules: Rules, host: &str, library: &Path, jobs: ReadJobs) -> Self {
         let observer = Arc::new(Mutex::new(Observer::of(library)));
-        Self { rules, host: short(host), observer, unreadable: BTreeMap::new() }
+        Self { jobs, unknown: None, rules, host: short(host), observer, unreadable: BTreeMap::new() }
     }
 
     /// Observes the library once and records the conclusions. A journal may take minutes to read, so an observation in
@@ -50,7 +66,11 @@ impl Looking {
         let known = lock(memory).known().clone();
         let (observer, seen) = (Arc::clone(&self.observer), known.clone());
         let look = unless_stopped(stop, move || lock(&observer).look(&seen, now))??;
-        let conclusions = decide(&known, &look.observed, &self.rules);
+        let jobs = self.jobs(stop, report)?;
+        let observed: Vec<Observed> =
+            look.observed.into_iter().filter(|observed| !jobs.supersede(observed)).collect();
+        let mut conclusions = decide(&known, &observed, &self.rules);
+        conclusions.extend(jobs.decide(&known));
         {
             let mut memory = lock(memory);
             memory.conclude(&conclusions, |conclusion| complete(conclusion, &self.host, now, channels))?;
@@ -63,6 +83,20 @@ impl Looking {
         }
         self.unreadable = look.unreadable;
         Ok(())
+    }
+
+    /// Returns the jobs of the campaigns; none if the scheduler does not answer.
+    fn jobs(&mut self, stop: &AtomicBool, report: Report<'_>) -> Result<Jobs, ServiceError> {
+        let read = Arc::clone(&self.jobs);
+        let (jobs, problem) = match unless_stopped(stop, move || read())? {
+            Ok(jobs) => (jobs, None),
+            Err(problem) => (Jobs::default(), Some(problem)),
+        };
+        if let Some(text) = problem.as_ref().filter(|problem| self.unknown.as_ref() != Some(*problem)) {
+            report(&format!("jobs that are held are not observed: {text}"));
+        }
+        self.unknown = problem;
+        Ok(jobs)
     }
 
     /// Records the runs that had already ended, whatever their state: only later changes are reported.

@@ -19,6 +19,11 @@ fn program(name: &str, run: &[&str]) -> Entry {
     Entry { name: name.into(), events, timeout, means: Means::Program { run } }
 }
 
+/// No scheduler.
+fn no_jobs() -> ReadJobs {
+    std::sync::Arc::new(|| Ok(crate::decide::Jobs::default()))
+}
+
 struct Place {
     dir: tempfile::TempDir,
 }
@@ -45,7 +50,7 @@ impl Place {
 
     fn service(&self, channels: Vec<Entry>) -> Service {
         let folder = self.dir.path().join("state");
-        Service::open(config(channels), &self.library(), &folder, "host").expect("a service")
+        Service::open(config(channels), &self.library(), &folder, "host", no_jobs()).expect("a service")
     }
 
     /// Observes the library once and delivers; returns the delivered notices, the undelivered notices and the
@@ -173,7 +178,7 @@ fn a_channel_that_panics_is_reported_and_delays_no_other() {
     let report = |line: &str| drop(lock(&sender).send(line.to_owned()));
     let config = Config { attempts: 2, ..config(vec![program("bad", &[])]) };
     let folder = place.dir.path().join("state");
-    let mut service = Service::open(config, &place.library(), &folder, "host").expect("a service");
+    let mut service = Service::open(config, &place.library(), &folder, "host", no_jobs()).expect("a service");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| service.run(&stop, &report));

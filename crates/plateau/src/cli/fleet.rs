@@ -142,6 +142,10 @@ pub struct FleetSubmit {
     /// Write the scripts for `sbatch` to this folder instead of submitting them
     #[arg(long, value_name = "DIR")]
     pub scripts: Option<PathBuf>,
+    /// Submit although other hosts do not share the library or the logs: both exist on each host, and `plateau forward`
+    /// sends its runs
+    #[arg(long)]
+    pub not_shared: bool,
     /// Path of plateau on the hosts [default: this program's path]
     #[arg(long, value_name = "PATH")]
     pub program: Option<String>,

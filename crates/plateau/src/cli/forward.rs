@@ -1,11 +1,13 @@
 //! The options of the commands that send runs to a server.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use forward::Address;
 
+use super::serve::ListenOptions;
 use super::{completion, numbers};
 
 /// How to reach the server.
@@ -41,6 +43,12 @@ pub struct Forward {
     /// Interval between checks of the library
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = numbers::seconds, conflicts_with = "once")]
     pub look_every: Duration,
+    /// Also serve /metrics for Prometheus at this address and port [if the option has no value: 127.0.0.1:7071]; an address
+    /// that other hosts can reach requires TLS. Users sign in as to `plateau serve`
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7071", conflicts_with = "once")]
+    pub listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub listening: ListenOptions,
 }
 
 #[derive(Debug, Args)]

@@ -6,12 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use lab::Role;
 
+/// How a server can be reached.
 #[derive(Debug, Args)]
-pub struct Serve {
-    /// Address and port to listen on; port 0 for any free port; an address that other hosts can reach requires TLS
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
-    pub listen: SocketAddr,
-    /// Allow browsers to reach the server by this name, such as lab.example or lab.example:443; repeatable
+pub struct ListenOptions {
+    /// Allow clients to reach the server by this name, such as lab.example or lab.example:443; repeatable
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
     /// A proxy in front of the server provides TLS
@@ -28,6 +26,23 @@ pub struct Serve {
     /// The private key of the certificate (PEM); not a link, and readable by nobody else
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+}
+
+impl ListenOptions {
+    /// Returns whether any of these options is given.
+    pub fn is_any(&self) -> bool {
+        let Self { allow_host, behind_proxy, tls_self_signed, tls_cert, tls_key: _ } = self;
+        !allow_host.is_empty() || *behind_proxy || *tls_self_signed || tls_cert.is_some()
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address and port to listen on; port 0 for any free port; an address that other hosts can reach requires TLS
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub listening: ListenOptions,
     /// Receive runs only from hosts with a certificate that this authority has issued (PEM), for a name that was added with
     /// `plateau sender add`, instead of hosts with a token
     #[arg(long, value_name = "FILE", requires = "encrypted")]

@@ -1,5 +1,7 @@
 //! `plateau forward` and `plateau push`: send runs to a server, continuously or once.
 
+mod metrics;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,12 +29,23 @@ pub fn run(cli: &Cli, options: &Forward) -> Done {
     if options.once {
         return once(cli, service.round()?);
     }
+    let metrics = metrics::server(cli, options, service.status())?;
     if cli.json {
-        printer::print_json(&json!({ "library": places::text_of(&root), "server": options.to.as_str() }))?;
+        let address = metrics.as_ref().map(|server| server.address().to_string());
+        let server = options.to.as_str();
+        printer::print_json(
+            &json!({ "library": places::text_of(&root), "server": server, "metrics": address }),
+        )?;
     } else {
         printer::print(&format!("forwarding the runs in {} to {}", root.display(), options.to.as_str()))?;
+        metrics.iter().try_for_each(metrics::describe)?;
     }
-    service.follow(options.look_every, &mut |line| printer::print_line(line));
+    std::thread::scope(|scope| {
+        if let Some(server) = metrics {
+            scope.spawn(|| metrics::serve(server, &stop));
+        }
+        service.follow(options.look_every, &mut |line| printer::print_line(line));
+    });
     Ok(())
 }
 

@@ -135,8 +135,11 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
 
 /// Continues a run begun by an earlier start of the job.
 fn proceed(cli: &Cli, options: &Job, library: &Library, stored: Run) -> Done {
+    let fruitless = |stored: &Run, entries: &[Entry]| {
+        is_fruitless(library, &stored.file.id, decision::fruitless(entries), decision::MOST_FRUITLESS)
+    };
     let may_continue = |stored: &Run, loaded: &Loaded| match needs_a_person(stored, &loaded.entries, options)
-        .or_else(|| is_fruitless(library, &stored.file.id, decision::fruitless(&loaded.entries)))
+        .or_else(|| fruitless(stored, &loaded.entries))
     {
         Some(text) => Err(Failure::text(Exit::Held, text).of_run(&options.id)),
         None => Ok(()),

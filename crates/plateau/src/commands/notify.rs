@@ -1,12 +1,16 @@
 //! `plateau notify`: sends notices about the runs in the library.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::notify::{Channel, Config, MemoryError, Notice, Service, ServiceError, read_config};
-use record::Digest;
+use ::notify::config::CampaignPlaces;
+use ::notify::decide::{Held, Jobs};
+use ::notify::{Channel, Config, MemoryError, Notice, ReadJobs, Service, ServiceError, Subject, read_config};
+use cluster::{InQueue, Surveyor, Whose};
+use record::{Digest, Library};
 use serde_json::{Value, json};
-use stdx::text::{slug, with_causes};
+use stdx::text::{short, slug, with_causes};
 
 use crate::cli::{Cli, Notify};
 use crate::failure::{Done, Exit, Failure};
@@ -31,7 +35,8 @@ pub fn run(cli: &Cli, options: &Notify) -> Done {
     if !unusable.is_empty() {
         return Err(Failure::text(Exit::Usage, unusable.join("\n")));
     }
-    let mut service = Service::open(config, &root, &folder, &stdx::host_name()).map_err(failure)?;
+    let jobs = jobs(&config, &places::library(cli.library.as_deref())?);
+    let mut service = Service::open(config, &root, &folder, &stdx::host_name(), jobs).map_err(failure)?;
     let stop = signals::watch()?;
     if options.once {
         return once(cli, &mut service, &stop);
@@ -44,6 +49,38 @@ pub fn run(cli: &Cli, options: &Notify) -> Done {
     }
     service.run(&stop, &printer::print_line);
     Ok(())
+}
+
+/// Returns the function that reads the jobs of the campaigns in a configuration.
+fn jobs(config: &Config, library: &Library) -> ReadJobs {
+    let surveyor = |places: &CampaignPlaces| {
+        let CampaignPlaces { file, inventory, logs } = places.clone();
+        Surveyor::of(file, inventory, logs, library.clone(), Whose::Everyones)
+    };
+    let all: Vec<Surveyor> = config.campaigns.iter().map(surveyor).collect();
+    Arc::new(move || {
+        let mut jobs = Jobs::default();
+        for surveyor in &all {
+            for InQueue { job, number, held, output_bytes } in
+                surveyor.in_queue().map_err(|failure| failure.message())?
+            {
+                jobs.queued.insert(job.id.clone());
+                let run = Subject::of_job(
+                    &job.id,
+                    job.work.tests.as_deref().unwrap_or_default(),
+                    &job.drive.path,
+                    &job.drive.identity,
+                );
+                jobs.held.extend(held.map(|reason| Held {
+                    run,
+                    number,
+                    reason: short(&reason),
+                    output_bytes,
+                }));
+            }
+        }
+        Ok(jobs)
+    })
 }
 
 fn default_config() -> Done<PathBuf> {

@@ -12,7 +12,7 @@ use stdx::text::shell_word;
 use transfer::TransferError;
 
 use super::list::reasons;
-use crate::cli::{Cli, Serve};
+use crate::cli::{Cli, ListenOptions, Serve};
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
@@ -20,16 +20,12 @@ use crate::output::printer;
 use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Serve) -> Done {
-    let tls = match (&options.tls_cert, &options.tls_key) {
-        (Some(certificate), Some(key)) => Tls::Files { certificate: certificate.clone(), key: key.clone() },
-        _ if options.tls_self_signed => Tls::SelfSigned,
-        _ => Tls::Off,
-    };
+    let listening = &options.listening;
     let options = Options {
         listen: options.listen,
-        allowed_hosts: options.allow_host.clone(),
-        behind_proxy: options.behind_proxy,
-        tls,
+        allowed_hosts: listening.allow_host.clone(),
+        behind_proxy: listening.behind_proxy,
+        tls: tls(listening),
         client_ca: options.client_ca.clone(),
         read_only: options.read_only,
         is_terminal: std::io::stdout().is_terminal(),
@@ -40,11 +36,21 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         models: MODELS.iter().map(|(name, _)| *name).collect(),
         devices: Box::new(devices),
         campaigns: super::fleet::shown(options, &places::library(cli.library.as_deref())?)?,
+        embedding: None,
     };
     let server = Server::bind(options).map_err(failure)?;
     let stop = signals::watch()?;
     show(cli, &server)?;
     server.run(&stop, |announcement| printer::print_line(&announced(&announcement))).map_err(failure)
+}
+
+/// Returns how a server encrypts connections.
+pub fn tls(options: &ListenOptions) -> Tls {
+    match (&options.tls_cert, &options.tls_key) {
+        (Some(certificate), Some(key)) => Tls::Files { certificate: certificate.clone(), key: key.clone() },
+        _ if options.tls_self_signed => Tls::SelfSigned,
+        _ => Tls::Off,
+    }
 }
 
 /// Prints how to reach the server.
@@ -79,7 +85,7 @@ fn show(cli: &Cli, server: &Server) -> Done {
 }
 
 /// Describes a certificate, and how to check that a browser sees the same one.
-fn described(certificate: &Certificate) -> String {
+pub fn described(certificate: &Certificate) -> String {
     let fingerprint = format!("Certificate fingerprint (SHA-256): {}", certificate.fingerprint);
     let file = certificate.file.display().to_string();
     let validity = match certificate.expires {
@@ -99,7 +105,7 @@ fn described(certificate: &Certificate) -> String {
     )
 }
 
-fn announced(announcement: &Announcement<'_>) -> String {
+pub fn announced(announcement: &Announcement<'_>) -> String {
     match announcement {
         Announcement::Link(next) => format!("link for the next browser: {next}"),
         Announcement::Certificate(certificate) => {

@@ -9,6 +9,13 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(300);
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sbatch", "runuser"];
 
+/// The nodes, and the names of their agents.
+const AGENTS: [(&str, &str); 2] = [("n1", "slurmd-n1"), ("n2", "slurmd-n2")];
+
+fn agent(node: &str) -> &'static str {
+    AGENTS.iter().find(|(name, _)| *name == node).expect("a node").1
+}
+
 /// A cluster and the folder that contains its files.
 pub struct Cluster {
     pub dir: tempfile::TempDir,
@@ -83,10 +90,8 @@ impl Cluster {
         wait("munged", || socket.exists());
         std::fs::write(self.path("slurm.conf"), self.configuration()).expect("written");
         self.start_controller(true);
-        for node in ["n1", "n2"] {
-            let mut command = Command::new("slurmd");
-            command.args(["-D", "-N", node, "-f", &self.text("slurm.conf")]);
-            self.spawn("slurmd", command);
+        for node in AGENTS.map(|(node, _)| node) {
+            self.start_agent(node);
         }
         wait("two idle nodes", || {
             for (name, child) in &mut self.daemons {
@@ -95,6 +100,34 @@ impl Cluster {
             }
             self.slurm("sinfo", &["-h", "-N", "-o", "%N %T"]) == "n1 idle\nn2 idle"
         });
+    }
+
+    /// Starts the agent of a node.
+    pub fn start_agent(&mut self, node: &str) {
+        let mut command = Command::new("slurmd");
+        command.args(["-D", "-N", node, "-f", &self.text("slurm.conf")]);
+        self.spawn(agent(node), command);
+    }
+
+    /// Kills the agent of a node; the processes of its jobs remain.
+    pub fn kill_agent(&mut self, node: &str) {
+        self.kill(agent(node));
+    }
+
+    /// Waits until the controller has heard from all agents since it was started.
+    pub fn wait_for_agents(&self) {
+        wait("the agents", || {
+            let states = self.slurm("sinfo", &["-h", "-N", "-o", "%T"]);
+            states.lines().count() == AGENTS.len()
+                && states.lines().all(|state| ["idle", "mixed", "allocated", "completing"].contains(&state))
+        });
+    }
+
+    fn kill(&mut self, daemon: &str) {
+        let at = self.daemons.iter().position(|(name, _)| *name == daemon).expect("it runs");
+        let (_, mut child) = self.daemons.swap_remove(at);
+        child.kill().expect("killed");
+        child.wait().expect("ended");
     }
 
     fn configuration(&self) -> String {
@@ -135,10 +168,7 @@ impl Cluster {
 
     /// Kills the controller and starts a new one.
     pub fn kill_controller(&mut self) {
-        let at = self.daemons.iter().position(|(name, _)| *name == "slurmctld").expect("it runs");
-        let (_, mut child) = self.daemons.swap_remove(at);
-        child.kill().expect("killed");
-        child.wait().expect("ended");
+        self.kill("slurmctld");
         self.start_controller(false);
         wait("the controller", || self.slurm("scontrol", &["ping"]).contains("UP"));
     }

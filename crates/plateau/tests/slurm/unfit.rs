@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Lab;
 use super::cluster::wait;
 use super::lab_server::Server;
+use super::{Lab, is_queued_as};
 
 /// Plans that end within seconds.
 const SHORT: &str = "[[plans]]\nname = \"iops\"\ntests = \"iops\"\noptions = [\"--scale\", \"1/256\", \"--profile\", \
@@ -16,10 +16,6 @@ fn submit(lab: &Lab, name: &str, drive: &str, limits: &str) -> String {
     let campaign = lab.write(&format!("{name}.toml"), &text);
     lab.ok(&["fleet", "submit", &campaign]);
     campaign
-}
-
-fn is_queued_as(lab: &Lab, id: &str, words: &str) -> bool {
-    lab.cluster.queue().iter().any(|(_, name, state)| name == id && state.contains(words))
 }
 
 /// A drive with a lasting problem keeps its job held, and one that is hot makes its job wait. In both cases, the drive is not
@@ -35,9 +31,10 @@ pub fn keep_unfit_drives_from_running(lab: &Lab) {
         status.contains("held       worn-iops-D1-1  sim:sas-slc-2011 is not fit for a test: available spare"),
         "{status}"
     );
+    notify_a_person(lab);
     let log = std::fs::read_to_string(lab.cluster.path("logs/hot-iops-D2-1.log")).expect("a log");
     assert!(log.contains("is not fit for a test: temperature: ") && log.contains("try again later"), "{log}");
-    assert!(lab.ok(&["fleet", "status", &hot]).contains("waits      hot-iops-D2-1  for BeginTime"));
+    assert!(lab.ok(&["fleet", "status", &hot]).contains("waiting    hot-iops-D2-1  for BeginTime"));
     for id in ["worn-iops-D1-1", "hot-iops-D2-1"] {
         assert!(lab.load(id).is_none(), "{id} was not started");
         lab.cluster.slurm("scancel", &["--name", id]);
@@ -46,6 +43,37 @@ pub fn keep_unfit_drives_from_running(lab: &Lab) {
     let unchecked = submit(lab, "bold", "D1", "unchecked = true\n[limits]\nmin-spare = 10\n");
     lab.cluster.wait_for_all();
     assert!(lab.ok(&["fleet", "status", &unchecked]).contains("bold: 1 complete"));
+}
+
+/// A notice says which job is held and why, once, and nothing of a job that waits.
+fn notify_a_person(lab: &Lab) {
+    let file = |name: &str| lab.cluster.text(name);
+    let campaigns: String = ["worn.toml", "hot.toml"]
+        .map(|name| {
+            let (campaign, inventory, logs) = (file(name), file("inventory.json"), file("logs"));
+            format!("[[campaign]]\nfile = {campaign:?}\ninventory = {inventory:?}\nlogs = {logs:?}\n")
+        })
+        .concat();
+    let notices = file("notices");
+    let channel = format!("[[program]]\nname = \"file\"\nrun = [\"/bin/sh\", \"-c\", \"cat >>{notices}\"]\n");
+    let config = lab.write("notify.toml", &(channel + &campaigns));
+    for _ in 0..2 {
+        lab.ok(&["notify", "--once", "--config", &config]);
+    }
+    let text = std::fs::read_to_string(&notices).expect("notices");
+    let notice: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("one notice: {text}"));
+    let is = |key: &str, value: &str| assert_eq!(notice[key], value, "{notice}");
+    is("event", "needs-person");
+    is("question", "held");
+    assert_eq!((&notice["run"]["id"], &notice["run"]["drive"]), (&"worn-iops-D1-1".into(), &"D1".into()));
+    let number: u64 = lab.number("worn-iops-D1-1").parse().expect("a number");
+    assert_eq!(notice["job"], number);
+    let reason = notice["reason"].as_str().expect("a reason");
+    assert!(reason.contains("is not fit for a test: available spare"), "{reason}");
+    assert!(
+        notice["text"].as_str().expect("a text").contains(&format!("scontrol release {number}")),
+        "{notice}"
+    );
 }
 
 /// The prolog in docs/guide/fleet.md drains a node that fails the check, and Slurm holds the job.

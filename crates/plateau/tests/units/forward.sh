@@ -16,5 +16,12 @@ sh -e /run/before
 mkdir -m 700 /var/lib/plateau/runs/private
 server=$(cat "$DIR/server")
 ids="--reuid 64712 --regid 64712 --groups $(sed -n 's/^SupplementaryGroups=//p' "$UNITS/plateau-forward.service")"
-IDS=$ids unshare --mount --propagation private sh -e "$(dirname "$0")/service.sh" plateau-forward "" --to "$server" &
+# StateDirectory, and a user who may read the metrics.
+state=/var/lib/$(sed -n 's/^StateDirectory=//p' "$UNITS/plateau-forward.service")
+install -d -o 64712 -g 64712 -m "$(sed -n 's/^StateDirectoryMode=//p' "$UNITS/plateau-forward.service")" "$state"
+setting=$(sed -n 's/^Environment=//p' "$UNITS/plateau-forward.service")
+echo 'a long password' | setpriv --reuid 64712 --regid 64712 --clear-groups env "$setting" \
+  /run/program user add prometheus --role viewer >"$DIR/user.log" 2>&1
+IDS=$ids unshare --mount --propagation private sh -e "$(dirname "$0")/service.sh" plateau-forward "$state" --to "$server" \
+  --listen 127.0.0.1:0 &
 wait $!

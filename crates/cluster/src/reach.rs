@@ -1,0 +1,168 @@
+//! Whether the jobs of a campaign can use its library: checked before anything is submitted, because each job would
+//! otherwise be held on its own host.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use failure::{Done, Exit, Failure};
+use fleet::{Job, Program};
+use output::printer;
+use record::{Library, TurnError, turn_of_run};
+use stdx::text::{on_one_line, with_causes};
+
+use crate::scheduler;
+
+/// Name of the lock with which the library is tried.
+const TRIAL: &str = "fleet-submit";
+/// Number of hosts that a message names.
+const MOST_NAMED: usize = 4;
+
+/// File systems of one host, by the number that the kernel reports (statfs(2)).
+const LOCAL: &[(u32, &str)] = &[
+    (0xef53, "ext4"),
+    (0x5846_5342, "xfs"),
+    (0x9123_683e, "btrfs"),
+    (0x2fc1_2fc1, "zfs"),
+    (0xf2f5_2010, "f2fs"),
+    (0xca45_1a4e, "bcachefs"),
+    (0x0102_1994, "tmpfs"),
+    (0x8584_58f6, "ramfs"),
+    (0x794c_7630, "overlay"),
+];
+
+/// Checks that the jobs can use the library and write their output. Scripts may be meant for other hosts, so if they are
+/// only written, a library that is not shared is reported, but not refused.
+///
+/// # Errors
+/// Returns an error if they cannot, unless `is_each_hosts`: the library is on the disks of the hosts on purpose.
+pub fn check(
+    library: &Library,
+    program: &Program,
+    jobs: &[&Job],
+    is_each_hosts: bool,
+    are_written: bool,
+) -> Done {
+    check_usable(library)?;
+    if is_each_hosts {
+        return Ok(());
+    }
+    let hosts = if are_written { BTreeMap::new() } else { scheduler::hosts() };
+    match not_shared(library, Path::new(&program.logs), jobs, &hosts) {
+        Some(text) if are_written => printer::notice(&format!("note: {text}")),
+        Some(text) => {
+            let hint =
+                "or, if each host has these folders and `plateau forward` sends its runs, add --not-shared";
+            return Err(Failure::text(Exit::Usage, format!("{text}, {hint}. Nothing was submitted")));
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// Takes and releases a lock in the library, which is the first thing that a job does. Jobs run as the user who submits
+/// them, so what fails here fails on every host.
+///
+/// # Errors
+/// Returns an error if this user cannot create files in the library, or its file system has no locks.
+fn check_usable(library: &Library) -> Done {
+    let root = library.root();
+    match turn_of_run(root, TRIAL) {
+        Ok(turn) => {
+            turn.end();
+            Ok(())
+        }
+        // Another campaign is being submitted.
+        Err(TurnError::Busy { .. }) => Ok(()),
+        Err(error) => {
+            let text = format!(
+                "the jobs could not use the library {}: {}; they run as you, so make it writable for you, or choose another \
+                 one with --library DIR. Nothing was submitted",
+                root.display(),
+                with_causes(&error)
+            );
+            Err(Failure::text(Exit::Run, text))
+        }
+    }
+}
+
+/// Returns why jobs on other hosts would not use this library or these logs, but folders of the same names on disks of their
+/// own; `None` if they use the same. `hosts` has the host name of each node, if Slurm reports it.
+fn not_shared(
+    library: &Library,
+    logs: &Path,
+    jobs: &[&Job],
+    hosts: &BTreeMap<String, String>,
+) -> Option<String> {
+    let own = output::places::host_name();
+    let others = others(jobs, hosts, &own);
+    let (what, path, kind) = [("library", library.root()), ("folder of the output", logs)]
+        .into_iter()
+        .find_map(|(what, path)| Some((what, path, local_kind(path)?)))?;
+    let named: Vec<&str> = others.iter().take(MOST_NAMED).copied().collect();
+    let more = others.len().saturating_sub(MOST_NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} other hosts") };
+    (!others.is_empty()).then(|| {
+        format!(
+            "the {what} {} is on a disk of this host ({kind}), but drives of the campaign are in {}{more}; use a file system \
+             that all hosts share (--library DIR, --logs DIR)",
+            path.display(),
+            on_one_line(&named.join(", ")),
+        )
+    })
+}
+
+/// Returns the hosts of the jobs' drives that are not this host.
+fn others<'a>(jobs: &[&'a Job], hosts: &BTreeMap<String, String>, own: &str) -> Vec<&'a str> {
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let mut others: Vec<&str> = Vec::new();
+    for job in jobs {
+        let node = job.drive.host.as_str();
+        let host = hosts.get(node).map_or(node, String::as_str);
+        if short(host) != short(own) && !others.contains(&node) {
+            others.push(node);
+        }
+    }
+    others
+}
+
+/// Returns the kind of the file system if it belongs to one host. The path need not exist.
+fn local_kind(path: &Path) -> Option<&'static str> {
+    let found = path.ancestors().find_map(|place| rustix::fs::statfs(place).ok())?;
+    let number = found.f_type as u32;
+    LOCAL.iter().find(|(local, _)| *local == number).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet::{Campaign, Inventory};
+
+    #[test]
+    fn only_drives_of_other_hosts_need_a_shared_file_system() {
+        let list = |host: &str, identity: &str| {
+            let text = format!(r#"[{{"path": "sim:a", "kind": "simulated", "identity": "{identity}"}}]"#);
+            (host.to_owned(), Inventory::parse_list(host, &text).expect("a list"))
+        };
+        let lists = [list("n1", "D1"), list("n2", "D2"), list("far", "D3")];
+        let inventory = Inventory::of(&lists.into_iter().collect()).expect("an inventory");
+        let text = "name = \"q\"\n[[drives]]\nidentities = [\"D1\", \"D2\", \"D3\"]\n[[plans]]\nname = \"p\"\ntests = \"iops\"\n";
+        let campaign = Campaign::parse(text).expect("a campaign");
+        let drives = campaign.select(&inventory).expect("drives");
+        let jobs = fleet::jobs(&campaign, &inventory, &drives);
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        assert_eq!(others(&jobs, &BTreeMap::new(), "n1.example"), ["n2", "far"]);
+        let hosts = BTreeMap::from([("n1", "me"), ("n2", "me"), ("far", "me")]);
+        let hosts = hosts.into_iter().map(|(node, host)| (node.to_owned(), host.to_owned())).collect();
+        assert_eq!(others(&jobs, &hosts, "me"), [""; 0]);
+    }
+
+    #[test]
+    fn a_library_is_usable_if_a_job_could_take_its_lock() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let library = Library::at(dir.path().join("runs"));
+        check_usable(&library).expect("it can be created");
+        std::fs::write(dir.path().join("file"), "").expect("written");
+        let text = check_usable(&Library::at(dir.path().join("file"))).expect_err("a file").message();
+        assert!(text.contains("the jobs could not use the library") && text.contains("file: "), "{text}");
+    }
+}
