@@ -93,7 +93,7 @@ fn not_shared(
     jobs: &[&Job],
     hosts: &BTreeMap<String, String>,
 ) -> Option<String> {
-    let own = output::places::host_name();
+    let own = stdx::host_name();
     let others = others(jobs, hosts, &own);
     let (what, path, kind) = [("library", library.root()), ("folder of the output", logs)]
         .into_iter()
