@@ -138,7 +138,7 @@ pub fn card(card: &Card, size: Size, theme: Theme) -> String {
         let (width, height) = (picture.width * scale, picture.height * scale);
         canvas.text((x, y + 17.0), &fitted(title, 17.0, width), text(17.0).bold());
         canvas.rect((x, y + 28.0), width, height, PANEL);
-        canvas.inset(svg, (x, y + 28.0), Size { width, height });
+        canvas.inset(svg, (x, y + 28.0), width);
     }
     let credit = fitted(&card.credit, 16.0, room);
     canvas.text((MARGIN, HEIGHT - 24.0), &credit, text(16.0).colour(colours.soft));

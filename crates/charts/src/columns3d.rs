@@ -88,8 +88,8 @@ pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> Str
     let left = Size { width: (size.width * SHARE_OF_COLUMNS).round(), ..size };
     let right = Size { width: size.width - left.width, ..size };
     let mut canvas = Canvas::new(size, title, &description_of_both(columns));
-    canvas.inset(&columns3d(columns, title, left), (0.0, 0.0), left);
-    canvas.inset(&matrix(columns, title, right), (left.width, 0.0), right);
+    canvas.inset(&columns3d(columns, title, left), (0.0, 0.0), left.width);
+    canvas.inset(&matrix(columns, title, right), (left.width, 0.0), right.width);
     canvas.finish()
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn columns3d_over_matrix(columns: &Columns3d, title: &str, size: Size
     let magnified = Size { width: size.width, height: map.height / MAP_SCALE };
     let whole = Size { height: size.height + magnified.height, ..size };
     let mut canvas = Canvas::new(whole, title, &description_of_both(columns));
-    canvas.inset(&columns3d(columns, title, size), (0.0, 0.0), size);
-    canvas.inset(&matrix(columns, title, map), (0.0, size.height), magnified);
+    canvas.inset(&columns3d(columns, title, size), (0.0, 0.0), size.width);
+    canvas.inset(&matrix(columns, title, map), (0.0, size.height), magnified.width);
     canvas.finish()
 }
 

@@ -20,6 +20,8 @@ const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
 /// Height of a legend entry below a narrow plot, large enough for a finger.
 const NARROW_ROW: f64 = 24.0;
+/// Left edge of a legend in two columns if the labels of the axis have the usual width.
+const NARROW_LEFT: f64 = 78.0;
 /// Font size of the remark below a name that says why the line is not a valid result, and the height in rows of a
 /// legend entry with a remark.
 const CAVEAT_SIZE: f64 = 9.5;
@@ -366,9 +368,27 @@ fn legend_rows(lines: &Lines, around: &Surroundings<'_>) -> f64 {
     (0..names(lines).len()).map(of_line).sum::<f64>() + lines.guides.len() as f64
 }
 
+/// Returns the number of entries in each column of the legend, and the distance between two columns. A legend below a
+/// narrow plot has two columns if its names are short and none has a caveat.
+fn legend_columns(lines: &Lines, around: &Surroundings<'_>, size: Size) -> (usize, f64) {
+    let names = names(lines).into_iter().chain(lines.guides.iter().map(|guide| guide.name.as_str()));
+    let widths = names.map(|name| widest_text(&shortened(name, LEGEND_CHARACTERS), LEGEND_SIZE));
+    let widths: Vec<f64> = widths.map(|width| width + LEGEND_SWATCH + 12.0).collect();
+    let room = (size.width - NARROW_LEFT) / 2.0;
+    let has_caveats = around.caveats.iter().any(Option::is_some);
+    match size.is_narrow() && !has_caveats && widths.iter().all(|width| *width <= room) {
+        true => (widths.len().div_ceil(2).max(1), room),
+        false => (widths.len().max(1), size.width),
+    }
+}
+
 /// Returns the height of the legend below the plot of a narrow picture.
 fn legend_height(lines: &Lines, around: &Surroundings<'_>, size: Size) -> f64 {
-    let rows = legend_rows(lines, around);
+    let (in_column, _) = legend_columns(lines, around, size);
+    // Only in a single column are rows with caveats higher than one row.
+    let has_caveats = around.caveats.iter().any(Option::is_some);
+    let most = if has_caveats { f64::INFINITY } else { in_column as f64 };
+    let rows = legend_rows(lines, around).min(most);
     if size.is_narrow() && rows > 0.0 { rows * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
@@ -390,36 +410,47 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, around: &Surroundings<'_>, pl
     };
     let lettering = Lettering::new(LEGEND_SIZE.min(row * 0.8), Anchor::Start);
     let small = Lettering { size: CAVEAT_SIZE.min(row * 0.6), ..lettering }.bold().colour(SOFT_INK);
-    let (from, to) = (left, left + LEGEND_SWATCH);
+    let (in_column, apart) = legend_columns(lines, around, size);
+    let mut drawn = 0;
     let mut y = top + row / 2.0;
-    let mut entry = |canvas: &mut Canvas, name: &str, caveat, sample: &dyn Fn(&mut Canvas, f64)| {
+    let mut entry = |canvas: &mut Canvas, name: &str, caveat, sample: &dyn Fn(&mut Canvas, Point)| {
+        if drawn % in_column == 0 {
+            y = top + row / 2.0;
+        }
+        let from = left + (drawn / in_column) as f64 * apart;
         let (hint, rows) = match caveat {
             Some(caveat) => (format!("{name}: {caveat}"), CAVEAT_ROWS),
             None => (name.to_owned(), 1.0),
         };
         canvas.hinted(&hint, |canvas| {
-            canvas.touchable((from - 4.0, y - row / 2.0), size.width - from, row * rows);
-            sample(canvas, y);
+            canvas.touchable((from - 4.0, y - row / 2.0), (size.width - from).min(apart), row * rows);
+            sample(canvas, (from, y));
             let text = shortened(name, LEGEND_CHARACTERS);
-            canvas.text((to + 8.0, y + lettering.size * 0.35), &text, lettering);
+            let x = from + LEGEND_SWATCH + 8.0;
+            canvas.text((x, y + lettering.size * 0.35), &text, lettering);
             if let Some(caveat) = caveat {
-                canvas.text((to + 8.0, y + lettering.size * 0.35 + row * 0.55), caveat, small);
+                canvas.text((x, y + lettering.size * 0.35 + row * 0.55), caveat, small);
             }
         });
         y += row * rows;
+        drawn += 1;
+    };
+    let line = |canvas: &mut Canvas, (x, y): Point, stroke: Stroke| {
+        canvas.line((x, y), (x + LEGEND_SWATCH, y), stroke);
     };
     for (index, name) in names.iter().enumerate() {
         let (place, caveat) = (around.place(index), around.caveat(index));
         let colour = colour_of(lines, place, names.len());
         canvas.grouped(&format!("key s{index}"), |canvas| {
-            entry(canvas, name, caveat, &|canvas, y| {
-                canvas.line((from, y), (to, y), stroke_of_line(colour, caveat));
-                marker::draw(canvas, place, colour, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+            entry(canvas, name, caveat, &|canvas, at| {
+                line(canvas, at, stroke_of_line(colour, caveat));
+                let middle = (at.0 + LEGEND_SWATCH / 2.0, at.1);
+                marker::draw(canvas, place, colour, middle, 4.2_f64.min(row * 0.3));
             });
         });
     }
     for Guide { name, role, .. } in &lines.guides {
-        entry(canvas, name, None, &|canvas, y| canvas.line((from, y), (to, y), stroke_of(*role)));
+        entry(canvas, name, None, &|canvas, at| line(canvas, at, stroke_of(*role)));
     }
 }
 

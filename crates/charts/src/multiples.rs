@@ -79,7 +79,7 @@ pub fn grid(pictures: &[String], each: Size, columns: usize, label: &str) -> (St
     let mut canvas = Canvas::new(size, label, label);
     for (index, picture) in pictures.iter().enumerate() {
         let (row, column) = ((index / columns) as f64, (index % columns) as f64);
-        canvas.inset(picture, (column * (each.width + GAP), row * (each.height + GAP)), each);
+        canvas.inset(picture, (column * (each.width + GAP), row * (each.height + GAP)), each.width);
     }
     (canvas.finish(), size)
 }

@@ -68,7 +68,7 @@ pub fn plate(plate: &Plate, chart: &str, size: Size) -> (String, Size) {
     for (index, row) in rows.iter().enumerate() {
         draw_marks(&mut canvas, row, 82.0 + MARK_ROW * index as f64);
     }
-    canvas.inset(chart, (0.0, head), size);
+    canvas.inset(chart, (0.0, head), size.width);
     let mut y = head + size.height + 8.0;
     canvas.line((MARGIN, y), (size.width - MARGIN, y), Stroke::solid(GRID, 1.0));
     y += 4.0;

@@ -342,7 +342,8 @@ fn headers(comparison: &Comparison) -> Vec<Block> {
             rows: devices::HEADER.iter().map(row).collect(),
         });
     }
-    blocks.extend(sections::labels(&comparison.runs).into_iter().map(Block::Text));
+    let labels = sections::labels(&comparison.runs);
+    blocks.extend((!labels.is_empty()).then(|| Block::Text(labels.join("; "))));
     blocks
 }
 

@@ -12,19 +12,6 @@
     });
   }
 
-  // Says which tables continue outside a narrow window.
-  const hint = () => {
-    for (const part of all(".wide, figure")) {
-      if (part.scrollWidth <= part.clientWidth + 1 || part.previousElementSibling?.matches(".sideways")) continue;
-      const text = document.createElement("p");
-      text.className = "remark sideways";
-      text.textContent = "Scroll sideways to see all columns.";
-      part.before(text);
-    }
-  };
-  hint();
-  addEventListener("resize", hint);
-
   const samples = {};
   for (const cell of all("td[data-sample]")) {
     const run = /\br(\d+)\b/.exec(cell.className)[1];

@@ -134,17 +134,19 @@ fn length_ns(segment: &Segment) -> u64 {
 }
 
 impl std::fmt::Display for TestCost {
-    /// Formats as `iops: 5 h 02 min and 2.1 TB written in 5 rounds; expected 5 h 01 min and 2 TB written`.
+    /// Formats as `iops: 5 h 02 min and 2.1 TB written in 5 rounds; expected 5 h 01 min and 2 TB written`. Each test has
+    /// its own name for rounds: `wsat: 24 h 00 min and 1.9 TB written in 48 cycles`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cost = |of: &Expense| {
             format!("{} and {} written", span(of.duration_ns), amount_base10(of.written_bytes))
         };
         write!(f, "{}: {}", self.test, cost(&self.taken))?;
+        let round = pts::Test::named(&self.test).map_or("round", |test| test.round_name);
         match (self.taken.rounds, self.cells_missing) {
             (0, _) => {}
-            (rounds, 0) => write!(f, " in {}", count_of(rounds, "round"))?,
-            (1, _) => f.write_str(" in part of a round")?,
-            (rounds, _) => write!(f, " in {} and part of another", count_of(rounds - 1, "round"))?,
+            (rounds, 0) => write!(f, " in {}", count_of(rounds, round))?,
+            (1, _) => write!(f, " in part of a {round}")?,
+            (rounds, _) => write!(f, " in {} and part of another", count_of(rounds - 1, round))?,
         }
         match (self.ended, self.expected(), &self.estimated) {
             (true, Some(expected), _) => write!(f, "; expected {}", cost(&expected)),
@@ -200,6 +202,19 @@ mod tests {
             scaled.to_string(),
             "iops: 1 h 00 min and 1 GB written in 5 rounds; simulated time, at scale 1/64"
         );
+    }
+
+    #[test]
+    fn rounds_have_the_name_that_the_test_gives_them() {
+        let saturation = |cells_missing| TestCost {
+            test: "wsat".into(),
+            cells_missing,
+            ..of(None, expense(5, 2, 1), true)
+        };
+        assert!(saturation(0).to_string().ends_with(" written in 5 cycles"));
+        assert!(saturation(9).to_string().ends_with(" written in 4 cycles and part of another"));
+        let custom = TestCost { test: "of a plan".into(), ..of(None, expense(5, 1, 1), true) };
+        assert!(custom.to_string().ends_with(" written in 5 rounds"));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Area {
     }
 }
 
-/// Alignment of a line of text between two edges.
+/// Alignment of a line of text or of a chart between two edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// At the left edge.
@@ -63,6 +63,17 @@ pub enum Align {
     Middle,
     /// At the right edge.
     Right,
+}
+
+impl Align {
+    /// Returns the distance from the left edge if `spare` pixels are not used.
+    const fn shift(self, spare: f64) -> f64 {
+        match self {
+            Self::Left => 0.0,
+            Self::Middle => spare / 2.0,
+            Self::Right => spare,
+        }
+    }
 }
 
 /// A page being drawn.
@@ -126,12 +137,7 @@ impl<'s> Sheet<'s> {
         if text.is_empty() {
             return;
         }
-        let spare = width - self.fonts.width(&text, style);
-        let shift = match align {
-            Align::Left => 0.0,
-            Align::Middle => spare / 2.0,
-            Align::Right => spare,
-        };
+        let shift = align.shift(width - self.fonts.width(&text, style));
         let line = self.shaped(((x + shift) as f32, y as f32), text, style);
         self.operations.push(Operation::Text { line, is_aside: self.aside });
     }
@@ -157,13 +163,14 @@ impl<'s> Sheet<'s> {
         lines.len() as f64 * leading(style)
     }
 
-    /// Draws a chart as large as `area` allows, with `alt` as alternative text.
-    pub fn picture(&mut self, svg: &str, alt: &str, area: Area) -> Result<(), String> {
+    /// Draws a chart as large as `area` allows, with `alt` as alternative text. `align` places a chart that is narrower
+    /// than the area.
+    pub fn picture(&mut self, svg: &str, alt: &str, area: Area, align: Align) -> Result<(), String> {
         let tree = Box::new(raster::tree(svg)?);
         let (width, height) = (f64::from(tree.size().width()), f64::from(tree.size().height()));
         let scale = (area.width / width).min(area.height / height);
         let (width, height) = (width * scale, height * scale);
-        let x = area.x + (area.width - width) / 2.0;
+        let x = area.x + align.shift(area.width - width);
         let y = area.y + (area.height - height) / 2.0;
         let size = Size::from_wh(width as f32, height as f32).ok_or("a chart has no room")?;
         let at = Point::from_xy(x as f32, y as f32);

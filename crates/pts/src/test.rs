@@ -20,6 +20,8 @@ pub struct Test {
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
     /// Cells in a full round, for estimates.
     pub cells_per_round: u32,
+    /// Name of a round in statements about time and cost: 30 cells of write saturation are a cycle, for example.
+    pub round_name: &'static str,
     /// Whether the result is a timeline, which a gap invalidates, so that resuming restarts the test at its
     /// purge.
     pub timeline: bool,

@@ -3,22 +3,13 @@
 //! installed.
 
 mod fixture;
+mod golden_page;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fixture::Scenario;
-use resvg::tiny_skia::Pixmap;
-
-/// Dots per inch: enough to detect overlaps and to read most of the text.
-const RESOLUTION: &str = "40";
-/// Side, in pixels, of the squares whose means are compared. Means are insensitive to differences in text
-/// smoothing between versions of Poppler.
-const SQUARE: u32 = 10;
-/// Maximum difference between two means, out of 255. A word that moves by a line, or a missing chart, exceeds
-/// it.
-const TOLERANCE: f64 = 20.0;
+use golden_page::{difference_of_page, has_poppler, page_with};
 
 /// Page of the PDF.
 #[derive(Clone, Copy)]
@@ -32,7 +23,7 @@ enum Place {
 use Place::{Number, Words};
 
 /// Name of the picture (what is hard to lay out, or the kind of page), run, and page of the PDF.
-const PAGES: [(&str, &str, Place); 35] = [
+const PAGES: [(&str, &str, Place); 41] = [
     ("cover", "enterprise", Number(1)),
     ("cover-of-several-tests", "missing", Number(1)),
     ("cover-not-steady", "restless", Number(1)),
@@ -68,7 +59,16 @@ const PAGES: [(&str, &str, Place); 35] = [
     ("conformance-statement", "kinds", Words("Annex A: conformance statement")),
     ("response-time-tail", "kinds", Words("Response Time Tail")),
     ("rounds-overlaid", "kinds", Words("Rounds Overlaid")),
+    ("demand-maps", "map", Words("TC x QD Map")),
+    ("knee", "map", Words("Demand Intensity - Knee")),
+    ("client-write", "client-write", Number(4)),
+    ("burn-in", "burn-in", Number(4)),
+    ("jesd219", "jesd219", Number(4)),
+    ("zones", "hdd-iops", Number(4)),
 ];
+
+/// Tests that are not part of the PTS, each in a run of its own.
+const OTHERS: [&[&str]; 4] = [&["client-write"], &["burn-in"], &["jesd219"], &["hdd-iops"]];
 
 fn scenario(id: &str) -> Scenario {
     let missing = Scenario {
@@ -84,7 +84,15 @@ fn scenario(id: &str) -> Scenario {
         tests: &["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "cbw"],
         ..Scenario::default()
     };
-    fixture::scenarios().into_iter().chain([missing, kinds]).find(|scenario| scenario.id == id).unwrap()
+    let map = Scenario { id: "map", tests: &["map"], is_map: true, ..Scenario::default() };
+    let others =
+        OTHERS.map(|tests| Scenario { id: tests[0], profile: "pts-e-2.0", tests, ..Scenario::default() });
+    fixture::scenarios()
+        .into_iter()
+        .chain([missing, kinds, map])
+        .chain(others)
+        .find(|scenario| scenario.id == id)
+        .unwrap()
 }
 
 /// Writes the PDF of a run with fixed dates.
@@ -100,51 +108,10 @@ fn printed(scenario: &Scenario, folder: &Path) -> PathBuf {
     path
 }
 
-/// Returns the first page that contains `words`, according to `pdftotext`.
-fn page_with(words: &str, pdf: &Path) -> usize {
-    let text = Command::new("pdftotext").arg(pdf).arg("-").output().unwrap().stdout;
-    String::from_utf8_lossy(&text).split('\x0c').position(|page| page.contains(words)).unwrap() + 1
-}
-
-fn picture_of(pdf: &Path, page: usize) -> Vec<u8> {
-    let page = page.to_string();
-    let arguments = ["-r", RESOLUTION, "-gray", "-png", "-singlefile", "-f", &page, "-l", &page];
-    let output = Command::new("pdftoppm").args(arguments).arg(pdf).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
-}
-
-/// Divides an image into squares. Returns the mean value of each, and the number of squares per row.
-fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
-    let pixels = Pixmap::decode_png(png).ok()?;
-    let (across, down) = (pixels.width().div_ceil(SQUARE), pixels.height().div_ceil(SQUARE));
-    let mut sums = vec![(0.0, 0.0); (across * down) as usize];
-    for (index, pixel) in (0u32..).zip(pixels.pixels()) {
-        let (x, y) = (index % pixels.width() / SQUARE, index / pixels.width() / SQUARE);
-        let (sum, count) = &mut sums[(y * across + x) as usize];
-        (*sum, *count) = (*sum + f64::from(pixel.red()), *count + 1.0);
-    }
-    Some((across, sums.into_iter().map(|(sum, count)| sum / count).collect()))
-}
-
-/// Describes the difference between two images; `None` if they match.
-fn difference(golden: &[u8], found: &[u8]) -> Option<String> {
-    let (Some((across, golden)), Some((_, found))) = (squares(golden), squares(found)) else {
-        return Some("there is no golden picture".into());
-    };
-    if golden.len() != found.len() {
-        return Some("its size differs".into());
-    }
-    let differences = golden.iter().zip(&found).map(|(a, b)| (a - b).abs());
-    let (index, most) = (0u32..).zip(differences).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (x, y) = (index % across * SQUARE, index / across * SQUARE);
-    (most > TOLERANCE).then(|| format!("at ({x}, {y}), its mean differs by {most:.0} of 255"))
-}
-
 #[test]
 fn pages_that_are_hard_to_lay_out_look_as_they_did() {
-    if ["pdftoppm", "pdftotext"].iter().any(|program| Command::new(program).arg("-v").output().is_err()) {
-        return skips::without("pdftoppm");
+    if !has_poppler() {
+        return;
     }
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/pages");
     let folder = fixture::folder();
@@ -162,16 +129,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
                     Number(number) => *number,
                     Words(words) => page_with(words, &pdf),
                 };
-                let found = picture_of(&pdf, page);
-                let path = golden.join(format!("{name}.png"));
-                let Some(text) = difference(&std::fs::read(&path).unwrap_or_default(), &found) else {
-                    continue;
-                };
-                if std::env::var_os("PLATEAU_BLESS").is_some() {
-                    std::fs::write(&path, &found).unwrap();
-                } else {
-                    wrong.push(format!("{name}: {text}"));
-                }
+                wrong.extend(difference_of_page(&golden.join(format!("{name}.png")), &pdf, page));
             }
         }
         wrong
@@ -181,18 +139,4 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{wrong:#?}; PLATEAU_BLESS=1 rewrites these images; inspect them afterwards");
-}
-
-#[test]
-fn a_moved_line_is_detected() {
-    let page = |y: f32| {
-        let mut pixels = Pixmap::new(120, 60).unwrap();
-        pixels.fill(resvg::tiny_skia::Color::WHITE);
-        let word = resvg::tiny_skia::Rect::from_xywh(20.0, y, 40.0, 6.0).unwrap();
-        pixels.fill_rect(word, &Default::default(), Default::default(), None);
-        pixels.encode_png().unwrap()
-    };
-    assert_eq!(difference(&page(20.0), &page(20.0)), None);
-    assert!(difference(&page(20.0), &page(32.0)).unwrap().starts_with("at ("));
-    assert!(difference(b"", &page(20.0)).unwrap().contains("no golden"));
 }

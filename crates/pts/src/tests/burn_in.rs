@@ -21,6 +21,7 @@ pub const TEST: Test = Test {
     about: "not part of the PTS: hours of verified load with health limits, and one verdict, PASS or FAIL",
     run,
     cells_per_round: CELLS_PER_HOUR,
+    round_name: "round",
     timeline: false,
     fixed_rounds: None,
     tracked_unit: None,

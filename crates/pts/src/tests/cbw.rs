@@ -15,6 +15,7 @@ pub const TEST: Test = Test {
     about: "composite block size workload at 49 demand intensities, histograms of three of them",
     run: |context, bench| demand::run(PATTERN, context, bench),
     cells_per_round: CELLS,
+    round_name: "round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

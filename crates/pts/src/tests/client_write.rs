@@ -22,6 +22,7 @@ pub const TEST: Test = Test {
     about: "not part of the PTS: size of the SLC cache, sequential writes in and after it, recovery in 1 to 60 min idle",
     run,
     cells_per_round: CHUNKS,
+    round_name: "round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: None,

@@ -20,6 +20,7 @@ pub const TEST: Test = Test {
     about: "a random workload, 8 KiB 65/35 unless chosen, at 49 demand intensities, response-time histograms of three of them",
     run: |context, bench| demand::run(pattern(context), context, bench),
     cells_per_round: CELLS,
+    round_name: "round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

@@ -15,6 +15,7 @@ pub const TEST: Test = Test {
     about: "the composite block size workload as defined by PTS-E 1.1",
     run: |context, bench| demand::run(PATTERN, context, bench),
     cells_per_round: CELLS,
+    round_name: "round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

@@ -39,6 +39,7 @@ pub const TEST: Test = Test {
     about: "hard disks: random IOPS in 128 zones, 3 R/W mixes x 3 block sizes, no purge (as TKperf; not PTS)",
     run: |context, bench| zones::run(&SWEEP, context, bench),
     cells_per_round: CELLS.len() as u32,
+    round_name: "zone",
     timeline: false,
     fixed_rounds: Some(ZONES),
     tracked_unit: None,

@@ -27,6 +27,7 @@ pub const TEST: Test = Test {
     about: "performance that a drive recovers in 5 to 50 s of idle time between bursts of random writes",
     run,
     cells_per_round: ROUND_MINUTES,
+    round_name: "preconditioning round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: None,

@@ -23,6 +23,7 @@ pub const TEST: Test = Test {
     about: "random IOPS, 7 R/W mixes x 8 block sizes, rounds to steady state",
     run,
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,
+    round_name: "round",
     timeline: false,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

@@ -22,6 +22,7 @@ pub const TEST: Test = Test {
     about: "not part of the PTS: enterprise workload of JESD219, 40 % reads, 0.5 to 64 KiB, rounds to steady state",
     run,
     cells_per_round: 1,
+    round_name: "round",
     timeline: false,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

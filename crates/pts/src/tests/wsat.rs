@@ -33,6 +33,7 @@ pub const TEST: Test = Test {
     about: "write saturation: random 4 KiB writes from fresh out of the box, minute by minute",
     run,
     cells_per_round: CYCLE_MINUTES,
+    round_name: "cycle",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: Some(Unit::Iops),

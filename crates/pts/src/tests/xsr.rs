@@ -23,6 +23,7 @@ pub const TEST: Test = Test {
     about: "sequential writes for 8 h, random writes for 6 h, sequential writes for 8 h",
     run,
     cells_per_round: GROUPS.len() as u32,
+    round_name: "round",
     timeline: true,
     fixed_rounds: None,
     tracked_unit: None,

@@ -57,6 +57,12 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     if let Some(sheet) = data.sheet()? {
         book.push_worksheet(sheet);
     }
+    for sheet in book.worksheets_mut() {
+        // Except for the numbers of the charts, a printed sheet is as wide as the page.
+        if sheet.name() != chart::SHEET {
+            sheet.set_landscape().set_print_fit_to_pages(1, 0);
+        }
+    }
     book.save_to_buffer()
 }
 

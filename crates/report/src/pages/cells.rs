@@ -23,6 +23,22 @@ pub fn has_host_limited(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
+/// Maximum number of columns of a table that is laid out beside another one.
+const COLUMNS_BESIDE: usize = 6;
+
+/// Returns whether the page consists of several small tables, which are laid out side by side to fit on the page.
+#[must_use]
+pub fn is_of_tables(page: &Page) -> bool {
+    let is_small = |e: &Exhibit| matches!(e, Exhibit::Table(table) if table.columns.len() <= COLUMNS_BESIDE);
+    page.exhibits.len() > 1 && page.exhibits.iter().all(is_small)
+}
+
+/// Returns whether the page consists of several maps, which are laid out side by side.
+#[must_use]
+pub fn is_of_maps(page: &Page) -> bool {
+    page.exhibits.len() > 1 && page.exhibits.iter().all(|exhibit| matches!(exhibit, Exhibit::HeatMap(_)))
+}
+
 /// Returns whether anything on `page` is marked as host-limited.
 #[must_use]
 pub fn has_marks(page: &Page) -> bool {

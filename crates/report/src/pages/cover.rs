@@ -144,7 +144,11 @@ fn steadiness(document: &Document) -> Headline {
         ([], 0) => headline(Tone::Open, "Steady state not evaluated".into()),
         ([], 1) => headline(Tone::Good, "Steady state reached".into()),
         ([], judged) => headline(Tone::Good, format!("Steady state reached in {}", tests(judged))),
-        (some, _) => headline(Tone::Bad, format!("No steady state: {}", some.join(", "))),
+        ([_] | [_, _], _) => headline(Tone::Bad, format!("No steady state: {}", unsteady.join(", "))),
+        // The table of tests has their names.
+        (some, judged) => {
+            headline(Tone::Bad, format!("No steady state in {} of {}", some.len(), tests(judged)))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use pts::profile::Edition;
 
 use super::frame::{SCROLLER, banners, facts, folded, sheet};
 use crate::document::contents::Document;
-use crate::pages::cells::cell_text;
+use crate::pages::cells::{cell_text, is_of_maps, is_of_tables};
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
@@ -33,17 +33,20 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
         "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
         escape(&page.title),
-        if is_of_tables(page) { " tables" } else { "" },
+        match page {
+            page if is_of_tables(page) && page.exhibits.iter().any(is_dense) => " tables dense",
+            page if is_of_tables(page) => " tables",
+            page if is_of_maps(page) => " maps",
+            _ => "",
+        },
         if has_valid_results(outcome) { "" } else { " doubtful" }
     );
     sheet(document, number, "plot", &banners(document, Some(outcome)), &body)
 }
 
-/// Returns whether the page consists of several small tables, which are laid out side by side to fit on the
-/// sheet.
-fn is_of_tables(page: &Page) -> bool {
-    page.exhibits.len() > 1
-        && page.exhibits.iter().all(|e| matches!(e, Exhibit::Table(table) if table.columns.len() <= 4))
+/// Returns whether a table needs less padding to fit beside another one.
+fn is_dense(exhibit: &Exhibit) -> bool {
+    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
 }
 
 /// Returns the space for a chart in sheet pixels, so that its lettering matches the surrounding text. An
@@ -59,7 +62,9 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let remarks = remarks(outcome, page).len() as f64 * 26.0;
     let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
     let charts = page.exhibits.iter().filter(is_chart).count().max(1);
-    Size { height: (left_over / charts as f64 - READING_PIXELS).max(225.0), ..Size::DEFAULT }
+    let columns = if is_of_maps(page) { 2 } else { 1 };
+    let height = left_over / charts.div_ceil(columns) as f64 - READING_PIXELS;
+    Size { height: height.max(225.0), width: Size::DEFAULT.width / columns as f64 }
 }
 
 fn exhibit(exhibit: &Exhibit, page: &Page, size: Size) -> String {

@@ -122,20 +122,6 @@
   addEventListener("beforeprint", () => fold(false));
   addEventListener("afterprint", () => fold(narrow.matches));
 
-  // Says which tables continue outside a narrow window, unless the page says so itself.
-  const hinted = (scroller) => scroller.previousElementSibling?.classList.contains("sideways");
-  const hint = () => {
-    for (const scroller of document.querySelectorAll(".scroller")) {
-      if (scroller.scrollWidth <= scroller.clientWidth + 1 || hinted(scroller)) continue;
-      const text = document.createElement("p");
-      text.className = "remark sideways";
-      text.textContent = "Scroll sideways to see all columns.";
-      scroller.before(text);
-    }
-  };
-  hint();
-  addEventListener("resize", hint);
-
   // The contents are a sidebar where there is room for one.
   if (matchMedia("(min-width: 1401px)").matches) document.querySelector("nav details").open = true;
 

@@ -7,6 +7,9 @@ use charts::markup::escape;
 /// Colours for light and dark mode.
 const STYLE: &str = include_str!("shell.css");
 
+/// Precedes the script of each file that has one.
+const SIDEWAYS: &str = include_str!("sideways.js");
+
 /// The parts that differ between files.
 pub struct Shell<'a> {
     /// Unescaped title.
@@ -17,7 +20,7 @@ pub struct Shell<'a> {
     pub class: &'a str,
     /// Markup of the body.
     pub content: &'a str,
-    /// The only script that the file may run.
+    /// The only script that the file may run, after the hint for parts that scroll sideways.
     pub script: Option<&'a str>,
 }
 
@@ -29,7 +32,8 @@ impl Shell<'_> {
         let (allowed, script) = match self.script {
             None => (String::new(), String::new()),
             Some(script) => {
-                (format!("; script-src '{}'", fingerprint(script)), format!("<script>{script}</script>\n"))
+                let script = format!("{SIDEWAYS}{script}");
+                (format!("; script-src '{}'", fingerprint(&script)), format!("<script>{script}</script>\n"))
             }
         };
         format!(

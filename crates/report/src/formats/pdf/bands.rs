@@ -11,8 +11,12 @@ pub(super) struct Band {
     pub rows: Vec<Vec<ColumnCell>>,
 }
 
+/// Fraction of the page that row headings may take up so that they need at most two lines.
+const ROW_HEADINGS: f64 = 0.3;
+
 /// Width that a column needs, and the width at which no cell below its heading wraps and the heading takes at most
-/// two lines. A column heading that wraps takes up space once per page, but a row heading does so in every row.
+/// two lines. A column heading that wraps takes up space once per page, but a row heading does so in every row, so
+/// row headings need the width at which they take at most two lines.
 struct Demand {
     least: f64,
     natural: f64,
@@ -26,21 +30,16 @@ pub(super) fn bands(
     (style, room): (Style, f64),
 ) -> Vec<Band> {
     let demands: Vec<Demand> =
-        (0..head.len()).map(|column| demand(fonts, (head, rows), column, style)).collect();
+        (0..head.len()).map(|column| demand(fonts, (head, rows), column, (style, room))).collect();
     let Some((first, others)) = demands.split_first() else { return Vec::new() };
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    let mut left = 0.0;
-    for unit in (1..=others.len()).collect::<Vec<_>>().chunks(keep.max(1)) {
-        let needed: f64 = unit.iter().map(|column| demands[*column].least).sum();
-        match all.last_mut().filter(|_| needed <= left) {
-            Some(band) => band.extend(unit),
-            None => {
-                all.push(std::iter::once(0).chain(unit.iter().copied()).collect());
-                left = room - first.least;
-            }
-        }
-        left -= needed;
-    }
+    let units: Vec<Vec<usize>> =
+        (1..=others.len()).collect::<Vec<_>>().chunks(keep.max(1)).map(<[usize]>::to_vec).collect();
+    let spare = room - first.least;
+    let width = |unit: &[usize]| unit.iter().map(|column| demands[*column].least).sum::<f64>();
+    let fewest = packed(&units, units.len(), spare, width);
+    // The last table would often have a single column: if the columns can be shared evenly, they are.
+    let evenly = packed(&units, units.len().div_ceil(fewest.len().max(1)), spare, width);
+    let all = if evenly.len() == fewest.len() { evenly } else { fewest };
     fn pick<T: Clone>(row: &[T], columns: &[usize]) -> Vec<T> {
         columns.iter().filter_map(|column| row.get(*column).cloned()).collect()
     }
@@ -49,14 +48,33 @@ pub(super) fn bands(
         head: pick(head, &columns),
         rows: rows.iter().map(|row| pick(row, &columns)).collect(),
     };
-    all.into_iter().map(band).collect()
+    all.into_iter().map(|columns| band(std::iter::once(0).chain(columns).collect())).collect()
+}
+
+/// Distributes `units` of columns over bands, each of which has at most `most` units and fits into `room`.
+fn packed(units: &[Vec<usize>], most: usize, room: f64, width: impl Fn(&[usize]) -> f64) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    let (mut left, mut count) = (0.0, 0);
+    for unit in units {
+        let needed = width(unit);
+        match all.last_mut().filter(|_| needed <= left && count < most) {
+            Some(band) => band.extend(unit),
+            None => {
+                all.push(unit.clone());
+                (left, count) = (room, 0);
+            }
+        }
+        left -= needed;
+        count += 1;
+    }
+    all
 }
 
 fn demand(
     fonts: &Fonts,
     (head, rows): (&[String], &[Vec<ColumnCell>]),
     column: usize,
-    style: Style,
+    (style, room): (Style, f64),
 ) -> Demand {
     // Slightly more than the text, because widths are added up in a different order when lines are broken.
     let width =
@@ -65,14 +83,21 @@ fn demand(
         |text: &str, style: Style| text.split(' ').map(|word| width(word, style)).fold(0.0, f64::max);
     let head = &head[column];
     let least = widest_word(head, style.bold());
-    let in_two_lines = |at: usize| width(&head[..at], style.bold()).max(width(&head[at + 1..], style.bold()));
-    let spaces = head.match_indices(' ').map(|(at, _)| in_two_lines(at));
-    let mut demand = Demand { least, natural: least.max(spaces.reduce(f64::min).unwrap_or(least)) };
-    let style = if column == 0 { style.bold() } else { style };
+    let in_two_lines = |text: &str| {
+        let parts = text.match_indices(' ').map(|(at, _)| [&text[..at], &text[at + 1..]]);
+        let widths = parts.map(|[a, b]| width(a, style.bold()).max(width(b, style.bold())));
+        widths.reduce(f64::min).unwrap_or_else(|| width(text, style.bold()))
+    };
+    let mut demand = Demand { least, natural: least.max(in_two_lines(head)) };
+    let cell_style = if column == 0 { style.bold() } else { style };
     for text in rows.iter().filter_map(|row| row.get(column)).map(|cell| &cell.text) {
-        demand.least = demand.least.max(widest_word(text, style));
-        demand.natural = demand.natural.max(width(text, style));
+        demand.least = demand.least.max(widest_word(text, cell_style));
+        if column == 0 {
+            demand.least = demand.least.max(in_two_lines(text).min(room * ROW_HEADINGS));
+        }
+        demand.natural = demand.natural.max(width(text, cell_style));
     }
+    demand.natural = demand.natural.max(demand.least);
     demand
 }
 
@@ -117,6 +142,45 @@ mod tests {
         }
         let columns: usize = all.iter().map(|band| band.head.len() - 1).sum();
         assert_eq!(columns, 20);
+    }
+
+    #[test]
+    fn tables_have_about_the_same_number_of_columns() {
+        let fonts = Fonts::load().unwrap();
+        let head: Vec<String> = (0..21).map(|column| format!("Drive {column}")).collect();
+        let values = (1..21).map(|n| format!("{n}2,345.6\u{a0}±\u{a0}1.2\u{a0}%"));
+        let rows = [std::iter::once("a".into()).chain(values).map(ColumnCell::from).collect::<Vec<_>>()];
+        let counts = |room| -> Vec<usize> {
+            bands(&fonts, (&head, &rows), 1, (ink(10.5), room))
+                .iter()
+                .map(|band| band.head.len() - 1)
+                .collect()
+        };
+        let (least, most) = (
+            |counts: &[usize]| counts.iter().min().copied(),
+            |counts: &[usize]| counts.iter().max().copied(),
+        );
+        for room in [600.0, 700.0, 800.0, 900.0] {
+            let counts = counts(room);
+            assert_eq!(counts.iter().sum::<usize>(), 20);
+            assert!(
+                counts.len() > 1 && most(&counts) <= least(&counts).map(|least| least + counts.len()),
+                "{counts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn row_headings_take_at_most_two_lines() {
+        let fonts = Fonts::load().unwrap();
+        let head: Vec<String> = (0..21).map(|column| format!("Drive {column}")).collect();
+        let name = "WSAT RND 4KiB W, mean of the last 30 minutes, not judged (IOPS)";
+        let numbers = (1..21).map(|n| format!("{n}2,345.6\u{a0}±\u{a0}1.2\u{a0}%"));
+        let rows = [std::iter::once(name.into()).chain(numbers).map(ColumnCell::from).collect::<Vec<_>>()];
+        for band in bands(&fonts, (&head, &rows), 1, (ink(10.5), 1000.0)) {
+            let lines = fonts.wrap(name, ink(10.5).bold(), band.widths[0] - 2.0 * PAD.0);
+            assert!(lines.len() <= 2, "{lines:?}");
+        }
     }
 
     #[test]

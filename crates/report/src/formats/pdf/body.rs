@@ -10,7 +10,7 @@ use pts::profile::Edition;
 use super::grid::{PAD, TableCell, facts, label_width, table};
 use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
-use crate::pages::cells::cell_text;
+use crate::pages::cells::{cell_text, is_of_maps, is_of_tables};
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
@@ -18,7 +18,7 @@ use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::or_na;
 use charts::Size;
-use print::fonts::{ink, soft};
+use print::fonts::{Fonts, Style, ink, soft};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 
 /// Minimum legible height of a chart.
@@ -29,8 +29,9 @@ const LEAST_RESPONSE_TIMES: f64 = 230.0;
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
-/// Height of the caption under a chart, which contains the finding and explains how to read the chart.
+/// Usual height of the caption under a chart, which contains the finding and explains how to read the chart.
 const CAPTION: f64 = 29.0;
+const LINE_OF_CAPTION: f64 = 14.5;
 /// Minimum legible font size.
 const SMALLEST: f64 = 6.0;
 
@@ -115,7 +116,7 @@ fn columns(sheet: &mut Sheet<'_>, all: &[Column], shares: [f64; 4], top: f64) ->
 }
 
 fn exhibits(sheet: &mut Sheet<'_>, page: &Page, is_valid: bool, area: Area) -> Result<(), String> {
-    let (all, title) = (&page.exhibits, &page.title);
+    let all = &page.exhibits;
     let tables: Vec<&Table> = all
         .iter()
         .filter_map(|exhibit| match exhibit {
@@ -123,10 +124,12 @@ fn exhibits(sheet: &mut Sheet<'_>, page: &Page, is_valid: bool, area: Area) -> R
             _ => None,
         })
         .collect();
-    let beside = tables.len() == all.len() && all.len() > 1 && tables.iter().all(|t| t.columns.len() <= 4);
-    if beside {
+    if is_of_tables(page) {
         side_by_side(sheet, &tables, is_valid, area);
         return Ok(());
+    }
+    if is_of_maps(page) {
+        return maps(sheet, page, area);
     }
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     let charts = all.iter().filter(is_chart).count();
@@ -148,27 +151,49 @@ fn exhibits(sheet: &mut Sheet<'_>, page: &Page, is_valid: bool, area: Area) -> R
         match exhibit {
             Exhibit::Table(table) => numbers(sheet, table, is_valid, room),
             Exhibit::Facts(facts) => determination(sheet, facts, room),
-            chart => {
-                let room = Area { height: height - CAPTION, ..room };
-                let size = Size { height: room.height.max(120.0), ..Size::DEFAULT };
-                if let Some(svg) = charts::picture_of_page(chart, all, title, size) {
-                    sheet.picture(&svg, title, room)?;
-                }
-                caption(sheet, chart, Area::new(area.x, y + height - CAPTION, area.width, CAPTION));
-            }
+            chart => captioned(sheet, chart, page, room)?,
         }
         y += height + GAP;
     }
     Ok(())
 }
 
-fn caption(sheet: &mut Sheet<'_>, chart: &Exhibit, area: Area) {
-    if let Some(finding) = charts::finding(chart) {
-        let text = format!("{finding}.");
-        sheet.text((area.x, area.y + 11.0), area.width, &text, ink(10.5).bold(), Align::Middle);
+/// Draws maps in pairs, because a map is about as high as it is wide.
+fn maps(sheet: &mut Sheet<'_>, page: &Page, area: Area) -> Result<(), String> {
+    let rows = page.exhibits.len().div_ceil(2) as f64;
+    let (width, height) = ((area.width - 2.0 * GAP) / 2.0, (area.height - GAP * (rows - 1.0)) / rows);
+    for (index, chart) in page.exhibits.iter().enumerate() {
+        let x = area.x + (width + 2.0 * GAP) * (index % 2) as f64;
+        let y = area.y + (height + GAP) * (index / 2) as f64;
+        captioned(sheet, chart, page, Area::new(x, y, width, height))?;
     }
-    let sentence = chart.reading().map_or("", charts::sentence);
-    sheet.text((area.x, area.y + 26.0), area.width, sentence, soft(10.5), Align::Middle);
+    Ok(())
+}
+
+/// Draws a chart above its caption.
+fn captioned(sheet: &mut Sheet<'_>, chart: &Exhibit, page: &Page, area: Area) -> Result<(), String> {
+    let caption = caption(sheet.fonts, chart, area.width);
+    let room = Area { height: area.height - CAPTION.max(LINE_OF_CAPTION * caption.len() as f64), ..area };
+    let size = Size { width: area.width / ROOM * Size::DEFAULT.width, height: room.height.max(120.0) };
+    if let Some(svg) = charts::picture_of_page(chart, &page.exhibits, &page.title, size) {
+        sheet.picture(&svg, &page.title, room, Align::Middle)?;
+    }
+    let top = area.y + room.height + 11.0;
+    for (index, (line, style)) in caption.iter().enumerate() {
+        let baseline = top + LINE_OF_CAPTION * index as f64;
+        sheet.text((area.x, baseline), area.width, line, *style, Align::Middle);
+    }
+    Ok(())
+}
+
+/// Returns the lines of a chart's caption.
+fn caption(fonts: &Fonts, chart: &Exhibit, width: f64) -> Vec<(String, Style)> {
+    let finding = charts::finding(chart).map(|finding| (format!("{finding}."), ink(10.5).bold()));
+    let sentence = chart.reading().map(|reading| (charts::sentence(reading).to_owned(), soft(10.5)));
+    let texts = finding.into_iter().chain(sentence);
+    texts
+        .flat_map(|(text, style)| fonts.wrap(&text, style, width).into_iter().map(move |line| (line, style)))
+        .collect()
 }
 
 fn natural_height(exhibit: &Exhibit) -> f64 {

@@ -60,10 +60,12 @@ fn title(sheet: &mut Sheet<'_>, cover: &Cover<'_>, y: f64) -> f64 {
         sheet.text((SIDE, y + 24.0), ROOM * 0.45, &cover.device, ink(24.0).bold(), Align::Left);
     });
     let mut right = SIDE + ROOM;
-    let widest = ROOM * 0.52 / cover.headlines.len().max(1) as f64;
+    let natural = |sheet: &Sheet<'_>, text: &str| sheet.fonts.width(text, ink(12.0).bold()) + 18.0;
+    let all: f64 = cover.headlines.iter().map(|headline| natural(sheet, &headline.text)).sum();
+    let shrunk = (ROOM * 0.52 / all.max(1.0)).min(1.0);
     for Headline { tone, text } in cover.headlines.iter().rev() {
         let style = ink(12.0).bold().colour(colour(*tone));
-        let width = sheet.fonts.width(text, style).min(widest - 18.0) + 18.0;
+        let width = natural(sheet, text) * shrunk;
         let area = Area::new(right - width, y + 6.0, width, 22.0);
         sheet.frame(area, colour(*tone));
         sheet.text((area.x + 9.0, area.y + 15.5), width - 18.0, text, style, Align::Left);
@@ -108,7 +110,7 @@ fn pictures(sheet: &mut Sheet<'_>, cover: &Cover<'_>, area: Area) -> Result<(), 
         let Some(svg) = charts::picture(exhibit, title, PICTURE) else { continue };
         let x = area.x + (width + GAP) * index as f64;
         sheet.text((x, area.y + 11.0), width, title, ink(11.0).bold(), Align::Middle);
-        sheet.picture(&svg, title, Area::new(x, area.y + 16.0, width, area.height - 16.0))?;
+        sheet.picture(&svg, title, Area::new(x, area.y + 16.0, width, area.height - 16.0), Align::Middle)?;
     }
     Ok(())
 }

@@ -371,7 +371,7 @@ fn page(
                 table(sheet, (SIDE, y), &widths, &shown, (TEXT, ROW));
             }
             Piece::Picture { name, svg, .. } => {
-                sheet.picture(&svg, &name, Area::new(SIDE, y, ROOM, height))?;
+                sheet.picture(&svg, &name, Area::new(SIDE, y, ROOM, height), Align::Left)?;
             }
             Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
         }
@@ -403,7 +403,7 @@ fn pictures_beside(
     for (index, (name, svg)) in pictures.iter().enumerate() {
         let x = SIDE + (width + GAP) * index as f64;
         sheet.text((x, y + 13.0), width, name, TEXT.bold(), Align::Left);
-        sheet.picture(svg, name, Area::new(x, y + 18.0, width, height))?;
+        sheet.picture(svg, name, Area::new(x, y + 18.0, width, height), Align::Middle)?;
     }
     Ok(())
 }

@@ -129,7 +129,7 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
     sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
-        sheet.text((SIDE + ROOM * 0.24, y + 28.0), ROOM * 0.42, kind, ink(17.0).bold(), Align::Middle);
+        title(sheet, Area::new(SIDE + ROOM * 0.24, y, ROOM * 0.42, 44.0), kind);
     });
     let fact = |sheet: &mut Sheet<'_>, x: f64, width: f64, label: &str, value: &str| {
         sheet.text((x, y + 16.0), width, label, soft(10.0), Align::Right);
@@ -143,6 +143,20 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
         sheet.logo(logo.bytes(), logo.is_png(), Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
     }
     y + 54.0
+}
+
+/// Draws a title, on two lines in smaller letters if it is too long for one line.
+fn title(sheet: &mut Sheet<'_>, area: Area, text: &str) {
+    const SIZES: [f64; 2] = [17.0, 14.0];
+    let lines = SIZES.map(|size| sheet.fonts.wrap(text, ink(size).bold(), area.width));
+    let [[line], _] = lines.each_ref().map(Vec::as_slice) else {
+        for (index, line) in (0..2).zip(&lines[1]) {
+            let baseline = area.y + 19.0 + 18.0 * f64::from(index);
+            sheet.text((area.x, baseline), area.width, line, ink(SIZES[1]).bold(), Align::Middle);
+        }
+        return;
+    };
+    sheet.text((area.x, area.y + 28.0), area.width, line, ink(SIZES[0]).bold(), Align::Middle);
 }
 
 /// Draws the summary of all tests; returns the notes that do not fit.

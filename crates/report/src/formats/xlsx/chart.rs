@@ -2,7 +2,8 @@
 
 use pts::exhibit::{Axis, Bars, Columns3d, Exhibit, Lines, ResponseTimes, Scale};
 use rust_xlsxwriter::{
-    Chart, ChartAxis, ChartEmptyCells, ChartLegendPosition, ChartType, Worksheet, XlsxError,
+    Chart, ChartAxis, ChartAxisCrossing, ChartEmptyCells, ChartLegendPosition, ChartType, Worksheet,
+    XlsxError,
 };
 
 use super::style::bold;
@@ -10,6 +11,8 @@ use super::style::bold;
 /// Name of the sheet with the numbers.
 pub(super) const SHEET: &str = "Chart data";
 
+/// If the ratio of the largest to the smallest column exceeds this, a linear axis would hide the small ones.
+const WIDE: f64 = 20.0;
 const WIDTH: u32 = 960;
 const HEIGHT: u32 = 400;
 /// Rows of a sheet that a chart covers, with its heading and some space below.
@@ -138,6 +141,13 @@ impl ChartData {
         let mut chart = Chart::new(ChartType::Column);
         chart.x_axis().set_name(&columns.x_label);
         chart.y_axis().set_name(&columns.height_label).set_num_format("#,##0.###");
+        let values = || columns.heights.iter().flatten().flatten().copied();
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        if least > 0.0 && most > WIDE * least {
+            // The columns begin at a power of ten below the smallest value, not at 1.
+            let from = 10_f64.powf(least.log10().floor());
+            chart.y_axis().set_log_base(10).set_min(from).set_crossing(ChartAxisCrossing::Min);
+        }
         let categories = self.words(&columns.x_label, &columns.x)?;
         for (name, heights) in columns.depth.iter().zip(&columns.heights) {
             let values = self.column(&format!("{} {name}", columns.depth_label), heights)?;

@@ -1,7 +1,7 @@
 //! The first sheet: the tested device, the caveats, and the key figures.
 
 use pts::{KeyFigure, Outcome};
-use rust_xlsxwriter::{Worksheet, XlsxError};
+use rust_xlsxwriter::{FormatAlign, Worksheet, XlsxError};
 
 use super::super::format::Source;
 use super::style::{bold, doubtful, limited, number, percent};
@@ -72,7 +72,10 @@ fn facts(sheet: &mut Worksheet, source: Source<'_>) -> Result<u32, XlsxError> {
         row += 1;
     }
     sheet.write_with_format(row, 0, "Capacity (bytes)", &bold())?;
-    sheet.write_with_format(row, 1, run.target.capacity_bytes as f64, &number(0))?;
+    match run.target.capacity_bytes {
+        0 => sheet.write_string(row, 1, absent(document))?,
+        bytes => sheet.write_with_format(row, 1, bytes as f64, &number(0).set_align(FormatAlign::Left))?,
+    };
     Ok(row + 1)
 }
 
