@@ -22,6 +22,8 @@ use pts::steady::WINDOW_ROUNDS;
 use steps::{ORIGINAL, STEP};
 use streams::STREAM;
 
+/// Time limit for a round.
+const LONGEST_ROUND_NS: u128 = SECOND_NS as u128 * 86_400 * 30;
 /// Maximum number of cells per round, which limits memory and run time.
 const MOST_CELLS: usize = 2_000;
 
@@ -217,6 +219,10 @@ impl Draft {
         if cells.is_empty() {
             return Err(("steps", "no step reads or writes".into()));
         }
+        let total_ns = u128::from(length_ns) * self.steps.len() as u128;
+        if total_ns > LONGEST_ROUND_NS {
+            return Err(("runtime", "the steps would take more than 30 days".into()));
+        }
         Ok((steps, cells))
     }
 
@@ -241,7 +247,7 @@ impl Draft {
             }
         }
         let total_ns: u128 = cells.iter().map(|cell| u128::from(cell.run_ns + cell.ramp_ns)).sum();
-        if total_ns > u128::from(SECOND_NS) * 86_400 * 30 {
+        if total_ns > LONGEST_ROUND_NS {
             return Err(("runtime", "a round would take more than 30 days".into()));
         }
         Ok(cells)

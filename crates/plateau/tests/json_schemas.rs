@@ -112,7 +112,17 @@ fn what_commands_print_matches_the_schema() {
     let (exported, fitted) = (path("exported.json"), path("fitted.toml"));
     bench.ok(&["export", "job-1", &exported]);
     check(&["import", &exported]);
-    check(&["sim", "fit", "job-1", "--from", "sas-slc-2011", "--steps=1", "--scale=1/1024", "--output", &fitted]);
+    check(&[
+        "sim",
+        "fit",
+        "job-1",
+        "--from",
+        "sas-slc-2011",
+        "--steps=1",
+        "--scale=1/1024",
+        "--output",
+        &fitted,
+    ]);
     let output = bench.run(&["--json", "show", "nonsense"]);
     let (text, _) = support::texts(&output);
     let document: Value = serde_json::from_str(&text).expect("one document");

@@ -17,7 +17,7 @@ pub use bursts::Burst;
 pub use idle::Idle;
 pub use locality::Region;
 pub use reuse::Reuse;
-pub use steps::Step;
+pub use steps::{Served, Step};
 pub use streams::{Stream, StreamKind};
 
 use crate::file::{Origin, Reader, Summary};

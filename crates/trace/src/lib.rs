@@ -34,7 +34,7 @@ mod text;
 pub use anonymise::anonymise;
 pub use assembly::Assembly;
 pub use characteristics::{
-    Burst, Characteristics, Idle, Region, Reuse, Step, Stream, StreamKind, characterise,
+    Burst, Characteristics, Idle, Region, Reuse, Served, Step, Stream, StreamKind, characterise,
 };
 pub use compare::{compared, overlap_percent};
 pub use error::TraceError;

@@ -183,7 +183,7 @@ fn streams(of: &Characteristics) -> Vec<Series> {
 
 /// The mean number of outstanding I/Os is the sum of the times during which each was outstanding, over time.
 fn depth(of: &Characteristics) -> Vec<Series> {
-    vec![over_time(of, "Outstanding", |step| step.outstanding_ns as f64 / of.step_ns as f64)]
+    vec![over_time(of, "Outstanding", |step| step.served.outstanding_ns as f64 / of.step_ns as f64)]
 }
 
 fn course(of: &Characteristics, key: &str, title: &str, y: &str, series: Vec<Series>) -> Page {
@@ -202,7 +202,7 @@ fn response_times(of: &Characteristics) -> Page {
         let with_value = |(index, step): (usize, &Step)| Some((middle_s(of, index), value(step)?));
         of.steps.iter().enumerate().filter_map(with_value).filter(|point| point.1 > 0.0).collect()
     };
-    let most = |step: &Step| (step.completed > 0).then_some(step.response_max_ns as f64 / 1e6);
+    let most = |step: &Step| (step.served.completed > 0).then_some(step.served.response_max_ns as f64 / 1e6);
     let series = vec![
         Series { name: "Mean".into(), points: points(Step::mean_ms) },
         Series { name: "Maximum".into(), points: points(most) },

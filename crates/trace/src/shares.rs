@@ -6,8 +6,8 @@ use crate::characteristics::StreamKind;
 /// Maximum number of streams in a composite.
 const MOST_STREAMS: usize = 9;
 /// Block sizes in a plan are multiples of `BLOCK_UNIT`, up to `LARGEST_BLOCK`.
-const BLOCK_UNIT: u32 = 512;
-const LARGEST_BLOCK: u32 = 16 << 20;
+pub const BLOCK_UNIT: u32 = 512;
+pub const LARGEST_BLOCK: u32 = 16 << 20;
 
 /// A stream in a composite, with its share of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

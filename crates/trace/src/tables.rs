@@ -66,7 +66,8 @@ pub fn csv(of: &Characteristics) -> String {
         "start_s,length_s,read_ios,write_ios,trim_ios,flush_ios,read_bytes,write_bytes,mean_response_ms,max_response_ms,mean_outstanding\n",
     );
     for (index, step) in of.steps.iter().enumerate() {
-        let completed = |value: f64| if step.completed > 0 { value.to_string() } else { String::new() };
+        let completed =
+            |value: f64| if step.served.completed > 0 { value.to_string() } else { String::new() };
         let [read, write, trim, flush] = step.ios;
         let _ = writeln!(
             out,
@@ -76,10 +77,10 @@ pub fn csv(of: &Characteristics) -> String {
             step.bytes[0],
             step.bytes[1],
             step.mean_ms().map_or_else(String::new, |ms| ms.to_string()),
-            completed(step.response_max_ns as f64 / 1e6),
+            completed(step.served.response_max_ns as f64 / 1e6),
             // If the trace has no completions, the number is unknown.
             if of.summary.completed > 0 {
-                (step.outstanding_ns as f64 / of.step_ns as f64).to_string()
+                (step.served.outstanding_ns as f64 / of.step_ns as f64).to_string()
             } else {
                 String::new()
             },

@@ -50,7 +50,7 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
         // The library's own index may have what the store lacks.
         seen.ok().filter(|seen| seen.values().all(|seen| *seen != Seen::Stale))
     });
-    let seen = shared.map_or_else(|| indexed(library, &entries), Ok).unwrap_or_else(|error| {
+    let seen = shared.map_or_else(|| indexed(library, &mut entries), Ok).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
         BTreeMap::new()
     });
@@ -79,7 +79,7 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
 
 fn indexed(
     library: &Library,
-    entries: &BTreeMap<OsString, PathBuf>,
+    entries: &mut BTreeMap<OsString, PathBuf>,
 ) -> Result<BTreeMap<String, Seen>, StoreError> {
     let judged_by = judged_by();
     let up_to_date = |index: &mut Index| {
@@ -88,6 +88,10 @@ fn indexed(
             return Ok(seen);
         }
         index.update(InProgress::LeftOut)?;
+        // An update may take long enough for runs to be added, archived or removed.
+        if let Ok(now) = library.entries() {
+            *entries = now;
+        }
         index.survey_of(entries)
     };
     let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);

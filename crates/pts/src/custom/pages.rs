@@ -55,7 +55,8 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         purpose: answers.test.purpose.clone(),
         outline: outline(context, answers),
         header,
-        rounds: answers.rounds.len() as u32,
+        // A replay is a single round.
+        rounds: if answers.replayed < answers.test.steps.len() { 0 } else { answers.rounds.len() as u32 },
         converged: (judged && (complete || converged)).then_some(converged),
         ending: None,
         acceptance: None,
@@ -81,7 +82,8 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
 fn loop_of(answers: &CustomAnswers<'_>, window: &[(String, WindowStats)]) -> JudgedLoop {
     JudgedLoop {
         name: "",
-        rounds: answers.rounds.len() as u32,
+        // A replay is a single round.
+        rounds: if answers.replayed < answers.test.steps.len() { 0 } else { answers.rounds.len() as u32 },
         converged: answers.steady.is_some(),
         window: window.first().map(|(_, stats)| *stats),
         only_step: None,

@@ -14,6 +14,15 @@ pub struct Step {
     pub bytes: [u64; 2],
     /// Number of I/Os in each stream, in the order of the streams; streams beyond the end of the list have none.
     pub streams: Vec<u64>,
+    /// How all I/Os were served.
+    pub served: Served,
+    /// How the reads and writes were served.
+    pub transfers: Served,
+}
+
+/// How I/Os in a step were served, as far as their response times are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Served {
     /// Number of I/Os whose response time is known.
     pub completed: u64,
     /// Sum of their response times.
@@ -22,8 +31,24 @@ pub struct Step {
     pub response_max_ns: u64,
     /// Sum of the times within this step during which each I/O was outstanding.
     pub outstanding_ns: u128,
-    /// Time within this step during which at least one I/O was outstanding.
+    /// Time within this step during which at least one of them was outstanding.
     pub busy_ns: u64,
+}
+
+impl Served {
+    fn complete(&mut self, response_ns: u64) {
+        self.completed += 1;
+        self.response_sum_ns += u128::from(response_ns);
+        self.response_max_ns = self.response_max_ns.max(response_ns);
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.response_sum_ns += other.response_sum_ns;
+        self.response_max_ns = self.response_max_ns.max(other.response_max_ns);
+        self.outstanding_ns += other.outstanding_ns;
+        self.busy_ns += other.busy_ns;
+    }
 }
 
 impl Step {
@@ -36,7 +61,8 @@ impl Step {
     /// Returns the mean response time in ms; None if no completion is known.
     #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
-        (self.completed > 0).then(|| self.response_sum_ns as f64 / self.completed as f64 / 1e6)
+        let all = &self.served;
+        (all.completed > 0).then(|| all.response_sum_ns as f64 / all.completed as f64 / 1e6)
     }
 
     /// Adds the I/Os of another step.
@@ -45,24 +71,21 @@ impl Step {
         (0..2).for_each(|op| self.bytes[op] += other.bytes[op]);
         self.streams.resize(self.streams.len().max(other.streams.len()), 0);
         self.streams.iter_mut().zip(&other.streams).for_each(|(ios, more)| *ios += more);
-        self.completed += other.completed;
-        self.response_sum_ns += other.response_sum_ns;
-        self.response_max_ns = self.response_max_ns.max(other.response_max_ns);
-        self.outstanding_ns += other.outstanding_ns;
-        self.busy_ns += other.busy_ns;
+        self.served.join(&other.served);
+        self.transfers.join(&other.transfers);
     }
 }
 
 pub struct Steps {
     step_ns: u64,
     steps: Vec<Step>,
-    /// The last completion so far.
-    busy_until_ns: u64,
+    /// The last completion so far, of any I/O and of reads and writes.
+    busy_until_ns: [u64; 2],
 }
 
 impl Default for Steps {
     fn default() -> Self {
-        Self { step_ns: FIRST_STEP_NS, steps: Vec::new(), busy_until_ns: 0 }
+        Self { step_ns: FIRST_STEP_NS, steps: Vec::new(), busy_until_ns: [0; 2] }
     }
 }
 
@@ -85,19 +108,26 @@ impl Steps {
             step.streams.resize(stream + 1, 0);
         }
         step.streams[stream] += 1;
-        if let Some(response_ns) = io.response_ns {
-            step.completed += 1;
-            step.response_sum_ns += u128::from(response_ns);
-            step.response_max_ns = step.response_max_ns.max(response_ns);
+        self.serve(io, end_ns, 0, |step| &mut step.served);
+        if io.op.transfers() {
+            self.serve(io, end_ns, 1, |step| &mut step.transfers);
         }
-        self.spread(io.issue_ns, end_ns, |step, ns| step.outstanding_ns += u128::from(ns));
+    }
+
+    /// Counts an I/O until `end_ns` among those that `of` returns, whose last completion is at `place`.
+    fn serve(&mut self, io: &Io, end_ns: u64, place: usize, of: fn(&mut Step) -> &mut Served) {
+        if let Some(response_ns) = io.response_ns {
+            of(&mut self.steps[(io.issue_ns / self.step_ns) as usize]).complete(response_ns);
+        }
+        self.spread(io.issue_ns, end_ns, |step, ns| of(step).outstanding_ns += u128::from(ns));
         // I/Os are in the order of their issue, so the time before the last completion has been counted.
-        self.spread(io.issue_ns.max(self.busy_until_ns), end_ns, |step, ns| step.busy_ns += ns);
-        self.busy_until_ns = self.busy_until_ns.max(end_ns);
+        let busy_until_ns = self.busy_until_ns[place];
+        self.spread(io.issue_ns.max(busy_until_ns), end_ns, |step, ns| of(step).busy_ns += ns);
+        self.busy_until_ns[place] = busy_until_ns.max(end_ns);
     }
 
     /// Adds the time from `from_ns` to `end_ns` to the steps that it covers.
-    fn spread(&mut self, mut from_ns: u64, end_ns: u64, add: fn(&mut Step, u64)) {
+    fn spread(&mut self, mut from_ns: u64, end_ns: u64, add: impl Fn(&mut Step, u64)) {
         while from_ns < end_ns {
             let place = (from_ns / self.step_ns) as usize;
             if self.steps.len() <= place {
@@ -143,7 +173,7 @@ mod tests {
 
     fn outstanding(ios: &[(u64, u64)], end_ms: u64) -> Vec<f64> {
         let (step_ns, steps) = steps_of(ios, end_ms);
-        steps.iter().map(|step| step.outstanding_ns as f64 / step_ns as f64).collect()
+        steps.iter().map(|step| step.served.outstanding_ns as f64 / step_ns as f64).collect()
     }
 
     fn steps_of(ios: &[(u64, u64)], end_ms: u64) -> (u64, Vec<Step>) {
@@ -165,8 +195,28 @@ mod tests {
     #[test]
     fn time_is_busy_once_however_many_ios_are_outstanding() {
         let (_, steps) = steps_of(&[(0, 3), (1, 1), (2, 3), (7, 1)], 9);
-        let busy: Vec<u64> = steps.iter().map(|step| step.busy_ns / MS).collect();
+        let busy: Vec<u64> = steps.iter().map(|step| step.served.busy_ns / MS).collect();
         assert_eq!(busy, [1, 1, 1, 1, 1, 0, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn trims_and_flushes_are_counted_apart_from_reads_and_writes() {
+        let io = |op, issue_ms: u64, response_ms: u64| Io {
+            issue_ns: issue_ms * MS,
+            response_ns: Some(response_ms * MS),
+            offset_bytes: 0,
+            length_bytes: 4096,
+            op,
+        };
+        let mut steps = Steps::default();
+        for io in [io(Op::Flush, 0, 3), io(Op::Write, 1, 1), io(Op::Trim, 4, 2)] {
+            steps.add(&io, 0);
+        }
+        let (_, steps) = steps.finish(&[0], 6 * MS);
+        let mut all = Step::default();
+        steps.iter().for_each(|step| all.join(step));
+        let found = |served: &Served| (served.completed, served.response_max_ns / MS, served.busy_ns / MS);
+        assert_eq!((found(&all.served), found(&all.transfers)), ((3, 3, 5), (1, 1, 1)));
     }
 
     /// Reads of 49 ms, one after the other, with 1 ms between them: never more than one is outstanding.

@@ -35,7 +35,8 @@ pub fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader 
         requirement: REQUIREMENT,
         purge,
         workload_independent: written,
-        workload_dependent: "Custom loop".into(),
+        workload_dependent: if answers.test.steps.is_empty() { "Custom loop" } else { "Steps of a trace" }
+            .into(),
         threads: largest.map_or(base.threads, |demand| Some(demand.threads)),
         queue_depth: largest.map_or(base.queue_depth, |demand| Some(demand.queue_depth)),
         phases,
@@ -47,18 +48,37 @@ pub fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader 
 fn stimulus(context: &Context<'_>, answers: &CustomAnswers<'_>, demands: &[Demand]) -> [String; 5] {
     let length_ns = answers.cells.first().map_or(0, |cell| cell.run_ns);
     let is_replay = !answers.test.steps.is_empty();
+    let mut demands = demands.to_vec();
+    if is_replay {
+        demands.sort_by_key(|demand| outstanding(*demand));
+    }
     let load =
         |cell: &record::CustomCell| Load { access: cell.access, read_percent: cell.read_percent }.name(None);
     [
         if is_replay { "Steps of a trace".into() } else { listed(answers.cells.iter().map(load)) },
-        listed(answers.cells.iter().map(|cell| mix_name(cell.read_percent))),
-        listed(answers.cells.iter().map(|cell| stdx::units::block_size(cell.block_bytes.into()))),
+        listed(varied(answers, |cell| cell.read_percent).map(|cell| mix_name(cell.read_percent))),
+        listed(
+            varied(answers, |cell| cell.block_bytes)
+                .map(|cell| stdx::units::block_size(cell.block_bytes.into())),
+        ),
         listed(demands.iter().map(ToString::to_string)),
         match is_replay {
             true => format!("{} per step", span(step_ns(context, answers))),
             false => format!("{} per cell", span(context.scaled_ns(length_ns))),
         },
     ]
+}
+
+/// Returns the cells in the order of the loops; those of a trace's steps, which have no such order, by `key`.
+fn varied<'a, K: Ord>(
+    answers: &'a CustomAnswers<'_>,
+    key: impl Fn(&record::CustomCell) -> K,
+) -> impl Iterator<Item = &'a record::CustomCell> {
+    let mut cells: Vec<_> = answers.cells.iter().collect();
+    if !answers.test.steps.is_empty() {
+        cells.sort_by_key(|cell| key(cell));
+    }
+    cells.into_iter()
 }
 
 /// Returns the length of a step of a trace with its idle time. All steps have the same length.

@@ -63,7 +63,8 @@ const QUANTITIES: [Quantity; 5] = [
     },
 ];
 
-const CLOSED_LOOP: &str = "Each step keeps the original's mean number of outstanding I/Os until its idle time, so a                            faster drive completes more I/Os. All figures refer to the whole step.";
+const CLOSED_LOOP: &str = "Each step keeps the original's mean number of outstanding I/Os until its idle time, so a \
+                           faster drive completes more I/Os. All figures refer to the whole step.";
 
 pub fn replayed_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page> {
     let steps = replayed(context, answers);
