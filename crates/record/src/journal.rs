@@ -6,6 +6,7 @@
 //! therefore breaks the chain from that point on.
 
 mod batches;
+mod detail;
 mod error;
 mod held;
 mod line;
@@ -26,9 +27,10 @@ use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
 use line::check_size;
 
+pub use detail::Detail;
 pub use error::JournalError;
 pub use held::{MOST_BYTES as MOST_JOURNAL_BYTES, RESCUED};
-pub use line::{Detail, MAGIC, MOST_LINE_BYTES, VERSION};
+pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
 pub use loaded::{Loaded, TornTail};
 pub(crate) use reading::{parse as parse_reader, parse_more};
 pub use verifier::{Unverified, Verifier};

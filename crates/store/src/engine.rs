@@ -91,6 +91,21 @@ pub trait Engine {
     /// Returns an error if the database fails.
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
 
+    /// Same as [`query`](Self::query), but passes the rows to `take` one by one, so that an engine need not keep all of them
+    /// in memory.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails; some rows may have been passed before.
+    fn each(
+        &mut self,
+        query: &str,
+        values: &[Value],
+        take: &mut dyn FnMut(Vec<Value>),
+    ) -> Result<(), StoreError> {
+        self.query(query, values)?.rows.into_iter().for_each(take);
+        Ok(())
+    }
+
     /// Executes one query entered by a user. The query cannot change anything, and can only read the store. Consumes
     /// the connection, because a query that exceeds the time limit may keep using it.
     ///

@@ -166,14 +166,15 @@ impl Index {
             "SELECT source.folder, source.judged_by, {columns} FROM source \
              JOIN run ON run.run_key = source.run_key WHERE source.library = $1"
         );
-        let answer = self.engine.query(&query, &[(&*self.library).into()])?;
         let of_row = |row: Vec<Value>| {
             let mut row = row.into_iter();
             let folder = row.next()?.into_text()?;
             let is_own = row.next()?.text() == Some(&*self.judged_by);
             Some((folder, Folded::of(&mut row).filter(|_| is_own)))
         };
-        Ok(answer.rows.into_iter().filter_map(of_row).collect())
+        let mut known = HashMap::new();
+        self.engine.each(&query, &[(&*self.library).into()], &mut |row| known.extend(of_row(row)))?;
+        Ok(known)
     }
 
     /// Removes the rows that meet a condition from all tables; from `source` last, because the condition may refer to it.

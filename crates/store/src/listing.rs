@@ -126,9 +126,9 @@ pub fn listed(
          JOIN drive ON drive.run_key = source.run_key WHERE source.library = $1 AND source.judged_by = $2",
         Folded::COLUMNS.join(", ")
     );
-    let rows = engine.query(&query, &[library.into(), judged_by.into()])?.rows;
+    let mut runs: HashMap<String, Listed> = HashMap::new();
     // Rows that this build cannot interpret are skipped; the run is then read from its journal.
-    let mut runs: HashMap<String, Listed> = rows.into_iter().filter_map(run_of).collect();
+    engine.each(&query, &[library.into(), judged_by.into()], &mut |row| runs.extend(run_of(row)))?;
     let mut further = |table: &str, columns: &str, add: fn(&mut ListedRun, &[Value])| {
         let query = format!(
             "SELECT source.folder, {table}.{columns} FROM {table} JOIN source ON source.run_key = {table}.run_key \

@@ -228,6 +228,24 @@ impl Engine for Sqlite {
         })
     }
 
+    fn each(
+        &mut self,
+        query: &str,
+        values: &[Value],
+        take: &mut dyn FnMut(Vec<Value>),
+    ) -> Result<(), StoreError> {
+        let mut prepared = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
+        let width = prepared.column_count();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                take((0..width).map(|column| row.get_ref(column).map(value)).collect::<Result<_, _>>()?);
+            }
+            Ok(())
+        };
+        read().map_err(self.failed("read"))
+    }
+
     fn ask(self: Box<Self>, query: &str, limits: Limits) -> Result<Answer, StoreError> {
         let failed = |source| StoreError::Database { action: "query", source };
         let (sender, receiver) = channel();

@@ -1,5 +1,6 @@
 //! A record in a journal, and its limits.
 
+use super::detail::Detail;
 use super::plain_json;
 use crate::chain::json_in;
 use crate::plain::{may_be_unprintable, plain};
@@ -9,16 +10,6 @@ use crate::{Digest, Entry};
 pub const VERSION: u32 = 1;
 /// First version of the format.
 pub(super) const OLDEST_VERSION: u32 = 1;
-/// How much of a journal is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// All records.
-    All,
-    /// All records, but most of them without the response times per interval ([`Series`](crate::Series)), which are half of
-    /// a journal. Only charts depend on them. Their text is covered by the hash chain, but not checked otherwise.
-    Conclusions,
-}
-
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known record, that of XSR's eight-hour write with one row per

@@ -11,7 +11,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::line::Detail;
+use super::detail::Detail;
 use crate::plain_array::{ARRAY, ARRAYS, DETAIL};
 
 /// Limit on nested arrays and objects, far below the limit of `serde_json`.

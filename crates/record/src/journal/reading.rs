@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::batches::{BATCH_BYTES, Batch, Batches};
+use super::detail::Detail;
 use super::error::JournalError;
-use super::line::{Detail, MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use super::loaded::{Loaded, TornTail};
 use crate::amounts::Amounts;
 use crate::chain::{is_unfinished, version_in};

@@ -1,6 +1,7 @@
 //! Checks a journal record by record, in constant memory, as its bytes arrive.
 
-use super::line::{Detail, MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use super::detail::Detail;
+use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use crate::amounts::Amounts;
 use crate::chain::version_in;
 use crate::{Digest, Entry};

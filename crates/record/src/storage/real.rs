@@ -11,6 +11,8 @@ use stdx::files::{self, Links, ReadError};
 
 use super::interface::{Extent, Found, FoundKind, Owner, Storage, Stored};
 
+/// Limit on the memory that is allocated for a file before it is read.
+const MOST_ROOM_BYTES: u64 = 1 << 20;
 /// Number of bytes to read at a time.
 const PIECE_BYTES: usize = 1 << 18;
 
@@ -66,7 +68,9 @@ impl Storage for Real {
 
 impl Stored for File {
     fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        // Without the length, which `take` hides, the buffer would grow step by step.
+        let length = self.metadata()?.len().min(limit_bytes).min(MOST_ROOM_BYTES);
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
         self.seek(SeekFrom::Start(0))?;
         self.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit_bytes {
