@@ -149,14 +149,20 @@ fn top(sheet: &mut Sheet<'_>, document: &Document, y: f64, number: PageNumber, k
 fn title(sheet: &mut Sheet<'_>, area: Area, text: &str) {
     const SIZES: [f64; 2] = [17.0, 14.0];
     let lines = SIZES.map(|size| sheet.fonts.wrap(text, ink(size).bold(), area.width));
-    let [[line], _] = lines.each_ref().map(Vec::as_slice) else {
-        for (index, line) in (0..2).zip(&lines[1]) {
-            let baseline = area.y + 19.0 + 18.0 * f64::from(index);
-            sheet.text((area.x, baseline), area.width, line, ink(SIZES[1]).bold(), Align::Middle);
+    match lines.each_ref().map(Vec::as_slice) {
+        [[line], _] => {
+            sheet.text((area.x, area.y + 28.0), area.width, line, ink(SIZES[0]).bold(), Align::Middle);
         }
-        return;
-    };
-    sheet.text((area.x, area.y + 28.0), area.width, line, ink(SIZES[0]).bold(), Align::Middle);
+        [_, [first, rest @ ..]] => {
+            // A second line that is too long ends with an ellipsis.
+            let second = rest.join(" ");
+            for (baseline, line) in [(19.0, first), (37.0, &second)] {
+                let at = (area.x, area.y + baseline);
+                sheet.text(at, area.width, line, ink(SIZES[1]).bold(), Align::Middle);
+            }
+        }
+        [_, []] => {}
+    }
 }
 
 /// Draws the summary of all tests; returns the notes that do not fit.

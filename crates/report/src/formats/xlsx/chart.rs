@@ -144,8 +144,9 @@ impl ChartData {
         let values = || columns.heights.iter().flatten().flatten().copied();
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
         if least > 0.0 && most > WIDE * least {
-            // The columns begin at a power of ten below the smallest value, not at 1.
-            let from = 10_f64.powf(least.log10().floor());
+            // The columns begin at a power of ten so far below the smallest value that its column is visible.
+            let from = 10_f64.powf((least / 2.0).log10().floor());
+            chart.y_axis().set_name(format!("{} (logarithmic)", columns.height_label));
             chart.y_axis().set_log_base(10).set_min(from).set_crossing(ChartAxisCrossing::Min);
         }
         let categories = self.words(&columns.x_label, &columns.x)?;
