@@ -7,13 +7,13 @@ use std::path::Path;
 use failure::{Done, Exit, Failure};
 use fleet::{Job, Program};
 use output::printer;
-use record::{Library, TurnError, turn_of_run};
+use record::{Library, Turn, TurnError, turn_of_run};
 use stdx::text::{on_one_line, with_causes};
 
 use crate::scheduler;
 
-/// Name of the lock with which the library is tried.
-const TRIAL: &str = "fleet-submit";
+/// Name of the lock for submissions.
+const SUBMISSION: &str = "fleet-submit";
 /// Number of hosts that a message names.
 const MOST_NAMED: usize = 4;
 
@@ -42,7 +42,6 @@ pub fn check(
     is_each_hosts: bool,
     are_written: bool,
 ) -> Done {
-    check_usable(library)?;
     if is_each_hosts {
         return Ok(());
     }
@@ -59,20 +58,24 @@ pub fn check(
     Ok(())
 }
 
-/// Takes and releases a lock in the library, which is the first thing that a job does. Jobs run as the user who submits
-/// them, so what fails here fails on every host.
+/// Takes the lock of the library for submissions, because of two concurrent submissions, neither would know the jobs of
+/// the other. The first thing that a job does is to take a lock there as well. Jobs run as the user who submits them, so
+/// what fails here fails on every host.
 ///
 /// # Errors
-/// Returns an error if this user cannot create files in the library, or its file system has no locks.
-fn check_usable(library: &Library) -> Done {
+/// Returns an error if this user cannot create files in the library, its file system has no locks, or another submission
+/// is in progress.
+pub fn turn(library: &Library) -> Done<Turn> {
     let root = library.root();
-    match turn_of_run(root, TRIAL) {
-        Ok(turn) => {
-            turn.end();
-            Ok(())
+    match turn_of_run(root, SUBMISSION) {
+        Ok(turn) => Ok(turn),
+        Err(TurnError::Busy { .. }) => {
+            let text = format!(
+                "another campaign is being submitted to the library {}; submit this one when that is done. Nothing was submitted",
+                root.display()
+            );
+            Err(Failure::text(Exit::Busy, text))
         }
-        // Another campaign is being submitted.
-        Err(TurnError::Busy { .. }) => Ok(()),
         Err(error) => {
             let text = format!(
                 "the jobs could not use the library {}: {}; they run as you, so make it writable for you, or choose another \
@@ -160,9 +163,13 @@ mod tests {
     fn a_library_is_usable_if_a_job_could_take_its_lock() {
         let dir = tempfile::tempdir().expect("a folder");
         let library = Library::at(dir.path().join("runs"));
-        check_usable(&library).expect("it can be created");
+        let taken = turn(&library).expect("it can be created");
+        let text = turn(&library).expect_err("it is in use").message();
+        assert!(text.contains("another campaign is being submitted"), "{text}");
+        taken.end();
+        turn(&library).expect("it is free").end();
         std::fs::write(dir.path().join("file"), "").expect("written");
-        let text = check_usable(&Library::at(dir.path().join("file"))).expect_err("a file").message();
+        let text = turn(&Library::at(dir.path().join("file"))).expect_err("a file").message();
         assert!(text.contains("the jobs could not use the library") && text.contains("file: "), "{text}");
     }
 }

@@ -153,14 +153,16 @@ fn is_complete(loaded: &Loaded) -> bool {
 pub fn submit(scripts: &[Script<'_>], skipped: usize, is_json: bool) -> Done<Value> {
     let queued = match scheduler::queued(Whose::Everyones)? {
         Queue::Known(queued) => queued,
-        Queue::Absent | Queue::Unknown(_) => Vec::new(),
+        Queue::Absent => Vec::new(),
+        // Without knowledge of the queue, a job could run while the run of an earlier one is held.
+        Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),
     };
-    let mut last: BTreeMap<String, Vec<u64>> =
+    let mut earlier: BTreeMap<String, Vec<u64>> =
         by_drive(&queued).into_iter().map(|(drive, jobs)| (drive.to_owned(), jobs)).collect();
     let mut submitted = Vec::new();
     for (batch, text) in scripts {
         let drive = batch.first().map(|job| job.drive.gres()).unwrap_or_default();
-        let after = last.get(&drive).map(Vec::as_slice).unwrap_or_default();
+        let after = earlier.get(&drive).map(Vec::as_slice).unwrap_or_default();
         let number = scheduler::submit(text, dependencies(batch, after).as_deref()).map_err(|failure| {
             // A batch of several runs has a name of its own, which is not the id of a run.
             let failure = match batch[..] {
@@ -169,7 +171,8 @@ pub fn submit(scripts: &[Script<'_>], skipped: usize, is_json: bool) -> Done<Val
             };
             failure.with_document(json!({ "submitted": submitted.clone() }))
         })?;
-        last.insert(drive, number.parse().into_iter().collect());
+        // An earlier job still counts if the one after it is cancelled.
+        earlier.entry(drive).or_default().extend(number.parse::<u64>());
         for job in batch {
             // Slurm's notation for a task of a job array.
             let number =

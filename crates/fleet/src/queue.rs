@@ -70,12 +70,15 @@ pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
     text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
 }
 
-/// Returns the type of a drive in the resources of a job, such as `gres:drive:S5XANA0R:1`.
+/// Returns the type of a drive in the resources of a job, such as `gres:drive:S5XANA0R:1`; newer versions of Slurm write
+/// `gres/drive:S5XANA0R:1`, and some of their lists `=1`.
 fn drive_in(resources: &str) -> &str {
-    let each = resources.split(',').map(|one| one.trim_start_matches("gres:"));
+    let each = resources
+        .split(',')
+        .map(|one| one.strip_prefix("gres").map_or(one, |rest| rest.trim_start_matches([':', '/'])));
     let drive =
         each.filter_map(|one| one.strip_prefix("drive:").or_else(|| one.strip_prefix("simulated:"))).next();
-    drive.map_or("", |drive| drive.split(':').next().unwrap_or_default())
+    drive.map_or("", |drive| drive.split([':', '=']).next().unwrap_or_default())
 }
 
 /// Returns the numbers of the jobs that use each drive, in ascending order.
@@ -122,7 +125,7 @@ mod tests {
     fn jobs_are_known_by_their_runs_and_drives() {
         let text = "7|N/A|q-iops-D1-1|RUNNING|gres:simulated:D1:1|n1\n\
             9|2|a-iops-S5X|PENDING|gres:drive:S5X:1|(JobArrayTaskLimit)\n\
-            8|1|a-iops-S5X|PENDING|gres:drive:S5X:1|(BeginTime)\n\
+            8|1|a-iops-S5X|PENDING|gres/drive:S5X=1|(BeginTime)\n\
             10|N/A|other|PENDING|gres:gpu:2|(a|b)\n11|N/A|none|PENDING|N/A|(Priority)\n";
         let queued = queue(text).expect("a queue");
         let names: Vec<&str> = queued.iter().map(|job| job.name.as_str()).collect();

@@ -125,6 +125,7 @@ impl Status {
     /// Records that a run is not sent from here, because another host has sent it to this one.
     pub(crate) fn foreign(&self, id: &str) {
         self.received(id, u64::MAX);
+        self.progress().unsent.remove(id);
     }
 
     /// Records that a run could not be sent although the server was reached.

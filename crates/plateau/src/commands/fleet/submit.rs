@@ -43,6 +43,9 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     }
     submission::check_confirmed(&jobs, &options.erase, options.erase_list.as_deref())?;
     let program = program(&library, options)?;
+    // Scripts may be meant for another host, and so may a library that each host has for itself.
+    let is_here = options.scripts.is_none() && !options.not_shared;
+    let turn = is_here.then(|| reach::turn(&library)).transpose()?;
     // Without --scripts, only the missing jobs are submitted.
     let wanted: Vec<&Job> = match &options.scripts {
         Some(_) => jobs.iter().collect(),
@@ -56,6 +59,9 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         Some(dir) => submission::write(dir, &scripts)?,
         None => submission::submit(&scripts, jobs.len() - wanted.len(), cli.json)?,
     };
+    if let Some(turn) = turn {
+        turn.end();
+    }
     if cli.json {
         let mut document = document;
         document["submitted"] = done;
