@@ -146,7 +146,7 @@ impl ChartData {
         if least > 0.0 && most > WIDE * least {
             // The columns begin at a power of ten so far below the smallest value that its column is visible.
             let from = 10_f64.powf((least / 2.0).log10().floor());
-            chart.y_axis().set_name(format!("{} (logarithmic)", columns.height_label));
+            chart.y_axis().set_name(&format!("{} (logarithmic)", columns.height_label));
             chart.y_axis().set_log_base(10).set_min(from).set_crossing(ChartAxisCrossing::Min);
         }
         let categories = self.words(&columns.x_label, &columns.x)?;
