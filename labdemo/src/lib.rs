@@ -2,7 +2,9 @@
 //! is inside one temporary folder, and nothing is left at the end. `cargo xtask lab-demo` is the command.
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod cluster;
 pub mod folder;
 pub mod lab;
 pub mod leftovers;
+pub mod server;

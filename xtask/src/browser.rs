@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::lab_server::Server;
+use labdemo::server::Server;
 
 const BROWSER: &str = "chromium";
 const TIMEOUT: Duration = Duration::from_secs(120);

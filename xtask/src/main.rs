@@ -11,7 +11,6 @@ mod dist;
 mod fuzz;
 mod kills;
 mod lab_demo;
-mod lab_server;
 mod newcomer;
 mod pictures;
 mod readme;

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::bench::built;
 use crate::browser::Browser;
 use crate::chore::Chore;
-use crate::lab_server::Server;
+use labdemo::server::Server;
 
 /// Executable names on Debian and other distributions.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];

@@ -13,6 +13,9 @@ mod memory;
 mod notice;
 mod observe;
 mod render;
+#[cfg(test)]
+#[path = "../../record/tests/support/mod.rs"]
+mod run_of_tests;
 mod service;
 
 pub use channel::{Channel, DeliveryError};

@@ -18,7 +18,7 @@ use super::library::{Made, OTHER};
 use super::release::built;
 use super::results::{Benchmark, Measured, Results, Row, median, part};
 use crate::browser::Browser;
-use crate::lab_server::Server;
+use labdemo::server::Server;
 use running::Running;
 use viewers::{All, Viewers};
 

@@ -1,9 +1,7 @@
-#[path = "../../../record/tests/support/mod.rs"]
-mod run;
-
 use record::LiveSecond;
 
 use super::*;
+use crate::run_of_tests as run;
 
 fn live(phase: Option<LivePhase>, second: u64, iops: &[f64]) -> Live {
     let second_of = |(index, iops): (usize, &f64)| LiveSecond {

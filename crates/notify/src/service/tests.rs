@@ -1,11 +1,9 @@
-#[path = "../../../record/tests/support/mod.rs"]
-mod run;
-
 use std::sync::mpsc::channel;
 
 use record::{Event, Journal, Library};
 
 use super::*;
+use crate::run_of_tests as run;
 use crate::config::{Entry, Means};
 
 fn config(channels: Vec<Entry>) -> Config {

@@ -67,11 +67,11 @@ fn kill_the_controller_early(lab: &mut Lab, campaign: &str) {
     lab.cluster.kill_controller();
     lab.cluster.wait_for_agents();
     lab.ok(&["fleet", "submit", campaign]);
-    let is_known = |id: &&str| {
+    let is_known = |id: &str| {
         lab.cluster.queue().iter().any(|(_, name, _)| name == id)
             || lab.load(id).is_some_and(|loaded| super::is_closed(&loaded))
     };
-    assert!(RUNS.iter().all(|id| is_known(&id)), "{:?}", lab.cluster.queue());
+    assert!(RUNS.iter().all(|id| is_known(id)), "{:?}", lab.cluster.queue());
 }
 
 /// Kills the agent of a node without its jobs, whose processes remain as orphans, takes the node down, which requeues the

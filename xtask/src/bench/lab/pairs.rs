@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 
 use super::viewers::{All, Viewers};
 use crate::bench::results::{Row, median, part};
-use crate::lab_server::Server;
+use labdemo::server::Server;
 
 /// A test with small blocks at QD 1, whose figures depend most on other load on the host.
 const TEST: &str = "lat";

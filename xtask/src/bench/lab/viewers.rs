@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 
-use crate::lab_server::Server;
+use labdemo::server::Server;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
+use stdx::histogram::slot_of;
 
 use crate::vm_test::check::{Check, Group, SHORT};
 use crate::vm_test::guest::Guest;
@@ -34,6 +35,8 @@ const HOSTS: [(&str, u8); 2] = [("near", 1), ("far", 2)];
 /// Name of the array as an NVMe subsystem.
 const ARRAY: &str = "plateau-array";
 const ARRAY_BYTES: &str = "64M";
+/// The device behind the array.
+const LOOP: &str = "/dev/loop7";
 /// Delay of the link to the far host.
 const FAR_MS: u32 = 4;
 /// Time until the loads start, which includes the measurement of the host's ceiling on an emulated CPU.
@@ -80,9 +83,9 @@ fn array(guest: &mut Guest) -> anyhow::Result<Vec<(&'static str, String)>> {
     if guest.run(&format!("test -d /sys/kernel/config/nvmet/subsystems/{ARRAY}"))?.code != 0 {
         guest.sh("insmod /modules/nvmet_tcp.ko && insmod /modules/nvme_tcp.ko && mount -t configfs config /sys/kernel/config")?;
         guest.sh(&format!(
-            "truncate -s {ARRAY_BYTES} /tmp/array && losetup -f /tmp/array && cd /sys/kernel/config/nvmet && mkdir subsystems/{ARRAY} \
+            "truncate -s {ARRAY_BYTES} /tmp/array && losetup {LOOP} /tmp/array && cd /sys/kernel/config/nvmet && mkdir subsystems/{ARRAY} \
              && echo 1 >subsystems/{ARRAY}/attr_allow_any_host && mkdir subsystems/{ARRAY}/namespaces/1 && cd subsystems/{ARRAY}/namespaces/1 \
-             && echo -n $(losetup | grep /tmp/array | cut -d: -f1) >device_path && echo 1 >enable"
+             && echo -n {LOOP} >device_path && echo 1 >enable"
         ))?;
         guest.sh(&format!(
             "cd /sys/kernel/config/nvmet && mkdir ports/1 && cd ports/1 && echo tcp >addr_trtype && echo ipv4 >addr_adrfam && echo \
@@ -138,21 +141,26 @@ fn result(guest: &mut Guest, file: &str) -> anyhow::Result<Value> {
     serde_json::from_str(&guest.sh(&format!("cat {file}"))?).with_context(|| file.to_owned())
 }
 
-/// Returns the histogram of the reads of a job.
-fn bins(job: &Value) -> BTreeMap<String, u64> {
+/// Returns the histogram of the reads of a job, by slot: the first and the last bin are named after the extremes.
+fn bins(job: &Value) -> BTreeMap<usize, u64> {
     let bins = job["read"]["lat_ns"]["bins"].as_object().into_iter().flatten();
-    bins.map(|(ns, count)| (ns.clone(), count.as_u64().unwrap_or(0))).collect()
+    let mut slots = BTreeMap::new();
+    for (ns, count) in bins {
+        let slot = ns.parse().map_or(usize::MAX, slot_of);
+        *slots.entry(slot).or_default() += count.as_u64().unwrap_or(0);
+    }
+    slots
 }
 
 /// Checks a merged job against the results of the hosts.
 fn check(merged: &Value, of_hosts: &[&Value]) -> anyhow::Result<()> {
-    let mut sum: BTreeMap<String, u64> = BTreeMap::new();
+    let mut sum: BTreeMap<usize, u64> = BTreeMap::new();
     for job in of_hosts {
-        for (ns, count) in bins(job) {
-            *sum.entry(ns).or_default() += count;
+        for (slot, count) in bins(job) {
+            *sum.entry(slot).or_default() += count;
         }
     }
-    ensure!(!sum.is_empty() && bins(merged) == sum, "the histograms are not the sum: {merged}");
+    ensure!(!sum.is_empty() && bins(merged) == sum, "the histograms are not the sum: {sum:?}; {merged}");
     let total: u64 = sum.values().sum();
     ensure!(merged["read"]["total_ios"] == total, "{merged}");
     let slowest = merged["slowest"]["file"].as_str().unwrap_or_default();
@@ -248,13 +256,13 @@ fn dropped(guest: &mut Guest) -> anyhow::Result<u64> {
 fn forwarded(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     links(guest)?;
-    guest.sh("rm -rf /runs/server /runs/state-server /runs/library; mkdir -p /runs/server /runs/state-server; ln -sf curl.host /bin/curl")?;
-    let server = "PLATEAU_LIBRARY=/runs/server PLATEAU_STATE=/runs/state-server plateau";
+    guest.sh("rm -rf /tmp/server /tmp/state-server /runs/library; mkdir -p /tmp/server /tmp/state-server; ln -sf curl.host /bin/curl")?;
+    let server = "PLATEAU_LIBRARY=/tmp/server PLATEAU_STATE=/tmp/state-server plateau";
     guest.sh(&format!("{server} sender add far | head -1 >/tmp/token && chmod 600 /tmp/token"))?;
     let listen = "serve --listen 10.9.2.1:7070 --tls-self-signed --allow-host 10.9.2.1";
-    guest.sh(&format!("({server} {listen} >/tmp/serve.log 2>&1 & echo $! >/tmp/serve.pid)"))?;
-    guest.wait_for("the server", "grep -q https /tmp/serve.log")?;
-    let certificate = guest.sh("find /runs/state-server -name '*certificate.pem'")?;
+    guest.sh(&format!("({server} {listen} >/tmp/job.out 2>&1 & echo $! >/tmp/serve.pid)"))?;
+    guest.wait_for("the server", "grep -q https /tmp/job.out")?;
+    let certificate = guest.sh("find /tmp/state-server -name '*certificate.pem'")?;
     // Loss, delay, duplicates and reordering in both directions.
     let netem = "netem delay 5ms 5ms loss 8% duplicate 8% reorder 20%";
     guest.sh(&format!("tc.host qdisc replace dev far root {netem}"))?;
@@ -264,7 +272,7 @@ fn forwarded(lab: &mut Lab) -> anyhow::Result<()> {
     );
     guest.sh(&format!(
         "({} & echo $! >/tmp/forward.pid)",
-        inside("far", &format!("exec {forward} >/tmp/forward.log 2>&1"))
+        inside("far", &format!("exec {forward} >/tmp/job.err 2>&1"))
     ))?;
     let mut runs = 0;
     while dropped(guest)? < FAULTS || runs < 3 {
@@ -274,13 +282,13 @@ fn forwarded(lab: &mut Lab) -> anyhow::Result<()> {
         // The link is cut while records are on their way.
         guest.sh("ip.host link set far down; sleep 1; ip.host link set far up")?;
     }
-    let same = "cd /runs/library && for run in run-*; do cmp -s $run/journal /runs/server/$run/journal || exit 1; done";
+    let same = "cd /runs/library && for run in run-*; do cmp -s $run/journal /tmp/server/$run/journal || exit 1; done";
     guest.wait_for("all runs at the server", same)?;
     let faults = dropped(guest)?;
     for number in 1..=runs {
         guest.sh(&format!("{server} verify run-{number}"))?;
     }
-    guest.sh("kill $(cat /tmp/serve.pid); kill $(ps | grep \"plateau forward\" | grep -v grep | (read pid rest; echo $pid)); rm -rf /runs/server /runs/state-server /runs/library")?;
+    guest.sh("kill $(cat /tmp/serve.pid); kill $(ps | grep \"plateau forward\" | grep -v grep | (read pid rest; echo $pid)); rm -rf /tmp/server /tmp/state-server /runs/library")?;
     println!("#   {runs} runs, {faults} packets dropped, {runs} cuts");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A server, and requests in the session of a signed-in user.
+//! A `plateau serve`, and requests in the session of a signed-in user.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -22,11 +22,18 @@ pub struct Server {
 }
 
 impl Server {
+    /// Starts a server at a free port, and signs in.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not start.
     pub fn start(binary: &Path, library: &Path, state: &Path) -> anyhow::Result<Self> {
         Self::changed(binary, library, state, |_| {})
     }
 
     /// Starts a server whose command is changed by `change`.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not start.
     pub fn changed(
         binary: &Path,
         library: &Path,
@@ -59,6 +66,8 @@ impl Server {
         Ok(server)
     }
 
+    /// Returns the address of a page.
+    #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
