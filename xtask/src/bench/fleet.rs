@@ -74,7 +74,7 @@ impl FleetOptions {
         let jobs = f64::from(self.hosts * self.drives - 1);
         let begun = Instant::now();
         let cluster = Cluster::start(folder, binary, &nodes)?;
-        let mut rows = vec![row("all hosts are idle after", "s", seconds_since(begun))];
+        let mut rows = vec![row("all hosts are idle after", "s", begun.elapsed().as_secs_f64())];
         let campaign = Campaign::of(binary, folder, cluster, unfit)?;
         let alone = alone(binary, folder, &campaign)?;
         rows.push(row("one job without a scheduler: elapsed", "s", alone.elapsed_seconds));
@@ -87,7 +87,7 @@ impl FleetOptions {
         rows.extend(of_jobs(jobs, &followed));
         let begun = Instant::now();
         let status = campaign.status()?;
-        rows.push(row("`plateau fleet status`, all runs complete", "s", seconds_since(begun)));
+        rows.push(row("`plateau fleet status`, all runs complete", "s", begun.elapsed().as_secs_f64()));
         ensure!(status.contains(&format!("good: {jobs} complete, 1 waiting")), "not all jobs ran: {status}");
         let mut times = Vec::new();
         for _ in 0..5 {
@@ -97,7 +97,7 @@ impl FleetOptions {
         rows.push(row("library: size per run", "kB", campaign.library_bytes()? as f64 / jobs / 1e3));
         let begun = Instant::now();
         campaign.run(&["index"])?;
-        rows.push(row("`plateau index` of all runs", "s", seconds_since(begun)));
+        rows.push(row("`plateau index` of all runs", "s", begun.elapsed().as_secs_f64()));
         let per_hour = (jobs + 1.0) / RUN_HOURS;
         let share = per_hour * followed.controller_seconds / jobs / 3600.0 * 100.0;
         rows.push(row(&format!("model: jobs, if each takes {RUN_HOURS} h"), "jobs/h", per_hour));
@@ -138,8 +138,4 @@ fn of_jobs(jobs: f64, followed: &Followed) -> Vec<Row> {
 fn row(what: &str, unit: &str, value: f64) -> Row {
     let decimals = if value >= 100.0 { 0 } else { 2 };
     Row::stated(what, format!("{value:.decimals$} {unit}"), value)
-}
-
-fn seconds_since(begun: Instant) -> f64 {
-    begun.elapsed().as_secs_f64()
 }
