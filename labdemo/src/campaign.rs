@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use crate::cluster::{Cluster, slurm};
+use crate::cluster::{Cluster, Node, slurm};
 use crate::folder::DemoFolder;
 use crate::leftovers;
 use crate::server::Server;
@@ -23,6 +23,17 @@ pub const TESTS: &str = "iops";
 pub const WORDS: [&str; 7] =
     ["sim:sas-slc-2011", "--scale", "1/1024", "--profile", "pts-e-1.0", "--max-rounds", "5"];
 
+/// Returns hosts with drives, each of which runs up to `at_once` jobs at the same time.
+#[must_use]
+pub fn nodes(hosts: u32, drives: u32, at_once: u32) -> Vec<Node> {
+    let node = |host: u32| Node {
+        name: format!("n{host:03}"),
+        drives: (1..=drives).map(|drive| format!("D{host:03}x{drive:02}")).collect(),
+        processors: at_once as usize,
+    };
+    (1..=hosts).map(node).collect()
+}
+
 /// A campaign, and where its files are.
 pub struct Campaign<'a> {
     binary: &'a Path,
@@ -35,7 +46,7 @@ pub struct Campaign<'a> {
 /// What was measured while the jobs ran.
 #[derive(Debug, Default)]
 pub struct Followed {
-    /// Seconds until the last job had ended.
+    /// Seconds from the first submission until the last job had ended.
     pub seconds: f64,
     /// CPU time in s of the controller.
     pub controller_seconds: f64,
@@ -111,7 +122,7 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Submits the jobs, first the one of the unfit drive; returns the seconds for the others.
+    /// Submits the jobs, first the one of the unfit drive, while earlier ones run; returns the seconds for the others.
     ///
     /// # Errors
     /// Returns an error if a campaign is refused.
@@ -122,13 +133,13 @@ impl<'a> Campaign<'a> {
         Ok(begun.elapsed().as_secs_f64())
     }
 
-    /// Requests the pages until all jobs have ended, except the one that waits for the job that is held.
+    /// Requests the pages until all jobs have ended, except the one that waits for the job that is held. `begun` is when the
+    /// first job was submitted, and `controller` the CPU time of the controller until then.
     ///
     /// # Errors
     /// Returns an error if a page does not answer, or the jobs do not end.
-    pub fn follow(&self, server: &Server) -> anyhow::Result<Followed> {
-        let begun = Instant::now();
-        let (cpu, controller) = (server.cpu_seconds()?, self.cluster.controller_seconds());
+    pub fn follow(&self, server: &Server, begun: Instant, controller: f64) -> anyhow::Result<Followed> {
+        let cpu = server.cpu_seconds()?;
         let mut pages = ["/api/fleet", "/", "/metrics"].map(|path| (path, Vec::new()));
         let (mut held_at, mut found, mut peak): (Option<Instant>, Option<f64>, f64) = (None, None, 0.0);
         loop {
@@ -160,6 +171,12 @@ impl<'a> Campaign<'a> {
             found_seconds: found.context("the held job was not shown")?,
             pages: pages.into(),
         })
+    }
+
+    /// Returns the CPU time in s that the controller of the cluster has used.
+    #[must_use]
+    pub fn controller_seconds(&self) -> f64 {
+        self.cluster.controller_seconds()
     }
 
     /// Returns the first line of `plateau fleet status` for all drives.

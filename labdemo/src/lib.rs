@@ -4,6 +4,7 @@
 
 pub mod campaign;
 pub mod cluster;
+pub mod demo;
 pub mod folder;
 pub mod lab;
 pub mod leftovers;

@@ -9,9 +9,10 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context as _, ensure};
-use labdemo::campaign::{Campaign, Followed, TESTS, WORDS, timed};
-use labdemo::cluster::{Cluster, Node, exists};
+use anyhow::{Context as _, bail, ensure};
+use labdemo::campaign::{Campaign, Followed, TESTS, WORDS, nodes, timed};
+use labdemo::cluster::Cluster;
+use labdemo::demo::why_not;
 use labdemo::folder::DemoFolder;
 use labdemo::leftovers;
 
@@ -40,12 +41,12 @@ struct FleetOptions {
 
 /// Length of a real run, for the model.
 const RUN_HOURS: f64 = 8.0;
-const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sbatch", "runuser"];
 
 impl Measured for FleetOptions {
     fn run(self, root: &Path, _: &Path) -> anyhow::Result<Results> {
-        let missing: Vec<&str> = PROGRAMS.into_iter().filter(|program| !exists(program)).collect();
-        ensure!(missing.is_empty(), "missing: {}; install slurm-wlm and munge", missing.join(", "));
+        if let Some(why) = why_not() {
+            bail!("{why}");
+        }
         let binary = self.binary.clone().map_or_else(|| built(root), Ok)?.canonicalize()?;
         let folder = DemoFolder::new()?;
         let rows = self.rows(&folder, &binary).map_err(|error| error.context(folder.logs()));
@@ -66,35 +67,27 @@ impl Measured for FleetOptions {
 }
 
 impl FleetOptions {
-    fn nodes(&self) -> Vec<Node> {
-        let drive = |host: u32, drive: u32| format!("D{host:03}x{drive:02}");
-        let node = |host: u32| Node {
-            name: format!("n{host:03}"),
-            drives: (1..=self.drives).map(|number| drive(host, number)).collect(),
-            processors: self.at_once as usize,
-        };
-        (1..=self.hosts).map(node).collect()
-    }
-
     fn rows(&self, folder: &DemoFolder, binary: &Path) -> anyhow::Result<Vec<Row>> {
-        let nodes = self.nodes();
+        let nodes = nodes(self.hosts, self.drives, self.at_once);
         let unfit = nodes.last().and_then(|node| node.drives.last()).context("no drive")?;
         // The job on the unfit drive waits for the one that is held.
         let jobs = f64::from(self.hosts * self.drives - 1);
         let begun = Instant::now();
         let cluster = Cluster::start(folder, binary, &nodes)?;
-        let mut rows = vec![row("all hosts are idle after", "s", seconds_since(begun))];
+        let mut rows = vec![row("all hosts are idle after", "s", begun.elapsed().as_secs_f64())];
         let campaign = Campaign::of(binary, folder, cluster, unfit)?;
         let alone = alone(binary, folder, &campaign)?;
         rows.push(row("one job without a scheduler: elapsed", "s", alone.elapsed_seconds));
         rows.push(row("one job without a scheduler: CPU time", "s", alone.cpu_seconds));
         let server = campaign.server()?;
-        rows.push(row(&format!("submitting {} jobs", jobs + 1.0), "s", campaign.submit()?));
-        let followed = campaign.follow(&server)?;
+        let (begun, controller) = (Instant::now(), campaign.controller_seconds());
+        let what = format!("submitting {} jobs, while the first ones run", jobs + 1.0);
+        rows.push(row(&what, "s", campaign.submit()?));
+        let followed = campaign.follow(&server, begun, controller)?;
         rows.extend(of_jobs(jobs, &followed));
         let begun = Instant::now();
         let status = campaign.status()?;
-        rows.push(row("`plateau fleet status`, all runs complete", "s", seconds_since(begun)));
+        rows.push(row("`plateau fleet status`, all runs complete", "s", begun.elapsed().as_secs_f64()));
         ensure!(status.contains(&format!("good: {jobs} complete, 1 waiting")), "not all jobs ran: {status}");
         let mut times = Vec::new();
         for _ in 0..5 {
@@ -104,7 +97,7 @@ impl FleetOptions {
         rows.push(row("library: size per run", "kB", campaign.library_bytes()? as f64 / jobs / 1e3));
         let begun = Instant::now();
         campaign.run(&["index"])?;
-        rows.push(row("`plateau index` of all runs", "s", seconds_since(begun)));
+        rows.push(row("`plateau index` of all runs", "s", begun.elapsed().as_secs_f64()));
         let per_hour = (jobs + 1.0) / RUN_HOURS;
         let share = per_hour * followed.controller_seconds / jobs / 3600.0 * 100.0;
         rows.push(row(&format!("model: jobs, if each takes {RUN_HOURS} h"), "jobs/h", per_hour));
@@ -127,7 +120,7 @@ fn alone(binary: &Path, folder: &DemoFolder, campaign: &Campaign<'_>) -> anyhow:
 fn of_jobs(jobs: f64, followed: &Followed) -> Vec<Row> {
     let looks = followed.pages.first().map_or(1, |(_, times)| times.len()).max(1) as f64;
     let mut rows = vec![
-        row(&format!("{jobs} jobs: elapsed"), "s", followed.seconds),
+        row(&format!("{jobs} jobs: from the first submission to the last end"), "s", followed.seconds),
         row("throughput", "jobs/min", jobs / followed.seconds * 60.0),
         row("slurmctld: CPU time per job", "ms", followed.controller_seconds / jobs * 1e3),
         row("a held job is on the page Fleet after", "s", followed.found_seconds),
@@ -135,9 +128,9 @@ fn of_jobs(jobs: f64, followed: &Followed) -> Vec<Row> {
         row("server: CPU time for these three pages", "ms", followed.server_seconds / looks * 1e3),
     ];
     for (path, times) in &followed.pages {
-        rows.push(row(&format!("{path} while the jobs run: median"), "ms", median(times.iter().copied())));
+        rows.push(row(&format!("{path} after the submission: median"), "ms", median(times.iter().copied())));
         let slow = part(times.iter().copied(), 0.95);
-        rows.push(row(&format!("{path} while the jobs run: 95th percentile"), "ms", slow));
+        rows.push(row(&format!("{path} after the submission: 95th percentile"), "ms", slow));
     }
     rows
 }
@@ -145,8 +138,4 @@ fn of_jobs(jobs: f64, followed: &Followed) -> Vec<Row> {
 fn row(what: &str, unit: &str, value: f64) -> Row {
     let decimals = if value >= 100.0 { 0 } else { 2 };
     Row::stated(what, format!("{value:.decimals$} {unit}"), value)
-}
-
-fn seconds_since(begun: Instant) -> f64 {
-    begun.elapsed().as_secs_f64()
 }

@@ -3,8 +3,8 @@ use std::sync::mpsc::channel;
 use record::{Event, Journal, Library};
 
 use super::*;
-use crate::run_of_tests as run;
 use crate::config::{Entry, Means};
+use crate::run_of_tests as run;
 
 fn config(channels: Vec<Entry>) -> Config {
     let text = "look-every = \"10 ms\"\ninterrupted-after = \"0 s\"\n[[program]]\nname = \"p\"\nrun = [\"/bin/true\"]\n";

@@ -68,7 +68,6 @@ fn links(guest: &mut Guest) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a command on a host; it must succeed.
 fn on(guest: &mut Guest, host: &str, command: &str) -> anyhow::Result<String> {
     guest.sh(&inside(host, command))
 }
@@ -170,7 +169,7 @@ fn check(merged: &Value, of_hosts: &[&Value]) -> anyhow::Result<()> {
     let shares: Vec<f64> =
         merged["hosts"].as_array().into_iter().flatten().filter_map(|host| host["share"].as_f64()).collect();
     ensure!(shares.len() == HOSTS.len() && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{merged}");
-    println!("#   skew {:.3} ms, shares {shares:.3?}, {total} reads", skew as f64 / 1e6);
+    println!("#   skew {:.1} ms, shares {shares:.2?}, {total} reads", skew as f64 / 1e6);
     Ok(())
 }
 
