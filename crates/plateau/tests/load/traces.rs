@@ -85,7 +85,9 @@ fn the_steps_of_a_trace_are_replayed_beside_the_original() {
     let report = bench.path("report.html");
     bench.ok(&["report", "latest", report.to_str().expect("a path")]);
     let html = text(&report);
-    for title in ["Replay and Original", "IOPS v Step", "Outstanding I/Os v Step", "Steps 1 to 7 - Tabular Data"] {
+    for title in
+        ["Replay and Original", "IOPS v Step", "Outstanding I/Os v Step", "Steps 1 to 7 - Tabular Data"]
+    {
         assert!(html.contains(title), "{title}");
     }
     assert!(html.contains("Original") && html.contains("its text is not public"));
