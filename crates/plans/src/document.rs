@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{CustomRounds, CustomTest};
+use stdx::units::count_of;
 
 use crate::settings::Given;
 
@@ -73,8 +74,8 @@ impl Plan {
                 CustomRounds::UntilSteady => "rounds until steady state".into(),
             };
             let content = match test.steps.len() {
-                0 => format!("{} cells in {times}", test.cells.len()),
-                steps => format!("{steps} steps of a trace"),
+                0 => format!("{} in {times}", count_of(test.cells.len(), "cell")),
+                steps => format!("{} of a trace", count_of(steps, "step")),
             };
             line("custom test", &format!("{}: {}, {content}", test.name, test.title));
         }

@@ -125,7 +125,7 @@ fn results_refer_to_whole_steps_and_stand_beside_the_original() {
     );
     let figures: Vec<_> =
         outcome.key_figures.iter().map(|figure| (figure.name.as_str(), figure.value)).collect();
-    assert_eq!(figures[0], ("IOPS", Some(400.0)));
+    assert_eq!(figures[0], ("Rate", Some(400.0)));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn padded(text: &[u8]) -> Option<u64> {
 const fn eight(word: u64) -> Option<u64> {
     let digits = word ^ 0x3030_3030_3030_3030;
     // The highest bit of each byte that is not a digit.
-    if ((digits & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676 | digits) & 0x8080_8080_8080_8080 != 0 {
+    if (((digits & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080 != 0 {
         return None;
     }
     // Joins neighbours: eight digits to four pairs, then to two groups of four, then to one number.

@@ -7,8 +7,8 @@ use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, SCALED, Scale, S
 use crate::exhibits::reading::ReadingHint;
 use crate::{Context, KeyFigure};
 
-/// Rows of a table that fit on one page.
-const ROWS: usize = 25;
+/// Rows of a table that are legible on one page.
+const ROWS: usize = 16;
 
 /// A figure by step.
 struct Quantity {
@@ -85,14 +85,14 @@ pub fn replayed_figures(context: &Context<'_>, answers: &CustomAnswers<'_>) -> V
     let [_, replay] = totals(&steps);
     let host_limited = steps.iter().any(|step| step.host_limited);
     let value = |value: f64| (!steps.is_empty()).then_some(value);
-    let figure = |figure: Figure, value| key_figure(figure.heading().into(), figure, value, host_limited);
+    let figure = |name: &str, figure, value| key_figure(name.into(), figure, value, host_limited);
     vec![
-        figure(Figure::Iops, value(replay.iops)),
-        figure(Figure::Megabytes, value(replay.megabytes)),
-        figure(Figure::MeanLatency, replay.mean_ms),
+        figure("Rate", Figure::Iops, value(replay.iops)),
+        figure("Throughput", Figure::Megabytes, value(replay.megabytes)),
+        figure("ART", Figure::MeanLatency, replay.mean_ms),
         KeyFigure {
             absent: if context.has_maxima() { "n/a" } else { SCALED },
-            ..figure(Figure::MaxLatency, replay.max_ms)
+            ..figure("MRT", Figure::MaxLatency, replay.max_ms)
         },
     ]
 }
@@ -119,9 +119,9 @@ fn overview(context: &Context<'_>, steps: &[ReplayedStep]) -> Page {
         }
     };
     let table = Table {
-        heading: "All steps".into(),
+        heading: "Replay and original".into(),
         row_heading: "Figure".into(),
-        column_heading: String::new(),
+        column_heading: stdx::units::count_of(steps.len(), "step"),
         columns: ["Original", "Replay", "Replay / original"].map(String::from).into(),
         rows: QUANTITIES.iter().map(row).collect(),
         decimals: 3,
@@ -133,17 +133,17 @@ fn overview(context: &Context<'_>, steps: &[ReplayedStep]) -> Page {
     }
 }
 
-/// Returns the chart of a figure; None if neither the original nor the replay has it.
+/// Returns the chart of a figure; None if the replay does not have it.
 fn over_steps(quantity: &Quantity, steps: &[ReplayedStep]) -> Option<Page> {
     let series = |name: &str, of: fn(&ReplayedStep) -> &StepFigures| {
         let point = |step: &ReplayedStep| Some((step.number as f64, (quantity.of)(of(step))?));
         Series { name: name.into(), points: steps.iter().filter_map(point).collect() }
     };
     let mut all = vec![series("Original", |step| &step.original), series("Replay", |step| &step.replay)];
+    let is_drawn = !all[1].points.is_empty();
     all.retain(|series| !series.points.is_empty());
     let scale = if quantity.is_time { Scale::Log10 } else { Scale::LinearFromZero };
     let (x, y) = (("Step", Scale::Integer), (quantity.label, scale));
-    let is_drawn = !all.is_empty();
     let lines = Lines::plain(ReadingHint::ReplayedSteps, x, y, all);
     let title = format!("{} v Step", quantity.title);
     is_drawn.then(|| Page::of(format!("{}-by-step", quantity.key), &title, Exhibit::Lines(lines)))
@@ -163,9 +163,9 @@ fn table(context: &Context<'_>, steps: &[ReplayedStep]) -> Page {
     let columns = |quantity: &Quantity| [format!("{} original", quantity.label), quantity.label.to_owned()];
     let units = |quantity: &Quantity| [quantity.unit.to_owned(), quantity.unit.to_owned()];
     let table = Table {
-        heading: "Original and replay".into(),
+        heading: "Replay and original".into(),
         row_heading: "Step".into(),
-        column_heading: String::new(),
+        column_heading: "Figure".into(),
         columns: QUANTITIES.iter().flat_map(columns).collect(),
         rows: steps.iter().map(row).collect(),
         decimals: 3,
