@@ -109,20 +109,6 @@ fn what_commands_print_matches_the_schema() {
     ] {
         check(args);
     }
-    let (exported, fitted) = (path("exported.json"), path("fitted.toml"));
-    bench.ok(&["report", "job-1", &exported]);
-    check(&["import", &exported]);
-    check(&[
-        "sim",
-        "fit",
-        "job-1",
-        "--from",
-        "sas-slc-2011",
-        "--steps=1",
-        "--scale=1/1024",
-        "--output",
-        &fitted,
-    ]);
     let output = bench.run(&["--json", "show", "nonsense"]);
     let (text, _) = support::texts(&output);
     let document: Value = serde_json::from_str(&text).expect("one document");
@@ -176,6 +162,18 @@ fn what_commands_without_a_run_print_matches_the_schema() {
         std::fs::write(result, document.to_string()).expect("written");
     }
     check(&bench, &schema, &["load", "--skew-limit=1h", "--merge", &results[0], &results[1]]);
+}
+
+#[test]
+fn what_is_made_from_a_run_matches_the_schema() {
+    let (bench, schema) = (Bench::new(), schema());
+    let path = |name: &str| bench.path(name).to_str().expect("text").to_owned();
+    let (exported, fitted) = (path("exported.json"), path("fitted.toml"));
+    bench.ok(&[&["run"], &SHORT[..]].concat());
+    bench.ok(&["report", "first", &exported]);
+    check(&bench, &schema, &["import", &exported]);
+    let fit = ["sim", "fit", "first", "--from", "sas-slc-2011", "--steps=1", "--scale=1/1024"];
+    check(&bench, &schema, &[&fit[..], &["--output", &fitted]].concat());
 }
 
 #[test]
