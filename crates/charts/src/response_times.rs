@@ -13,6 +13,9 @@ use crate::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const SMALLEST_CAPTION: f64 = 9.0;
+/// Below this font size, the caption is set on two lines.
+const SMALLER_CAPTION: f64 = 11.0;
+const CAPTION_ROW: f64 = 16.0;
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 /// Height of one row of names above the plot; overlapping names are placed in separate rows.
 const NAME_ROW: f64 = 15.0;
@@ -53,7 +56,8 @@ impl HistogramPlot {
         let time = Ruler::of(Scale::LinearFromZero, [end].into_iter(), ((right - left) / 80.0) as usize);
         let names = names(times, &time, left, right);
         let rows = names.iter().map(|name| name.row + 1).max().unwrap_or(0);
-        let top = 30.0 + NAME_ROW * rows as f64;
+        let captions = caption_lines(times, size).len();
+        let top = 30.0 + CAPTION_ROW * (captions - 1) as f64 + NAME_ROW * rows as f64;
         let bottom = (size.height - 46.0).max(top + 40.0);
         let counts = times.bins.iter().map(|bin| bin.ios as f64);
         Self {
@@ -84,11 +88,12 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
     let plot = HistogramPlot::new(times, size);
     let description = format!("{title}. {}. {}", times.caption, sentence(ReadingHint::ResponseTimes));
     let mut canvas = Canvas::new(size, title, &description);
-    // A caption that is too long is set in smaller letters before it is shortened.
-    let letters = size.width / (0.6 * times.caption.chars().count().max(1) as f64);
-    let title = Lettering { size: letters.clamp(SMALLEST_CAPTION, TITLE.size), ..TITLE };
-    let caption = shortened(&times.caption, (size.width / (title.size * 0.6) + 0.01) as usize);
-    canvas.text((size.width / 2.0, 16.0), &caption, title);
+    for (row, line) in caption_lines(times, size).into_iter().enumerate() {
+        // A caption that is too long is set in smaller letters before it is shortened.
+        let title = Lettering { size: letters(line, size).clamp(SMALLEST_CAPTION, TITLE.size), ..TITLE };
+        let caption = shortened(line, (size.width / (title.size * 0.6) + 0.01) as usize);
+        canvas.text((size.width / 2.0, 16.0 + CAPTION_ROW * row as f64), &caption, title);
+    }
     draw_axes(&mut canvas, &plot);
     let outside = draw_bins(&mut canvas, times, &plot);
     draw_confidence(&mut canvas, times, &plot);
@@ -102,6 +107,20 @@ pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String 
         canvas.text((plot.right, plot.bottom + 38.0), &text, lettering);
     }
     canvas.finish()
+}
+
+/// Returns the font size at which `line` is as wide as the picture.
+fn letters(line: &str, size: Size) -> f64 {
+    size.width / (0.6 * line.chars().count().max(1) as f64)
+}
+
+/// Returns the caption; on two lines, the workload and its results, if it would be hard to read on one.
+fn caption_lines(times: &ResponseTimes, size: Size) -> Vec<&str> {
+    let caption = times.caption.as_str();
+    match caption.split_once(": ").filter(|_| letters(caption, size) < SMALLER_CAPTION) {
+        Some((workload, results)) => vec![workload, results],
+        None => vec![caption],
+    }
 }
 
 fn draw_axes(canvas: &mut Canvas, plot: &HistogramPlot) {
