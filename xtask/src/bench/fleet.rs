@@ -1,9 +1,8 @@
 //! `cargo xtask bench fleet`: a campaign on a thousand simulated drives in a hundred simulated hosts, with Slurm on this
 //! machine. Every host is a `slurmd`, and every job is a `plateau job` on a simulated drive.
 //!
-//! The simulated runs take less than a second of CPU time, so the table shows the cost of everything around a run: the
-//! scheduler, the library and the server. What this machine cannot show is computed from these costs, and labelled as a
-//! model.
+//! The table shows the cost of everything around a run: the scheduler, the library and the server. What this machine
+//! cannot show is computed from these costs, and labelled as a model.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -52,7 +51,6 @@ impl Measured for FleetOptions {
         let rows = self.rows(&folder, &binary).map_err(|error| error.context(folder.logs()));
         let left = leftovers::end_all(folder.path());
         folder.remove()?;
-        let rows = rows?;
         ensure!(left.is_empty(), "these processes had to be killed: {}", left.join("; "));
         let how = format!(
             "the release binary; {} hosts with {} drives each, up to {} jobs at the same time; Slurm, jobs and server share {} \
@@ -62,7 +60,7 @@ impl Measured for FleetOptions {
             self.hosts * self.at_once,
             std::thread::available_parallelism()?
         );
-        Ok(Results { rows, how })
+        Ok(Results { rows: rows?, how })
     }
 }
 
