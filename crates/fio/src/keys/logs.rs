@@ -53,8 +53,8 @@ pub(super) const LOGS: &[Key] = &[
         "log_hist_msec",
         &[],
         Form::Word("N"),
-        "time in milliseconds that each line of a histogram log covers, rounded up to seconds [1000]; in long jobs (after 36 min to 68 min), \
-         lines cover twice as much, and so on",
+        "time in milliseconds that each line of a histogram log covers, rounded up to seconds [1000]; in long jobs, lines cover \
+         twice as much time, and so on",
         |job, text| {
             number(text, 0, 86_400_000).map(|ms: u32| job.logs.histogram_intervals = ms.div_ceil(1000))
         },
