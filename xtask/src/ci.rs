@@ -149,8 +149,9 @@ mod tests {
         assert_eq!(lines[2], "cargo xtask deny --offline");
         assert_eq!(lines[4], "cargo xtask test");
         assert_eq!(lines[5], "cargo xtask vm-test --ci");
-        assert_eq!(lines[6], "cargo xtask recompute --ci");
-        assert_eq!(lines[9], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[6], "cargo xtask lab-demo --ci");
+        assert_eq!(lines[7], "cargo xtask recompute --ci");
+        assert_eq!(lines[10], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]

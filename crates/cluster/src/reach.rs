@@ -153,7 +153,7 @@ mod tests {
         let drives = campaign.select(&inventory).expect("drives");
         let jobs = fleet::jobs(&campaign, &inventory, &drives);
         let jobs: Vec<&Job> = jobs.iter().collect();
-        assert_eq!(others(&jobs, &BTreeMap::new(), "n1.example"), ["n2", "far"]);
+        assert_eq!(others(&jobs, &BTreeMap::new(), "n1.example"), ["far", "n2"]);
         let hosts = BTreeMap::from([("n1", "me"), ("n2", "me"), ("far", "me")]);
         let hosts = hosts.into_iter().map(|(node, host)| (node.to_owned(), host.to_owned())).collect();
         assert_eq!(others(&jobs, &hosts, "me"), [""; 0]);

@@ -352,7 +352,7 @@ fn all_problems_of_a_job_file_are_reported_at_once() {
         "job.fio:3: iodeph is not a fio option; did you mean iodepth?",
         "job.fio:4: bs=x: ",
         "job.fio:6: hostname is not supported: a load tests storage",
-        "job.fio:7: rw=trimwrite: supported: read, write",
+        "job.fio:7: rw=trimwrite: a job that trims does not write; supported: read, write",
     ] {
         assert!(error.contains(expected), "{error}");
     }

@@ -164,7 +164,7 @@ fn wrong_options_are_usage_errors() {
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, message) in [
         ("[a]\nfilename=DATA\nstartdelay=5\n", 2, "job.fio:3: startdelay=5: only 0 is supported"),
-        ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: supported: read, write"),
+        ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: a job that trims does not write"),
         ("[a]\nrw=read\n", 2, "[a]: neither filename nor size is set"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
         ("[a]\nfilename=DATA\nbs=1000\n", 2, "[a]: "),
