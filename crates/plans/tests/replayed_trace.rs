@@ -143,8 +143,8 @@ fn a_replay_that_stopped_shows_its_completed_steps() {
 }
 
 #[test]
-fn a_device_that_cannot_run_a_step_is_refused_as_a_whole() {
-    // The streams are checked by the workload itself; no step is left out.
+fn a_step_that_a_device_cannot_run_is_neither_skipped_nor_changed() {
+    // The check before the run refuses what is requested here.
     let profile = Profile::named("pts-e-2.0").unwrap();
     let text = PLAN.replace("bs = \"4KiB\", share = 100", "bs = \"512\", share = 100");
     let plan = Plan::read("p.toml", &text).unwrap();

@@ -154,7 +154,7 @@ fn title(sheet: &mut Sheet<'_>, area: Area, text: &str) {
             sheet.text((area.x, area.y + 28.0), area.width, line, ink(SIZES[0]).bold(), Align::Middle);
         }
         [_, [first, rest @ ..]] => {
-            // A second line that is too long ends with an ellipsis.
+            // A second line that is too long is shrunk or truncated.
             let second = rest.join(" ");
             for (baseline, line) in [(19.0, first), (37.0, &second)] {
                 let at = (area.x, area.y + baseline);
