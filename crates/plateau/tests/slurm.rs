@@ -154,7 +154,7 @@ fn disturb(lab: &mut Lab) {
     wait("a run to requeue and one to interrupt", || {
         for id in [REQUEUED, INTERRUPTED] {
             if !held.contains_key(id) && lab.finished(id) >= 3 {
-                held.insert(id, hold(process_of(&library, id)));
+                held.extend(process_of(&library, id).map(|process| (id, hold(process))));
             }
         }
         held.len() == 2
@@ -177,8 +177,9 @@ fn is_queued_as(lab: &Lab, id: &str, words: &str) -> bool {
     lab.cluster.queue().iter().any(|(_, name, state)| name == id && state.contains(words))
 }
 
-/// Returns the process of the job that is working on run `id` in a library.
-fn process_of(library: &Path, id: &str) -> u32 {
+/// Returns the process of the job that is working on run `id` in a library. A job that has just been requeued counts as
+/// running before it has one.
+fn process_of(library: &Path, id: &str) -> Option<u32> {
     let is_job = |process: &u32| {
         let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
@@ -186,7 +187,7 @@ fn process_of(library: &Path, id: &str) -> u32 {
     };
     let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
     let mut processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    processes.find(is_job).unwrap_or_else(|| panic!("{id} ended before it could be stopped"))
+    processes.find(is_job)
 }
 
 /// Returns whether SIGINT was sent to a stopped process.

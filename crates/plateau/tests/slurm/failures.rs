@@ -35,7 +35,7 @@ pub fn survive(lab: &mut Lab) {
         start_requeued(lab);
         for id in RUNS {
             if !held.contains_key(id) && lab.finished(id) >= 1 && is_queued_as(lab, id, "RUNNING") {
-                held.insert(id, hold(process_of(&library, id)));
+                held.extend(process_of(&library, id).map(|process| (id, hold(process))));
             }
         }
         held.len() == RUNS.len()
@@ -64,9 +64,13 @@ fn start_requeued(lab: &Lab) {
 fn kill_the_controller_early(lab: &mut Lab, campaign: &str) {
     wait("a job", || RUNS.iter().any(|id| lab.load(id).is_some()));
     std::thread::sleep(std::time::Duration::from_secs(1));
+    // However long the controller takes to start again, no run completes meanwhile.
+    let library = lab.bench.library();
+    let held: Vec<_> = RUNS.iter().filter_map(|id| process_of(&library, id)).map(hold).collect();
     lab.cluster.kill_controller();
     lab.cluster.wait_for_agents();
     lab.ok(&["fleet", "submit", campaign]);
+    drop(held);
     let is_known = |id: &str| {
         lab.cluster.queue().iter().any(|(_, name, _)| name == id)
             || lab.load(id).is_some_and(|loaded| super::is_closed(&loaded))
@@ -78,7 +82,7 @@ fn kill_the_controller_early(lab: &mut Lab, campaign: &str) {
 /// jobs, and brings the node back.
 fn lose_a_node(lab: &mut Lab) {
     let library = lab.bench.library();
-    let orphans = OF_N1.map(|id| process_of(&library, id));
+    let orphans = OF_N1.map(|id| process_of(&library, id).expect("held"));
     lab.cluster.kill_agent("n1");
     assert!(orphans.iter().all(|orphan| Path::new(&format!("/proc/{orphan}")).exists()), "they are alive");
     lab.cluster.slurm("scontrol", &["update", "NodeName=n1", "State=DOWN", "Reason=test"]);
