@@ -10,12 +10,15 @@ use crate::release::Release;
 
 /// Target triple of the program.
 pub const TARGET: &str = "x86_64-unknown-linux-musl";
+/// Compiles the C code of dependencies against the headers of musl.
+const C_COMPILER: &str = "musl-gcc";
 /// Separates rustc flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
 /// Builds the program and returns its path.
 pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     check_target()?;
+    check_compiler()?;
     // The directory is directly under the root, so that paths in build products are the same in every clone.
     let target = release.root.join(crate::product::FOLDER);
     let status = cargo()
@@ -23,6 +26,7 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
         .current_dir(&release.root)
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_INCREMENTAL", "0")
+        .env("CC_x86_64_unknown_linux_musl", C_COMPILER)
         .env("CARGO_ENCODED_RUSTFLAGS", flags(&release.root, &cargo_home()?))
         .env("PLATEAU_COMMIT", &release.commit)
         .env("SOURCE_DATE_EPOCH", release.seconds().to_string())
@@ -71,6 +75,17 @@ fn check_target() -> anyhow::Result<()> {
     ensure!(
         folder.is_dir(),
         "the standard library for {TARGET} is not installed; type `rustup target add {TARGET}`"
+    );
+    Ok(())
+}
+
+/// Fails if no C compiler for the target is installed.
+fn check_compiler() -> anyhow::Result<()> {
+    let is_installed =
+        Command::new(C_COMPILER).arg("--version").output().is_ok_and(|output| output.status.success());
+    ensure!(
+        is_installed,
+        "{C_COMPILER} is not installed, but the program contains C code; on Debian, type `apt install musl-tools`"
     );
     Ok(())
 }
