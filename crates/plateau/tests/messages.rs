@@ -156,6 +156,8 @@ fn options_of_other_programs_suggest_the_equivalent() {
         (&["report", "latest", "-o", "x.pdf"], "`plateau report RUN out.pdf`"),
         (&["report", "x.pdf"], "`plateau report latest x.pdf`"),
         (&["report", "x.pdf", "latest"], "RUN comes first: `plateau report latest x.pdf`"),
+        (&["report", "latest", "-f", "pdf"], "`plateau report RUN out.pdf`"),
+        (&["fleet", "submit", "c.toml", "--yes"], "--erase IDENTITY"),
         (&["report", "latest", "--open"], "`plateau open RUN`"),
         (&["rm", "-f", "latest"], "Confirm with --yes"),
         (&["plan", new], "such as `plateau plan iops"),
