@@ -126,7 +126,7 @@ pub(super) fn numbers(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "{SCROLLER}<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
+        "{SCROLLER}<table class=\"numbers{}\"><caption><span>{}</span></caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\"><span>{}</span></th></tr>\n\
          <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
         escape(&table.heading),
