@@ -46,7 +46,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
 
 /// Returns whether a table needs less padding to fit beside another one.
 fn is_dense(exhibit: &Exhibit) -> bool {
-    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
+    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4 || table.rows.len() > 3)
 }
 
 /// Returns the space for a chart in sheet pixels, so that its lettering matches the surrounding text. An
