@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from journal import Segment
@@ -19,6 +19,9 @@ LONG_NS, FEW_CELLS, SAMPLES = 300 * SECOND, 4, 300
 FEW_IOS = 10
 #: Points that reach this fraction of the best point count as equally good.
 AS_GOOD = 0.97
+
+#: Height of a page and of a table's headings in rows, and the largest number of columns of tables side by side.
+PAGE_ROWS, HEADING_ROWS, NARROW = 19, 4, 6
 
 Load = tuple[str, int]
 Demand = tuple[int, int]
@@ -163,7 +166,7 @@ class Layout:
             tables.append(Table(f"{figure.heading} - Tabular Data", heading,
                                 [self.columns.name(column) for column in columns],
                                 [(self.rows.name(row), [value(row, column) for column in columns]) for row in rows]))
-        return tables
+        return _spread(tables)
 
     def _horizontal(self) -> tuple[Dimension, str, Callable[[Mean], float]] | None:
         if self.columns in (THREADS, DEPTH, PAIR):
@@ -171,7 +174,7 @@ class Layout:
         if len(BLOCK.places(self.cells)) > 1:
             return BLOCK, "Block Size (KiB)", lambda cell: cell.block_bytes / KIB
         if len(LOAD.places(self.cells)) > 2:
-            return LOAD, "R/W Mix (share of reads in %)", lambda cell: float(cell.load[1])
+            return LOAD, "Reads (%)", lambda cell: float(cell.load[1])
         return None
 
     def chart(self, figure: Figure) -> Chart | None:
@@ -194,6 +197,18 @@ class Layout:
                     if curve:
                         series.append((", ".join(part for part in parts if part), sorted(curve, key=lambda p: p[0])))
         return Chart(f"{figure.heading} - 2D Plot", label, figure.heading, series)
+
+
+def _spread(tables: list[Table]) -> list[Table]:
+    """The tables with the titles of the pages on which all of them are legible: two columns of narrow tables, or one."""
+    height = max(len(table.rows) for table in tables) + HEADING_ROWS
+    beside = 2 if max(len(table.columns) for table in tables) <= NARROW else 1
+    pages = -(-len(tables) // (max(PAGE_ROWS // height, 1) * beside))
+    if pages < 2:
+        return tables
+    size = -(-len(tables) // pages)
+    pages = -(-len(tables) // size)
+    return [replace(table, page=f"{table.page} ({index // size + 1} of {pages})") for index, table in enumerate(tables)]
 
 
 def custom(script: Script) -> Result:
@@ -220,7 +235,7 @@ def custom(script: Script) -> Result:
     largest = max(reversed(means), key=lambda cell: cell.outstanding).demand
     result = Result(test["title"], "own", largest, len(rounds.complete), converged)
     result.clause, result.requirement = "own", "NOT A PTS TEST"
-    result.no_purge = "none: the drive is used as it is"
+    result.no_purge = "none: drive used as is"
     result.windows = list((rounds.windows or {}).items())
     result.figures = _knees(means) if test.get("finds_knee") else _figures(figure, means)
     layout, scaled = Layout(means), script.setup.scale > 1

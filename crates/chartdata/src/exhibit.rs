@@ -9,6 +9,14 @@ use crate::reading::ReadingHint;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageKey(String);
 
+impl PageKey {
+    /// Returns the key of a part of the page, counted from 1.
+    #[must_use]
+    pub fn part(&self, number: usize) -> Self {
+        Self(if number == 1 { self.0.clone() } else { format!("{}-{number}", self.0) })
+    }
+}
+
 impl From<&str> for PageKey {
     fn from(key: &str) -> Self {
         Self(key.into())

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod exhibit;
+mod parts;
 mod reading;
 mod unit;
 

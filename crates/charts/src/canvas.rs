@@ -172,6 +172,18 @@ impl Canvas {
         );
     }
 
+    /// Draws rectangles of one colour, given as corner, width and height, as one element.
+    pub fn rects(&mut self, all: &[(Point, f64, f64)], fill: &str) {
+        let mut path = String::new();
+        for ((x, y), width, height) in all {
+            let (width, height) = (number(width.max(0.0)), number(height.max(0.0)));
+            let _ = write!(path, "M{} {}h{width}v{height}h-{width}z", number(*x), number(*y));
+        }
+        if !path.is_empty() {
+            let _ = write!(self.out, "\n<path d=\"{path}\" fill=\"{fill}\"/>");
+        }
+    }
+
     /// Draws an invisible area that receives clicks for the surrounding group.
     pub fn touchable(&mut self, corner: Point, width: f64, height: f64) {
         let _ = write!(

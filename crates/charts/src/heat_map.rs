@@ -30,25 +30,23 @@ pub(crate) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
     columns.iter().flat_map(|column| column.cells.iter().flat_map(|(low, high, _)| [*low, *high]))
 }
 
-fn shade(share: f64) -> &'static str {
-    SHADES[LIMITS.iter().filter(|limit| share >= **limit).count()]
+/// Returns the index of the shade for a fraction of a column's I/Os.
+fn shade(share: f64) -> usize {
+    LIMITS.iter().filter(|limit| share >= **limit).count()
 }
 
 /// Draws the cells of all columns, and a legend for the shades.
 pub(crate) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>, y: &Ruler) {
-    for column in columns {
-        let (Some(a), Some(b)) = (area.at_x(column.from_minutes), area.at_x(column.to_minutes)) else {
-            continue;
-        };
-        // Merge vertically adjacent rows of equal shade into one rectangle; otherwise, a page would have too
-        // many rectangles.
-        for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
-            let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
-            let (Some(base), Some(roof)) = (area.at_y(y, low), area.at_y(y, high)) else { continue };
+    let fields = fields(columns);
+    for (shade, colour) in SHADES.iter().enumerate() {
+        let place = |field: &Field| {
+            let (a, b) = (area.at_x(field.from_minutes)?, area.at_x(field.to_minutes)?);
+            let (base, roof) = (area.at_y(y, field.low)?, area.at_y(y, field.high)?);
             // Overlap neighbours slightly so that the background does not show between them.
-            let (width, height) = ((b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM);
-            canvas.rect((a, roof), width, height, shade);
-        }
+            Some(((a, roof), (b - a).max(0.6) + SEAM, (base - roof).max(0.6) + SEAM))
+        };
+        let of_shade = fields.iter().filter(|field| field.shade == shade);
+        canvas.rects(&of_shade.filter_map(place).collect::<Vec<_>>(), colour);
     }
     let left = area.right + 20.0;
     canvas.text((left, area.top + 8.0), "Share of the I/Os", KEY.colour(INK));
@@ -56,5 +54,74 @@ pub(crate) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea
         let y = area.top + KEY_ROW * (row as f64 + 1.0);
         canvas.rect((left, y), 16.0, 10.0, shade);
         canvas.text((left + 24.0, y + 9.0), name, KEY);
+    }
+}
+
+/// A rectangle of one shade.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Field {
+    from_minutes: f64,
+    to_minutes: f64,
+    low: f64,
+    high: f64,
+    shade: usize,
+}
+
+/// Merges adjacent cells of equal shade into rectangles, first within a column and then across columns; otherwise, a
+/// page would have too many rectangles.
+fn fields(columns: &[HeatColumn]) -> Vec<Field> {
+    let (mut complete, mut open): (Vec<Field>, Vec<Field>) = (Vec::new(), Vec::new());
+    for column in columns {
+        let mut reached = Vec::new();
+        for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
+            let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
+            let is_same = |field: &Field| {
+                (field.to_minutes, field.low, field.high, field.shade)
+                    == (column.from_minutes, low, high, shade)
+            };
+            let known = open.iter().position(is_same).map(|at| open.swap_remove(at));
+            let from_minutes = known.map_or(column.from_minutes, |field| field.from_minutes);
+            reached.push(Field { from_minutes, to_minutes: column.to_minutes, low, high, shade });
+        }
+        complete.extend(std::mem::replace(&mut open, reached));
+    }
+    complete.extend(open);
+    complete
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_one_shade_are_merged_across_columns_without_a_gap() {
+        let column = |from_minutes: f64, cells: &[(f64, f64, f64)]| HeatColumn {
+            from_minutes,
+            to_minutes: from_minutes + 1.0,
+            cells: cells.to_vec(),
+        };
+        let field = |from_minutes, to_minutes, (low, high), shade| Field {
+            from_minutes,
+            to_minutes,
+            low,
+            high,
+            shade,
+        };
+        let columns = [
+            column(0.0, &[(1.0, 2.0, 0.5), (2.0, 3.0, 0.4), (3.0, 4.0, 0.001)]),
+            column(1.0, &[(1.0, 3.0, 0.9), (3.0, 4.0, 0.05)]),
+            column(2.0, &[(1.0, 2.0, 0.9), (3.0, 4.0, 0.06)]),
+            column(4.0, &[(1.0, 2.0, 0.9)]),
+        ];
+        let mut found = fields(&columns);
+        found.sort_by(|a, b| (a.from_minutes, a.low).partial_cmp(&(b.from_minutes, b.low)).expect("numbers"));
+        let expected = [
+            field(0.0, 2.0, (1.0, 3.0), 4),
+            field(0.0, 1.0, (3.0, 4.0), 2),
+            field(1.0, 3.0, (3.0, 4.0), 3),
+            field(2.0, 3.0, (1.0, 2.0), 4),
+            field(4.0, 5.0, (1.0, 2.0), 4),
+        ];
+        assert_eq!(found, expected);
     }
 }

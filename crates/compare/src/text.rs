@@ -27,8 +27,13 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         out.push_str(&columns(comparison, &shown));
         out.push('\n');
     }
-    out.push_str("In parentheses: 95 % confidence interval from the rounds of the measurement windows,\n");
-    out.push_str("by Welch's method for the logarithm of the ratio of the two means.\n");
+    let differences = || shown.iter().flat_map(|line| line.differences.iter().flatten());
+    if differences().any(|difference| difference.interval_percent.is_some()) {
+        out.push_str(
+            "In parentheses: 95 % confidence interval from the rounds of the measurement windows,\n",
+        );
+        out.push_str("by Welch's method for the logarithm of the ratio of the two means.\n");
+    }
     out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
     out.push_str(&statistics::text(comparison, all));
     if !comparison.warnings.is_empty() {

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use pts::Standing;
 use record::{Library, Live as Present, LivePhase, LiveSecond, gap_ns};
+use stdx::Number;
 
 use crate::app::{Answer, App, Call};
 use crate::catalogue::{Catalogue, Listing, Row, State};
@@ -36,7 +37,8 @@ impl Family {
         family
     }
 
-    fn add(&mut self, labels: &[(&str, &str)], value: f64) {
+    fn add(&mut self, labels: &[(&str, &str)], value: impl Into<Number>) {
+        let value = value.into();
         let pairs: Vec<String> =
             labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escaped(text))).collect();
         let labels = if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) };
@@ -68,7 +70,7 @@ fn starts(app: &App) -> Family {
     let mut starts = Family::of("plateau_starts", "Runs planned, waiting or started here, by stage.");
     let stages: Vec<&str> = app.starts.all().iter().map(|entry| entry.stage.word()).collect();
     for word in Stage::WORDS {
-        starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as f64);
+        starts.add(&[("stage", word)], stages.iter().filter(|stage| **stage == word).count() as u64);
     }
     starts
 }
@@ -93,12 +95,12 @@ fn families(catalogue: &Catalogue, snapshots: &Snapshots) -> Result<Vec<Family>,
     for word in State::WORDS {
         let count = rows.iter().filter(|row| row.state.word() == word).count();
         let unopened = if word == State::UNREADABLE { warnings.len() } else { 0 };
-        runs.add(&[("state", word)], (count + unopened) as f64);
+        runs.add(&[("state", word)], (count + unopened) as u64);
     }
     let mut free =
         Family::of("plateau_library_free_bytes", "Space available on the file system of the library.");
     if let Ok(volume) = rustix::fs::statvfs(catalogue.root()) {
-        free.add(&[], volume.f_bavail.saturating_mul(volume.f_frsize) as f64);
+        free.add(&[], volume.f_bavail.saturating_mul(volume.f_frsize));
     }
     let mut running = Running::new();
     rows.iter()
@@ -163,7 +165,7 @@ impl Running {
         let run = [("run", id)];
         let (drive, tests) = (row.drive(), row.file.tests.join(","));
         let about = [run[0], ("drive", drive.as_str()), ("target", &row.file.target.path), ("tests", &tests)];
-        self.info.add(&about, 1.0);
+        self.info.add(&about, true);
         let now = record::wall_now();
         if let Some(last) = row.last_record {
             self.record_age.add(&run, gap_ns(last, now) as f64 / 1e9);
@@ -189,13 +191,13 @@ impl Running {
         }
         let of_drive = live.health.and_then(|health| health.percentage_used);
         for (family, value) in [
-            (&mut self.left, live.left_ns.map(|(_, longest)| longest as f64 / 1e9)),
-            (&mut self.iops, iops),
-            (&mut self.throughput, throughput),
-            (&mut self.written, Some(live.written_bytes as f64)),
-            (&mut self.expected, live.expected_written_bytes.map(|(_, largest)| largest as f64)),
-            (&mut self.temperature, celsius.map(f64::from)),
-            (&mut self.wear, of_drive.map(|percent| f64::from(percent) / 100.0)),
+            (&mut self.left, live.left_ns.map(|(_, longest)| Number::from(longest as f64 / 1e9))),
+            (&mut self.iops, iops.map(Number::from)),
+            (&mut self.throughput, throughput.map(Number::from)),
+            (&mut self.written, Some(live.written_bytes.into())),
+            (&mut self.expected, live.expected_written_bytes.map(|(_, largest)| largest.into())),
+            (&mut self.temperature, celsius.map(|celsius| f64::from(celsius).into())),
+            (&mut self.wear, of_drive.map(|percent| (f64::from(percent) / 100.0).into())),
         ] {
             value.into_iter().for_each(|value| family.add(&run, value));
         }

@@ -42,7 +42,7 @@ fn both_clocks_of_a_scaled_run_are_named() {
     assert!(line("took").ends_with("; simulated time, at scale 1/512"), "{shown}");
     let note = shown.lines().find(|line| line.contains("ended after")).unwrap_or_else(|| panic!("{shown}"));
     assert!(
-        note.contains(" of the whole drive (") && note.contains(" of simulated time at scale 1/512)"),
+        note.contains(" on the full-size drive (") && note.contains(" of simulated time at scale 1/512)"),
         "{note}"
     );
 }

@@ -339,10 +339,12 @@ fn extended_cells_are_not_called_minutes_of_the_drive() {
     // The bench takes a whole minute for each quarter of a minute.
     let outcome = run_on("wsat", "pts-e-2.0", &scaled, &mut Fake::new(|_, _| 1_000));
     let note = &outcome.notes[0];
-    assert!(note.starts_with("ended after 155 cells, which took 10 h 20 min of the whole drive"), "{note}");
+    assert!(
+        note.starts_with("ended after 155 cells, which took 10 h 20 min on the full-size drive"),
+        "{note}"
+    );
     for page in &outcome.pages[..3] {
-        let remark =
-            "extended 155 of 155 cells, so that they took 10 h 20 min of the whole drive instead of 155 min";
+        let remark = "extended 155 of 155 cells, so that they took 10 h 20 min on the full-size drive instead of 155 min";
         assert!(page.remarks.iter().any(|text| text.contains(remark)), "{:?}", page.remarks);
     }
     let real = run_on("wsat", "pts-e-2.0", &target(512), &mut Fake::new(|_, _| 1_000));

@@ -281,6 +281,8 @@ fn openmetrics_text_is_well_formed() {
             assert_eq!(name, family);
             let (_, value) = rest.rsplit_once("} ").unwrap();
             assert!(value.parse::<f64>().is_ok(), "{line}");
+            let digits = value.trim_start_matches(['0', '.']).replace('.', "");
+            assert!(digits.len() <= 15, "more digits than are known: {line}");
             samples += 1;
         }
     }

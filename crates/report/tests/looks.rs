@@ -84,7 +84,7 @@ fn scenario(id: &str) -> Scenario {
         tests: &["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "cbw"],
         ..Scenario::default()
     };
-    let map = Scenario { id: "map", tests: &["map"], is_map: true, ..Scenario::default() };
+    let map = Scenario { id: "map", tests: &["map"], mapped: &[100, 0], ..Scenario::default() };
     let others =
         OTHERS.map(|tests| Scenario { id: tests[0], profile: "pts-e-2.0", tests, ..Scenario::default() });
     fixture::scenarios()

@@ -101,3 +101,22 @@ fn every_unusual_run_yields_a_pdf() {
         read_by("qpdf", &["--check"], &pdf);
     }
 }
+
+#[test]
+fn many_maps_and_tables_are_spread_over_pages() {
+    let mapped = &[0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
+    let tests = &["map"];
+    let (pdf, outcomes) = bundle(&Scenario { id: "maps", tests, mapped, ..Scenario::default() });
+    let pages = || outcomes.iter().flat_map(|outcome| &outcome.pages);
+    let maps = pages().flat_map(|page| &page.exhibits).filter(|e| matches!(e, Exhibit::HeatMap(_))).count();
+    assert_eq!(maps, 2 * mapped.len());
+    assert!(pages().all(|page| page.exhibits.len() <= 4), "at most four exhibits are legible on a page");
+    let keys: Vec<_> = pages().filter_map(|page| page.key.as_ref()).collect();
+    assert!((1..keys.len()).all(|at| !keys[..at].contains(&keys[at])), "{keys:?}");
+    let Some(text) = read_by("pdftotext", &["-layout"], &pdf) else { return };
+    for title in
+        ["IOPS - Tabular Data (1 of 11)", "IOPS - TC x QD Map (11 of 11)", "Demand Intensity - Knee (3 of 3)"]
+    {
+        assert!(text.contains(title), "{title}: {text}");
+    }
+}

@@ -21,9 +21,15 @@ pub(super) fn amount(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// The smallest share that a percentage shows.
+pub(super) const SMALLEST: f64 = 0.001;
+
 /// Returns a percentage; one decimal place below ten.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    if share > 0.0 && percent < 0.05 {
+        return "less than 0.1 %".into();
+    }
     let decimals = if percent.abs() < 9.95 { 1 } else { 0 };
     format!("{} %", grouped(percent, decimals))
 }

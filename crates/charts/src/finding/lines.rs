@@ -3,7 +3,7 @@
 use chartdata::ReadingHint;
 use chartdata::exhibit::{GuideRole, Lines, Series};
 
-use super::amounts::{MILLISECONDS, amount, at, change, moved, percent, quantity};
+use super::amounts::{MILLISECONDS, SMALLEST, amount, at, change, moved, percent, quantity};
 use super::columns::extremes;
 use super::course;
 
@@ -93,15 +93,18 @@ fn convergence(lines: &Lines) -> Option<String> {
     let most = if all.len() > 1 { " changed most: it" } else { "" };
     let (name, unit) = quantity(&lines.y.label);
     Some(format!(
-        "From round {} to {}, {}{most} {}; in the last {} rounds {} at most {} of {} mean",
+        "From round {} to {}, {}{most} {}; {}",
         first.0,
         last.0,
         if all.len() > 1 { &series.name } else { name },
         moved(first.1, last.1, &unit),
-        points.len().min(LAST_ROUNDS),
-        if all.len() > 1 { "each line spans" } else { "it spans" },
-        percent(widest),
-        if all.len() > 1 { "its" } else { "their" }
+        match (all.len(), points.len().min(LAST_ROUNDS)) {
+            (1, rounds) => format!("the last {rounds} rounds span {} of their mean", percent(widest)),
+            (_, rounds) => {
+                let widest = percent(widest.max(SMALLEST));
+                format!("in the last {rounds} rounds each line spans at most {widest} of its mean")
+            }
+        }
     ))
 }
 
@@ -211,11 +214,11 @@ fn peak(lines: &Lines) -> Option<String> {
     let tops = lines.series.iter().filter_map(|series| Some((series, highest(series)?)));
     let (series, top) = tops.reduce(|best, other| if other.1.1 > best.1.1 { other } else { best })?;
     let near = known(series).into_iter().find(|point| point.1 >= NEARLY * top.1)?;
-    let name = if lines.series.len() > 1 { format!("{} at ", series.name) } else { "at ".into() };
+    let name = if lines.series.len() > 1 { format!(", {} at ", series.name) } else { " at ".into() };
     let reached =
-        if near.0 < top.0 { format!("; {} reaches 95 % of that", amount(near.0)) } else { String::new() };
+        if near.0 < top.0 { format!("; 95 % of that at {}", amount(near.0)) } else { String::new() };
     Some(format!(
-        "{}: highest {} ({name}{}){reached}",
+        "{}: highest {}{name}{}{reached}",
         lines.y.label,
         amount(top.1),
         at(&lines.x.label, &amount(top.0))
@@ -313,7 +316,7 @@ mod tests {
     fn a_peak_states_where_the_line_comes_close_to_it() {
         let lines =
             chart(ReadingHint::ByDepth, &[("TC 1", &[10.0, 96.0, 100.0]), ("TC 2", &[5.0, 9.0, 9.0])]);
-        assert_eq!(finding(&lines).unwrap(), "IOPS: highest 100 (TC 1 at QD 3); 2 reaches 95 % of that");
+        assert_eq!(finding(&lines).unwrap(), "IOPS: highest 100, TC 1 at QD 3; 95 % of that at 2");
     }
 
     #[test]

@@ -149,7 +149,7 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
             ));
         }
         out.push_str(&format!(
-            "<div class=\"wide\" tabindex=\"0\"><table class=\"cards\"><caption>{} ({})</caption><thead><tr><th>Group</th>{head}<th>vs. \
+            "<div class=\"wide\" tabindex=\"0\"><table class=\"cards\"><caption><span>{} ({})</span></caption><thead><tr><th>Group</th>{head}<th>vs. \
              first</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
             escape(&line.name),
             line.unit

@@ -90,7 +90,7 @@ pub(super) fn table(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table><caption>{}, {}</caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        "<div class=\"wide\" tabindex=\"0\"><table><caption><span>{}, {}</span></caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         escape(&table.heading),
         escape(&table.column_heading),
         escape(&table.row_heading),

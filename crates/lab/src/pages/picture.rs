@@ -20,6 +20,11 @@ fn exhibit(exhibit: &Exhibit, title: &str) -> Markup {
     match exhibit {
         Exhibit::Table(table) => self::table(table),
         Exhibit::Facts(facts) => self::facts(facts),
+        // Columns are several times as large as a map of the same values, and hide each other.
+        Exhibit::Columns3d(columns) => html! {
+            (self::exhibit(&Exhibit::HeatMap(columns.clone()), title))
+            p.soft { "Shown as a map; the report also shows the columns." }
+        },
         chart => {
             // The picture is drawn by `charts`, which escapes all text.
             let picture = charts::picture(chart, title, Size::DEFAULT).unwrap_or_default();

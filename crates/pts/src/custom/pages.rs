@@ -65,7 +65,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         loops: judged.then(|| loop_of(answers, &window)).into_iter().collect(),
         window,
         tracked_unit: judged.then(|| figures::unit(answers.test.figure)),
-        pages: pages(context, answers, &means),
+        pages: pages(context, answers, &means).into_iter().flat_map(Page::split).collect(),
         beyond: Vec::new(),
         sweeps: if answers.test.steps.is_empty() { sweeps(answers, &means) } else { Vec::new() },
         key_figures: match answers.test.steps.is_empty() {
@@ -82,7 +82,6 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
 fn loop_of(answers: &CustomAnswers<'_>, window: &[(String, WindowStats)]) -> JudgedLoop {
     JudgedLoop {
         name: "",
-        // A replay is a single round.
         rounds: if answers.replayed < answers.test.steps.len() { 0 } else { answers.rounds.len() as u32 },
         converged: answers.steady.is_some(),
         window: window.first().map(|(_, stats)| *stats),
@@ -221,8 +220,7 @@ fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page>
     }
     let round = answers.rounds.last()?;
     let is_rate = answers.test.figure == record::CustomFigure::MegabytesPerSecond;
-    let mut start = 0.0;
-    let mut series = Vec::new();
+    let (mut start, mut series) = (0.0, Vec::new());
     for (cell, segment) in answers.cells.iter().zip(round) {
         let minutes = cell.run_ns as f64 / 60e9;
         let samples = course(segment, start, minutes, SAMPLES);

@@ -2,7 +2,7 @@
 
 use pts::Outcome;
 use record::{Entry, Event, Health, HostVerdict};
-use stdx::units::amount_base10;
+use stdx::units::grouped;
 
 use crate::facts::scaled_clock::ScaledClock;
 
@@ -139,8 +139,8 @@ fn health(entries: &[Entry], scaled: &ScaledClock) -> TextTable {
             ("Minute", 8.0),
             ("Temperature (°C)", 9.0),
             ("Warning", 9.0),
-            ("Written by host", 14.0),
-            ("Written to flash", 14.0),
+            ("Written by host (GB)", 14.0),
+            ("Written to flash (GB)", 14.0),
             ("Media errors", 11.0),
             ("Throttled", 14.0),
             ("Power", 21.0),
@@ -156,6 +156,7 @@ fn health_row(minute: f64, health: &Health) -> Vec<String> {
         (Some(now), _) => Some(if now { "yes" } else { "no" }.to_owned()),
         (None, seconds) => seconds.map(|seconds| format!("{seconds} s over its lifetime")),
     };
+    let gigabytes = |bytes: u64| grouped(bytes as f64 / 1e9, 1);
     let state = health.power_state.map(|state| format!("power state {state}"));
     let meters = health
         .power_milliwatts
@@ -166,8 +167,8 @@ fn health_row(minute: f64, health: &Health) -> Vec<String> {
         format!("{minute:.1}"),
         or_na(health.temperature_celsius.map(|celsius| celsius.to_string())),
         or_na(health.critical_warning.map(|bits| format!("{bits:02x}h"))),
-        or_na(health.host_written_bytes.map(amount_base10)),
-        or_na(health.media_written_bytes.map(amount_base10)),
+        or_na(health.host_written_bytes.map(gigabytes)),
+        or_na(health.media_written_bytes.map(gigabytes)),
         or_na(health.media_errors.map(|count| count.to_string())),
         or_na(throttled),
         or_na((!power.is_empty()).then(|| power.join(", "))),

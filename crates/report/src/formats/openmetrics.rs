@@ -11,6 +11,7 @@ mod total;
 use std::fmt::Write as _;
 
 use pts::Unit;
+use stdx::Number;
 
 use self::family::Family;
 use super::format::{Format, Make, Source};
@@ -61,7 +62,9 @@ fn marks(document: &Document) -> Vec<(&'static str, String)> {
 
 /// Returns the caveats that must accompany every number of the run; without caveats, the metric has no samples.
 fn family_of_marks<'a>(marks: &'a [(&'static str, String)]) -> Family<'a> {
-    let samples = marks.iter().map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], 1.0));
+    let samples = marks
+        .iter()
+        .map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], Number::Count(1)));
     Family {
         name: "plateau_mark",
         unit: "",
@@ -76,8 +79,10 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
         for figure in &outcome.key_figures {
             let (unit, factor) = base_unit(figure.unit);
             let Some(value) = figure.value.filter(|value| value.is_finite()) else { continue };
-            let sample =
-                (vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())], value * factor);
+            let sample = (
+                vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())],
+                (value * factor).into(),
+            );
             match families.iter_mut().find(|family| family.unit == unit) {
                 Some(family) => family.samples.push(sample),
                 None => families.push(Family {
@@ -104,7 +109,7 @@ fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
         let measured = outcome.key_figures.iter().filter(|figure| figure.value.is_some_and(f64::is_finite));
         measured.map(|figure| {
             let labels = vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())];
-            (labels, f64::from(figure.host_limited))
+            (labels, figure.host_limited.into())
         })
     });
     Some(Family {
@@ -118,8 +123,9 @@ fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
 
 fn steady(source: Source<'_>) -> Vec<Family<'_>> {
     let outcomes = &source.document.outcomes;
-    let converged = |o: &pts::Outcome| o.converged.map(f64::from);
-    let rounds = outcomes.iter().map(|o| (vec![("test", o.test.as_str())], f64::from(o.rounds))).collect();
+    let converged = |o: &pts::Outcome| o.converged.map(Number::from);
+    let rounds =
+        outcomes.iter().map(|o| (vec![("test", o.test.as_str())], u64::from(o.rounds).into())).collect();
     let steady =
         outcomes.iter().filter_map(|o| Some((vec![("test", o.test.as_str())], converged(o)?))).collect();
     vec![
@@ -135,13 +141,13 @@ fn steady(source: Source<'_>) -> Vec<Family<'_>> {
 }
 
 fn totals(source: Source<'_>) -> Vec<Family<'_>> {
-    let mut written: Vec<(Vec<(&str, &str)>, f64)> = Vec::new();
+    let mut written: Vec<(Vec<(&str, &str)>, Number)> = Vec::new();
     let mut failed = Vec::new();
     for outcome in &source.document.outcomes {
         let total = total::of_test(source, &outcome.test);
         let labels = vec![("test", outcome.test.as_str())];
-        written.extend(total.written_bytes.map(|bytes| (labels.clone(), bytes as f64)));
-        failed.extend(total.io_errors.map(|count| (labels, count as f64)));
+        written.extend(total.written_bytes.map(|bytes| (labels.clone(), bytes.into())));
+        failed.extend(total.io_errors.map(|count| (labels, count.into())));
     }
     vec![
         Family {

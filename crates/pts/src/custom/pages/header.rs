@@ -14,7 +14,7 @@ const REQUIREMENT: &str = "NOT A PTS TEST";
 
 pub fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
     let purge = match (answers.test.purge, &answers.purge) {
-        (false, _) => "none: the drive is used as it is".to_owned(),
+        (false, _) => "none: drive used as is".to_owned(),
         (true, None) => "not yet".into(),
         (true, Some(purged)) => purged.method.clone(),
     };

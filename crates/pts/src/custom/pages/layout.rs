@@ -256,7 +256,7 @@ impl Layout {
             }
         }
         let loads = Dimension::Load.places(means).len();
-        (loads > 2).then_some((Dimension::Load, "R/W Mix (share of reads in %)", Scale::Integer))
+        (loads > 2).then_some((Dimension::Load, "Reads (%)", Scale::Integer))
     }
 }
 

@@ -207,11 +207,13 @@ fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     let simulated = span(answers.elapsed_ns);
     match answers.extended {
         _ if divisor == 1 => format!("{minutes} min"),
-        0 => format!("{minutes} min of the whole drive ({simulated} of simulated time at scale 1/{divisor})"),
+        0 => format!(
+            "{minutes} min on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"
+        ),
         _ => {
             let took = span(answers.elapsed_ns.saturating_mul(divisor.into()));
             format!(
-                "{minutes} cells, which took {took} of the whole drive ({simulated} of simulated time at scale 1/{divisor})"
+                "{minutes} cells, which took {took} on the full-size drive ({simulated} of simulated time at scale 1/{divisor})"
             )
         }
     }
@@ -223,7 +225,7 @@ fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option
     let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));
     (extended > 0).then(|| {
         format!(
-            "The simulator extended {extended} of {minutes} cells, so that they took {took} of the whole drive instead of \
+            "The simulator extended {extended} of {minutes} cells, so that they took {took} on the full-size drive instead of \
              {minutes} min. Minutes are numbers of cells; amounts refer to the time that the cells took."
         )
     })

@@ -81,6 +81,10 @@ pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'
                 concerned.for_each(|timing| timing.readings.push((at_ns, health)));
             }
             event => {
+                // The first reading after the next test's purge or load says nothing about the test that has ended.
+                if matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_)) {
+                    ended = None;
+                }
                 let open = all.iter_mut().filter(|timing| Some(timing.test) == current.map(String::as_str));
                 open.for_each(|timing| timing.add(event, &mut clock));
             }
@@ -188,6 +192,22 @@ mod tests {
         assert_eq!((all[0].0, all[1].0, all[0].1.end_minutes()), ("wsat", "lat", 5.0));
         let whole = timings(&entries, &ScaledClock::of(&entries, 64));
         assert_eq!(minutes_of(&whole[1].1).1, [-64.0, 64.0]);
+    }
+
+    #[test]
+    fn a_reading_after_the_load_of_the_next_test_does_not_belong_to_the_test_before() {
+        let entries = entries(vec![
+            started("wsat"),
+            measured(0),
+            ended("wsat"),
+            started("lat"),
+            Event::Preconditioned(segment(1)),
+            read(30, Health::default()),
+            measured(30),
+        ]);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
+        assert_eq!(all[0].1.end_minutes(), 1.0);
+        assert_eq!(minutes_of(&all[1].1).1, [29.0]);
     }
 
     #[test]

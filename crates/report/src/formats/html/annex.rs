@@ -179,7 +179,7 @@ fn workload_table(table: &WorkloadTable) -> String {
         format!("<tr><th scope=\"row\">{}</th>{figures}</tr>\n", escape(&cells[0]))
     };
     format!(
-        "{SCROLLER}<table class=\"percentiles\"><caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        "{SCROLLER}<table class=\"percentiles\"><caption><span>{}</span></caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         escape(&table.caption),
         table.heads.iter().enumerate().map(head).collect::<String>(),
         table.rows.iter().map(row).collect::<String>()

@@ -46,7 +46,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
 
 /// Returns whether a table needs less padding to fit beside another one.
 fn is_dense(exhibit: &Exhibit) -> bool {
-    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
+    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4 || table.rows.len() > 3)
 }
 
 /// Returns the space for a chart in sheet pixels, so that its lettering matches the surrounding text. An
@@ -126,7 +126,7 @@ pub(super) fn numbers(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "{SCROLLER}<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
+        "{SCROLLER}<table class=\"numbers{}\"><caption><span>{}</span></caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\"><span>{}</span></th></tr>\n\
          <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
         escape(&table.heading),

@@ -1,14 +1,17 @@
 // Optional: says which parts of the page continue outside a narrow window, unless the page says so itself.
 (() => {
-  const isHinted = (part) => part.previousElementSibling?.classList.contains("sideways");
+  const hints = new Map();
   const hint = () => {
     for (const part of document.querySelectorAll("main :is(.scroller, .wide, figure)")) {
-      if (part.scrollWidth <= part.clientWidth + 1 || isHinted(part)) continue;
-      if (getComputedStyle(part).overflowX !== "auto") continue;
-      const text = document.createElement("p");
-      text.className = "remark sideways";
-      text.textContent = "Scroll sideways to see all columns.";
-      part.before(text);
+      const scrolls = part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === "auto";
+      if (scrolls && !hints.has(part) && !part.previousElementSibling?.classList.contains("sideways")) {
+        const text = document.createElement("p");
+        text.className = "remark sideways";
+        text.textContent = "Scroll sideways to see all columns.";
+        part.before(text);
+        hints.set(part, text);
+      }
+      if (hints.has(part)) hints.get(part).hidden = !scrolls;
     }
   };
   hint();

@@ -1,5 +1,7 @@
 //! A metric with its samples.
 
+use stdx::Number;
+
 /// A metric, whose full name ends with its unit.
 pub(super) struct Family<'a> {
     pub name: &'a str,
@@ -7,5 +9,5 @@ pub(super) struct Family<'a> {
     pub unit: &'a str,
     pub help: &'a str,
     /// Labels and value of each sample.
-    pub samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
+    pub samples: Vec<(Vec<(&'a str, &'a str)>, Number)>,
 }

@@ -46,12 +46,12 @@ pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
     let Some(facts) = &source.document.file_system else { return Vec::new() };
     let kind = ("file_system", facts.kind.as_str());
     let of = |ratio: &Ratio| {
-        let run = facts.share.and_then(|share| Some((vec![kind], (ratio.of)(&share)?)));
+        let run = facts.share.and_then(|share| Some((vec![kind], (ratio.of)(&share)?.into())));
         let workloads = source.document.per_workload.iter().flat_map(|one| {
             let test = ("test", one.test.as_str());
             one.file_share.iter().filter_map(move |workload| {
                 let labels = vec![kind, test, ("workload", workload.workload.as_str())];
-                Some((labels, (ratio.of)(&workload.share?)?))
+                Some((labels, (ratio.of)(&workload.share?)?.into()))
             })
         });
         let samples = run.into_iter().chain(workloads).collect();

@@ -73,8 +73,8 @@ fn pair<'a>(
     quantities: Vec<(Labels<'a>, Uncertain)>,
 ) -> impl Iterator<Item = Family<'a>> + use<'a> {
     let known =
-        quantities.iter().filter_map(|(labels, of)| Some((labels.clone(), of.uncertainty?))).collect();
-    let values = quantities.into_iter().map(|(labels, of)| (labels, of.value)).collect();
+        quantities.iter().filter_map(|(labels, of)| Some((labels.clone(), of.uncertainty?.into()))).collect();
+    let values = quantities.into_iter().map(|(labels, of)| (labels, of.value.into())).collect();
     let [name, uncertainty] = names;
     let both = [
         Family { name, unit, help, samples: values },
