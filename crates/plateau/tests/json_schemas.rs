@@ -197,12 +197,14 @@ fn what_a_server_and_its_senders_print_matches_the_schema() {
     let copies = host.path("copies");
     let copies = copies.to_str().expect("text");
     host.ok(&["copy", "first", copies]);
-    // A copy that differs cannot be continued.
+    // Half a journal is not what the server has, and a damaged copy cannot be continued.
     let journal = host.runs()[0].join("journal");
     let whole = std::fs::read(&journal).expect("a journal");
     std::fs::write(&journal, &whole[..whole.len() / 2]).expect("written");
     let id = host.runs()[0].file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
-    std::fs::write(host.path("copies").join(&id).join("journal"), &whole[..40]).expect("written");
+    let mut damaged = whole;
+    damaged[100] ^= 1;
+    std::fs::write(host.path("copies").join(&id).join("journal"), damaged).expect("written");
     for (command, options) in [
         ("push", &["--all", nowhere, "--token-file", token][..]),
         ("forward", &["--once", "--to", &url, "--token-file", token]),
