@@ -162,3 +162,18 @@ fn a_trend_fits_the_terminal() {
         "{narrow:?}"
     );
 }
+
+/// Runs of a simulated drive have the same values, whose mean may differ from them in the last bit.
+#[test]
+fn equal_values_are_within_their_control_limits() {
+    let value = 719.617_948_497_336;
+    let equal = |count: usize| -> Vec<(f64, f64, &str, &str)> {
+        (0..count).map(|day| (day as f64, value, "A", "1")).collect()
+    };
+    for count in 8..100 {
+        let control = trend(&equal(count)).control().expect("enough runs");
+        assert_eq!((control.outside.len(), control.is_newest_outside), (0, false), "{count}: {control:?}");
+    }
+    let changed = trend(&[&equal(14)[..], &[(14.0, value * 1.000_001, "A", "1")]].concat());
+    assert!(changed.control().expect("enough runs").is_newest_outside, "a real change");
+}

@@ -1,49 +1,23 @@
 //! The documents that commands print with `--json` match the published schema, which covers every command.
 
+#[path = "support/lab_server/mod.rs"]
+mod lab_server;
+#[path = "support/schemas/mod.rs"]
+mod schemas;
 mod support;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::io::Write as _;
+use std::process::Stdio;
 
+use lab_server::Server;
+use schemas::{assert_failure_matches, assert_matches, problems, schema};
 use serde_json::{Value, json};
 use support::Bench;
 
-const SCHEMA: &str = "docs/reference/schemas/output-v1.json";
-/// Address by which the validator identifies the schema; nothing is fetched.
-const URL: &str = "https://plateau.invalid/output-v1.json";
 /// Commands that print no JSON document.
 const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];
 const SHORT: [&str; 5] = ["iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--name=first"];
-
-fn schema() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SCHEMA);
-    let mut schema = serde_json::from_str(&support::text(&path)).expect("JSON");
-    close(&mut schema);
-    schema
-}
-
-/// Rejects keys that the schema lacks, so that the schema does not lag behind the program.
-fn close(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            if object.contains_key("properties") && !object.contains_key("additionalProperties") {
-                object.insert("additionalProperties".into(), false.into());
-            }
-            object.values_mut().for_each(close);
-        }
-        Value::Array(items) => items.iter_mut().for_each(close),
-        _ => {}
-    }
-}
-
-/// Returns the reasons why a document does not match a command's schema.
-fn problems(schema: &Value, name: &str, document: &Value) -> Vec<String> {
-    assert!(schema["$defs"][name].is_object(), "{name} has no schema");
-    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    compiler.add_resource(URL, schema.clone()).expect("a schema");
-    let of_command = compiler.compile(&format!("{URL}#/$defs/{name}"), &mut schemas).expect("a schema");
-    schemas.validate(document, of_command).err().map(|error| format!("{error:#}")).into_iter().collect()
-}
 
 #[track_caller]
 fn check(bench: &Bench, schema: &Value, args: &[&str]) -> Value {
@@ -176,17 +150,119 @@ fn what_is_made_from_a_run_matches_the_schema() {
     check(&bench, &schema, &[&fit[..], &["--output", &fitted]].concat());
 }
 
-#[test]
-fn what_a_server_and_its_clients_print_matches_the_schema() {
-    let (bench, schema) = (Bench::new(), schema());
-    bench.ok(&[&["run"], &SHORT[..]].concat());
-    let mut server = bench.start(&["serve", "--listen=127.0.0.1:0", "--json"]);
+/// Returns the first document that a process prints, and ends it.
+fn first_document(bench: &Bench, args: &[&str]) -> Value {
+    let mut process = bench.start(args);
     let mut documents =
-        serde_json::Deserializer::from_reader(server.stdout.take().expect("a pipe")).into_iter::<Value>();
+        serde_json::Deserializer::from_reader(process.stdout.take().expect("a pipe")).into_iter::<Value>();
     let document = documents.next().expect("a document").expect("JSON");
-    support::send_signal(server.id(), "TERM");
-    server.wait().expect("ended");
-    assert_eq!(problems(&schema, "serve", &document), [""; 0]);
+    support::send_signal(process.id(), "TERM");
+    process.wait().expect("ended");
+    document
+}
+
+/// Returns the document of a command that must fail.
+fn failing(bench: &Bench, args: &[&str]) -> Value {
+    let output = bench.run(&[args, &["--json"]].concat());
+    let (text, errors) = support::texts(&output);
+    assert!(!output.status.success(), "{args:?}: {text}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}{errors}"))
+}
+
+#[test]
+fn what_a_server_and_its_senders_print_matches_the_schema() {
+    let (host, lab, schema) = (Bench::new(), Bench::new(), schema());
+    host.ok(&[&["run"], &SHORT[..]].concat());
+    let serve = first_document(&lab, &["serve", "--listen=127.0.0.1:0", "--json"]);
+    assert_eq!(problems(&schema, "serve", &serve), [""; 0]);
+    if !std::path::Path::new("/usr/bin/curl").exists() {
+        return skips::without("curl");
+    }
+    let sender = check(&lab, &schema, &["sender", "add", "rack7"]);
+    let token = host.path("token");
+    std::fs::write(&token, sender["token"].as_str().expect("a token")).expect("written");
+    std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("our own");
+    let token = token.to_str().expect("text");
+    let server = Server::start(&lab);
+    let (url, nowhere) = (format!("http://{}", server.address), "http://127.0.0.1:1");
+    for (command, options) in
+        [("push", &["first", &url][..]), ("push", &["--all", &url]), ("forward", &["--once", "--to", &url])]
+    {
+        check(&host, &schema, &[&[command], options, &["--token-file", token]].concat());
+    }
+    for metrics in [&[][..], &["--listen", "127.0.0.1:0"]] {
+        let options = ["forward", "--json", "--to", &url, "--token-file", token];
+        assert_matches("forward", &first_document(&host, &[&options[..], metrics].concat()));
+    }
+    let copies = host.path("copies");
+    let copies = copies.to_str().expect("text");
+    host.ok(&["copy", "first", copies]);
+    // Half a journal is not what the server has, and a damaged copy cannot be continued.
+    let journal = host.runs()[0].join("journal");
+    let whole = std::fs::read(&journal).expect("a journal");
+    std::fs::write(&journal, &whole[..whole.len() / 2]).expect("written");
+    let id = host.runs()[0].file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
+    let mut damaged = whole;
+    damaged[100] ^= 1;
+    std::fs::write(host.path("copies").join(&id).join("journal"), damaged).expect("written");
+    for (command, options) in [
+        ("push", &["--all", nowhere, "--token-file", token][..]),
+        ("forward", &["--once", "--to", &url, "--token-file", token]),
+        ("copy", &["--all", copies]),
+    ] {
+        assert_failure_matches(command, failing(&host, &[&[command], options].concat()));
+    }
+}
+
+#[test]
+fn what_is_printed_about_users_matches_the_schema() {
+    let (bench, schema) = (Bench::new(), schema());
+    for role in ["viewer", "operator"] {
+        let mut command = bench.command(&["user", "add", role, "--role", role, "--json"]);
+        let mut adding = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
+        let mut input = adding.stdin.take().expect("a pipe");
+        input.write_all(b"a long secret 4711\n").expect("written");
+        drop(input);
+        let output = adding.wait_with_output().expect("ended");
+        let document = serde_json::from_slice(&output.stdout);
+        assert_matches("user", &document.unwrap_or_else(|error| panic!("{error}: {output:?}")));
+    }
+    let listed = check(&bench, &schema, &["user", "list"]);
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+}
+
+/// Slurm itself is in the tests of campaigns; these commands do without it.
+#[test]
+fn what_is_printed_about_a_campaign_matches_the_schema() {
+    let (bench, schema) = (Bench::new(), schema());
+    let text = |name: &str| bench.path(name).to_str().expect("text").to_owned();
+    let write = |name: &str, content: &str| {
+        std::fs::write(bench.path(name), content).expect("written");
+        text(name)
+    };
+    let drive = |identity: &str, refusals: Value| {
+        json!({
+            "path": "sim:sas-slc-2011", "kind": "simulated", "identity": identity, "model": "sas-slc-2011",
+            "capacity_bytes": 1_000_000_000, "refusals": refusals, "enclosure": { "id": "0x5003" }
+        })
+    };
+    let list = json!([drive("D1", json!([])), drive("D2", json!([])), drive("D3", json!(["it is mounted"]))]);
+    let from = format!("n1={}", write("n1.json", &list.to_string()));
+    let (dir, scripts) = (text("inventory"), text("scripts"));
+    std::fs::create_dir(&dir).expect("a folder");
+    check(&bench, &schema, &["fleet", "inventory", "--from", &from, "--dir", &dir]);
+    let campaign = write(
+        "c.toml",
+        "name = \"c\"\nunchecked = true\n[[drives]]\nidentities = [\"D1\", \"D2\"]\n[[plans]]\nname = \"iops\"\n\
+         tests = \"iops\"\noptions = [\"--scale\", \"1/1024\"]\n",
+    );
+    let inventory = format!("{dir}/inventory.json");
+    let submit = ["fleet", "submit", &campaign, "--inventory", &inventory];
+    check(&bench, &schema, &[&submit[..], &["--dry-run"]].concat());
+    let written = check(&bench, &schema, &[&submit[..], &["--scripts", &scripts]].concat());
+    assert_eq!(written["submitted"].as_array().map(Vec::len), Some(2), "{written}");
+    let status = check(&bench, &schema, &["fleet", "status", &campaign, "--inventory", &inventory]);
+    assert_eq!(status.as_array().map(Vec::len), Some(2), "{status}");
 }
 
 #[test]

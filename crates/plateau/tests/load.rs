@@ -3,6 +3,8 @@
 
 #[path = "load/engines.rs"]
 mod engines;
+#[path = "support/schemas/mod.rs"]
+mod schemas;
 #[path = "load/several_hosts.rs"]
 mod several_hosts;
 mod support;

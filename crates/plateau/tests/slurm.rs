@@ -7,6 +7,8 @@ mod cluster;
 mod failures;
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
+#[path = "support/schemas/mod.rs"]
+mod schemas;
 mod support;
 #[path = "slurm/unfit.rs"]
 mod unfit;
@@ -219,7 +221,8 @@ fn submit_disks(lab: &Lab, one: &str, other: &str) {
     );
     let error = lab.plateau(&["fleet", "submit", &disks]);
     assert_eq!(error.status.code(), Some(3), "{}", support::texts(&error).1);
-    lab.ok(&["fleet", "submit", &disks, "--erase", one, "--erase", other]);
+    let submitted = lab.ok(&["fleet", "submit", &disks, "--erase", one, "--erase", other, "--json"]);
+    schemas::assert_matches("fleet", &serde_json::from_str(&submitted).expect("one document"));
 }
 
 /// Number of runs that are tasks of job arrays.

@@ -92,7 +92,7 @@ pub use library::{
 };
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
-pub use order::{Misplaced, check_order};
+pub use order::{Misplaced, Order, check_order};
 pub use path_choice::{MeasuredEngine, MeasuredRound, NotMeasured, PathChoice};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;

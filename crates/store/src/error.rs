@@ -97,6 +97,9 @@ pub enum StoreError {
     /// Others can write to the store, so its content cannot be trusted.
     #[error("the store is not used, because others can write to it")]
     Untrusted(#[source] Unowned),
+    /// A file of the store cannot be opened or changed.
+    #[error("cannot open or change the store")]
+    Inaccessible(#[source] Unowned),
     /// The file is not a store, or is damaged.
     #[error("{store} is not a store, or is damaged")]
     Damaged {
@@ -177,4 +180,13 @@ pub enum StoreError {
 
 fn listed(libraries: &[String]) -> String {
     if libraries.is_empty() { "none".to_owned() } else { libraries.join(", ") }
+}
+
+impl From<Unowned> for StoreError {
+    fn from(error: Unowned) -> Self {
+        match error {
+            Unowned::System { .. } => Self::Inaccessible(error),
+            other => Self::Untrusted(other),
+        }
+    }
 }

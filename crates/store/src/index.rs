@@ -110,7 +110,7 @@ impl Index {
         Ok(Self { engine, runs: Library::at(root), library: library.into(), judged_by: judged_by.into() })
     }
 
-    /// Returns every folder of the library that may be a run.
+    /// Returns every run of the library, even if it is damaged.
     ///
     /// # Errors
     /// Returns an error if the library cannot be read or the database fails.
@@ -127,29 +127,30 @@ impl Index {
         let runs = self.runs.clone();
         let (folders, stored) = std::thread::scope(|scope| {
             let folders = scope.spawn(move || sources::folders(&runs, entries));
-            let stored = self.stored();
+            let stored = self.stored(entries.len());
             (folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), stored)
         });
         let (annotations, mut listed) = stored?;
         let seen = |(folder, source): (String, Option<Source>)| {
-            let known = listed.remove(&folder);
-            let is_known =
-                |folded: &Folded| source.is_some_and(|source| is_current(Some(folded), source, &annotations));
-            let seen = match known.filter(|known| is_known(&known.folded)) {
-                Some(Listed { run, state, .. }) => Seen::Current(Box::new(run), state),
+            let (known, source) = (listed.remove(&folder), source?);
+            let is_known = |known: &Listed| is_current(Some(&known.folded), source, &annotations);
+            let seen = match known.filter(is_known) {
+                Some(Listed { run, state, .. }) => Seen::Current(run, state),
                 None => Seen::Stale,
             };
-            (folder, seen)
+            Some((folder, seen))
         };
-        Ok(folders.into_iter().map(seen).collect())
+        // A folder that is not a complete run cannot become up to date.
+        Ok(folders.into_iter().filter_map(seen).collect())
     }
 
     /// Returns the annotations of runs, and the runs in the store by folder.
-    fn stored(&mut self) -> Result<(Annotations, HashMap<String, Listed>), StoreError> {
+    fn stored(&mut self, expected: usize) -> Result<(Annotations, HashMap<String, Listed>), StoreError> {
         let annotations = self.annotations()?;
         // All queries see the same state of the store, even if another process is replacing rows.
         self.reading(|index| {
-            Ok((annotations, listing::listed(&mut *index.engine, &index.library, &index.judged_by)?))
+            let (library, judged_by) = (&*index.library, &*index.judged_by);
+            Ok((annotations, listing::listed(&mut *index.engine, library, judged_by, expected)?))
         })
     }
 
@@ -158,13 +159,12 @@ impl Index {
         Ok(self.runs.annotations()?)
     }
 
-    /// Returns all runs in the store by folder, each with the data from which its rows were made; None for the rows of
+    /// Returns all runs in the store by folder, about `expected`, each with the data from which its rows were made; None for the rows of
     /// another build.
-    pub(crate) fn sources(&mut self) -> Result<HashMap<String, Option<Folded>>, StoreError> {
+    pub(crate) fn sources(&mut self, expected: usize) -> Result<HashMap<String, Option<Folded>>, StoreError> {
         let columns = Folded::COLUMNS.join(", ");
         let query = format!(
-            "SELECT source.folder, source.judged_by, {columns} FROM source \
-             JOIN run ON run.run_key = source.run_key WHERE source.library = $1"
+            "SELECT source.folder, source.judged_by, {columns} FROM source WHERE source.library = $1"
         );
         let of_row = |row: Vec<Value>| {
             let mut row = row.into_iter();
@@ -172,7 +172,7 @@ impl Index {
             let is_own = row.next()?.text() == Some(&*self.judged_by);
             Some((folder, Folded::of(&mut row).filter(|_| is_own)))
         };
-        let mut known = HashMap::new();
+        let mut known = HashMap::with_capacity(expected);
         self.engine.each(&query, &[(&*self.library).into()], &mut |row| known.extend(of_row(row)))?;
         Ok(known)
     }

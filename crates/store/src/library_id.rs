@@ -20,8 +20,8 @@ const MOST_BYTES: u64 = 100;
 /// # Errors
 /// Returns an error if others could have written it, or it cannot be read.
 pub fn known(root: &Path) -> Result<Option<String>, StoreError> {
-    let Some(folder) = OwnedFolder::open(root).map_err(StoreError::Untrusted)? else { return Ok(None) };
-    let Some(file) = folder.file(LIBRARY_ID).map_err(StoreError::Untrusted)? else { return Ok(None) };
+    let Some(folder) = OwnedFolder::open(root)? else { return Ok(None) };
+    let Some(file) = folder.file_to_read(LIBRARY_ID)? else { return Ok(None) };
     let failed = |source| StoreError::Library { path: root.join(LIBRARY_ID), source };
     let mut text = String::new();
     file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
@@ -36,9 +36,9 @@ pub fn made(root: &Path) -> Result<String, StoreError> {
     let path = root.join(LIBRARY_ID);
     let missing = || Unowned::System { path: root.into(), source: std::io::ErrorKind::NotFound.into() };
     let folder = OwnedFolder::open(root).and_then(|folder| folder.ok_or_else(missing));
-    let folder = folder.map_err(StoreError::Untrusted)?;
+    let folder = folder?;
     let failed = |source| StoreError::Library { path: path.clone(), source };
-    let mut file = folder.make_file(LIBRARY_ID).map_err(StoreError::Untrusted)?;
+    let mut file = folder.make_file(LIBRARY_ID)?;
     // Of several processes that index the library for the first time, one chooses the name.
     file.lock().map_err(failed)?;
     let mut text = String::new();
@@ -48,7 +48,7 @@ pub fn made(root: &Path) -> Result<String, StoreError> {
     }
     let id = name(&stdx::host_name(), &std::fs::read_to_string(RANDOM).map_err(failed)?);
     file.write_all(format!("{id}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-    folder.sync().map_err(StoreError::Untrusted)?;
+    folder.sync()?;
     Ok(id)
 }
 

@@ -81,7 +81,7 @@ pub struct Folded {
 impl Folded {
     /// Columns that contain these values.
     pub const COLUMNS: [&str; 6] = [
-        "run.run_id",
+        "source.run_id",
         "source.annotations",
         "source.run_file_bytes",
         "source.run_file_modified_ns",
@@ -102,7 +102,7 @@ pub struct Listed {
     /// The state of the run from which its rows were made.
     pub folded: Folded,
     /// The data that lists show.
-    pub run: ListedRun,
+    pub run: Box<ListedRun>,
     /// State of the run.
     pub state: Standing,
 }
@@ -112,7 +112,7 @@ const COLUMNS: &str = "\
     run.started_utc, run.tests, run.profile, run.target, run.name, run.state, \
     drive.serial, drive.identity, drive.model, drive.simulated_model";
 
-/// Returns every run of a library that `judged_by` evaluated, by folder.
+/// Returns every run of a library that `judged_by` evaluated, by folder; about `expected` runs.
 ///
 /// # Errors
 /// Returns an error if the database fails.
@@ -120,13 +120,14 @@ pub fn listed(
     engine: &mut dyn Engine,
     library: &str,
     judged_by: &str,
+    expected: usize,
 ) -> Result<HashMap<String, Listed>, StoreError> {
     let query = format!(
         "SELECT source.folder, {}, {COLUMNS} FROM source JOIN run ON run.run_key = source.run_key \
          JOIN drive ON drive.run_key = source.run_key WHERE source.library = $1 AND source.judged_by = $2",
         Folded::COLUMNS.join(", ")
     );
-    let mut runs: HashMap<String, Listed> = HashMap::new();
+    let mut runs: HashMap<String, Listed> = HashMap::with_capacity(expected);
     // Rows that this build cannot interpret are skipped; the run is then read from its journal.
     engine.each(&query, &[library.into(), judged_by.into()], &mut |row| runs.extend(run_of(row)))?;
     let mut further = |table: &str, columns: &str, add: fn(&mut ListedRun, &[Value])| {
@@ -176,5 +177,5 @@ fn run_of(row: Vec<Value>) -> Option<(String, Listed)> {
         identities: identity.into_iter().collect(),
         models: model.into_iter().chain(simulated_model).collect(),
     };
-    Some((folder, Listed { folded, run, state }))
+    Some((folder, Listed { folded, run: Box::new(run), state }))
 }

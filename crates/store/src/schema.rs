@@ -10,6 +10,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/001-runs.sql"),
     include_str!("../migrations/002-annotations.sql"),
     include_str!("../migrations/003-drive.sql"),
+    include_str!("../migrations/004-run-id.sql"),
 ];
 
 /// Name of the transaction that changes the schema.

@@ -44,8 +44,11 @@ impl Sqlite {
     /// Returns an error if others can write to the folder or the file, or if the database cannot be opened.
     pub fn open(library: &Path, access: Access) -> Result<Self, StoreError> {
         let missing = || StoreError::Missing { store: library.join(INDEX).display().to_string() };
-        let folder = OwnedFolder::open(library).map_err(StoreError::Untrusted)?.ok_or_else(missing)?;
-        let exists = folder.file(INDEX).map_err(StoreError::Untrusted)?.is_some();
+        let folder = OwnedFolder::open(library)?.ok_or_else(missing)?;
+        let exists = match access {
+            Access::Read => folder.file_to_read(INDEX)?.is_some(),
+            Access::Write => folder.file(INDEX)?.is_some(),
+        };
         if !exists && access == Access::Read {
             return Err(missing());
         }
@@ -84,10 +87,10 @@ impl Sqlite {
     /// # Errors
     /// Returns an error if others can write to the folder, or if the file cannot be removed.
     pub fn remove(library: &Path) -> Result<(), StoreError> {
-        let Some(folder) = OwnedFolder::open(library).map_err(StoreError::Untrusted)? else { return Ok(()) };
+        let Some(folder) = OwnedFolder::open(library)? else { return Ok(()) };
         [INDEX.to_owned(), format!("{INDEX}-journal")]
             .iter()
-            .try_for_each(|name| folder.remove(name).map_err(StoreError::Untrusted))
+            .try_for_each(|name| folder.remove(name).map_err(StoreError::from))
     }
 
     fn failed(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + use<'_> {

@@ -1,7 +1,7 @@
 //! Brings a store up to date with its library: several threads read and fold runs while another one writes the rows
 //! of the runs before them, because most of the time for writing is spent waiting for the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -11,6 +11,7 @@ use record::{Annotations, Detail, Library};
 use crate::error::StoreError;
 use crate::fold::{Rows, fold, run_key};
 use crate::index::{InProgress, Index, added_to, is_current};
+use crate::listing::Folded;
 use crate::sources::{self, Source};
 use crate::summary::Updated;
 use crate::tables::TABLES;
@@ -32,30 +33,45 @@ impl Index {
     /// Returns an error if the library cannot be read or the database fails. Transactions committed before the
     /// error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
-        let entries = sources::entries(&self.runs)?;
-        let annotations = self.annotations()?;
-        let runs = self.runs.clone();
-        let (folders, known) = thread::scope(|scope| {
-            let folders = scope.spawn(move || sources::folders(&runs, &entries));
-            let known = self.sources();
-            (folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), known)
-        });
-        let known = known?;
-        let folded = |folder: &str| known.get(folder).and_then(Option::as_ref);
-        let stale: Vec<(&str, Source)> = folders
-            .iter()
-            .filter_map(|(folder, source)| Some((&**folder, (*source)?)))
-            .filter(|(folder, source)| !is_current(folded(folder), *source, &annotations))
-            .collect();
+        let State { folders, known, annotations } = self.state()?;
+        let stale = stale(&folders, &known, &annotations);
         let mut updated = Updated::default();
         self.read_and_write(&stale, in_progress, &annotations, &mut updated)?;
         updated.unreadable.sort();
         updated.removed = self.forget_missing(known.keys(), &folders)?;
+        if stale.is_empty() && updated.removed == 0 {
+            updated.runs = known.len();
+            return Ok(updated);
+        }
         let count = "SELECT COUNT(*) FROM source WHERE library = $1";
         let counted = self.engine.query(count, &[(&*self.library).into()])?;
         let runs = counted.rows.first().and_then(|row| row.first()?.integer());
         updated.runs = runs.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(0);
         Ok(updated)
+    }
+
+    /// Returns the number of runs if the store has the rows of all runs as they are now, and no other rows.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be read or the database fails.
+    pub fn runs_if_current(&mut self) -> Result<Option<usize>, StoreError> {
+        let State { folders, known, annotations } = self.state()?;
+        let is_gone = |folder: &String| folders.get(folder).is_none_or(Option::is_none);
+        let is_current = stale(&folders, &known, &annotations).is_empty() && !known.keys().any(is_gone);
+        Ok(is_current.then_some(known.len()))
+    }
+
+    /// Returns the state of the library and of the store.
+    fn state(&mut self) -> Result<State, StoreError> {
+        let entries = sources::entries(&self.runs)?;
+        let annotations = self.annotations()?;
+        let (runs, expected) = (self.runs.clone(), entries.len());
+        let (folders, known) = thread::scope(|scope| {
+            let folders = scope.spawn(move || sources::folders(&runs, &entries));
+            let known = self.sources(expected);
+            (folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), known)
+        });
+        Ok(State { folders, known: known?, annotations })
     }
 
     /// Folds all journals again. The rows of a run remain until they are replaced, so others always find every run.
@@ -153,13 +169,14 @@ impl Index {
     fn insert(&mut self, complete: Vec<(&str, Source, ReadRun)>) -> Result<(), StoreError> {
         let mut of_tables: Vec<Vec<Vec<Value>>> = TABLES.iter().map(|_| Vec::new()).collect();
         let mut sources = Vec::new();
-        for (folder, source, ReadRun { rows, annotations }) in complete {
+        for (folder, source, ReadRun { rows, annotations, run_id }) in complete {
             let own = [
                 (&*rows.run_key).into(),
                 (&*self.library).into(),
                 folder.into(),
                 (&*self.judged_by).into(),
                 annotations.as_deref().into(),
+                (&*run_id).into(),
             ];
             sources.push(own.into_iter().chain(source.values()).collect());
             of_tables.iter_mut().zip(rows.of_tables).for_each(|(all, rows)| all.extend(rows));
@@ -170,7 +187,8 @@ impl Index {
             self.engine.insert(table.name, &columns, rows)?;
         }
         let columns =
-            [&["run_key", "library", "folder", "judged_by", "annotations"][..], &Source::COLUMNS].concat();
+            [&["run_key", "library", "folder", "judged_by", "annotations", "run_id"][..], &Source::COLUMNS]
+                .concat();
         self.engine.insert("source", &columns, &sources)
     }
 
@@ -210,6 +228,26 @@ impl Index {
     }
 }
 
+/// The state of a library and of its rows in a store.
+struct State {
+    /// Every folder that may be a run, with the state of its files; None if it is not a complete run.
+    folders: BTreeMap<String, Option<Source>>,
+    /// Every run in the store, with the state from which its rows were made; None for the rows of another build.
+    known: HashMap<String, Option<Folded>>,
+    annotations: Annotations,
+}
+
+/// Returns the runs that have to be read, each with the state of its files.
+fn stale<'a>(
+    folders: &'a BTreeMap<String, Option<Source>>,
+    known: &HashMap<String, Option<Folded>>,
+    annotations: &Annotations,
+) -> Vec<(&'a str, Source)> {
+    let folded = |folder: &str| known.get(folder).and_then(Option::as_ref);
+    let of_runs = folders.iter().filter_map(|(folder, source)| Some((&**folder, (*source)?)));
+    of_runs.filter(|(folder, source)| !is_current(folded(folder), *source, annotations)).collect()
+}
+
 /// A run that was read.
 struct Read<'a> {
     folder: &'a str,
@@ -224,6 +262,7 @@ struct Read<'a> {
 struct ReadRun {
     rows: Rows,
     annotations: Option<String>,
+    run_id: String,
 }
 
 fn read_run(
@@ -239,5 +278,6 @@ fn read_run(
     }
     let loaded = run.load_detail(Detail::Conclusions).map_err(|error| error.to_string())?;
     let rows = fold(library, folder, &run.file, &loaded, annotations)?;
-    Ok(Some(ReadRun { rows, annotations: added_to(annotations, &run.file.id) }))
+    let annotations = added_to(annotations, &run.file.id);
+    Ok(Some(ReadRun { rows, annotations, run_id: run.file.id }))
 }

@@ -7,15 +7,15 @@ use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::{
-    Digest, Event, Library, LibraryError, MOST_JOURNAL_BYTES, MOST_LINE_BYTES, Run, Unverified, Verifier,
-    parse_run_file,
+    Digest, Event, Library, LibraryError, MOST_JOURNAL_BYTES, MOST_LINE_BYTES, Run, RunFile, Unverified,
+    Verifier, parse_run_file,
 };
 use stdx::files::{Links, open, open_to_append, try_lock};
 
 use crate::destination::{Destination, First, Received, SourceState};
 use crate::error::{TransferError, io};
 use crate::mark::{COPIED, Mark, mark_of};
-use crate::source::{EXTRA_FILES, MOST_EXTRA_BYTES};
+use crate::source::{EXTRA_FILES, IMPORTED_FILE, LOGO_FILE, MOST_EXTRA_BYTES};
 
 /// Number of journals whose verified length is remembered, so that an append does not read them again.
 const MOST_KNOWN: usize = 256;
@@ -118,10 +118,11 @@ impl Receiver {
     /// Verifies the records in a journal, starting after those that are known to be intact.
     fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
         let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
-        let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();
+        let none = || Verifier::of_run(&run.file.tests);
+        let mut verified = known.map_or_else(none, |(_, verified)| verified.clone());
         let length = file.metadata().map_err(|e| io("read", path, e))?.len();
         if length < verified.bytes() {
-            verified = Verifier::default();
+            verified = none();
         }
         file.seek(SeekFrom::Start(verified.bytes())).map_err(|e| io("read", path, e))?;
         continued(run, verified, BufReader::new(file))
@@ -172,7 +173,7 @@ fn archived(run: &Run) -> Result<BufReader<Box<dyn Read + Send>>, TransferError>
 /// Compares records with those of an archived run, to which none can be added.
 fn compare_archived(run: &Run, at: u64, records: &[u8]) -> Result<Received, TransferError> {
     let id = || run.file.id.clone();
-    let verified = continued(run, Verifier::default(), archived(run)?)?;
+    let verified = continued(run, Verifier::of_run(&run.file.tests), archived(run)?)?;
     let have_bytes = verified.bytes();
     let Some(overlap) = have_bytes.checked_sub(at) else {
         return Err(TransferError::Gap { id: id(), have_bytes, at });
@@ -194,7 +195,7 @@ impl Destination for Receiver {
     fn received(&mut self, id: &str) -> Result<Option<Received>, TransferError> {
         let Some(run) = self.find(id)? else { return Ok(None) };
         if run.is_archived() {
-            let verified = continued(&run, Verifier::default(), archived(&run)?)?;
+            let verified = continued(&run, Verifier::of_run(&run.file.tests), archived(&run)?)?;
             return Ok(Some(Received::of(verified.bytes(), verified.digest())));
         }
         let path = run.journal_path();
@@ -209,12 +210,6 @@ impl Destination for Receiver {
         let id = first.id;
         self.check_length(id, first.journal.len() as u64)?;
         let verified = beginning(first)?;
-        for (name, bytes) in first.files {
-            if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
-                let text = format!("{name} is not a run file that can be received");
-                return Err(TransferError::Refused { text });
-            }
-        }
         let mark = Mark::new(&self.source, self.sender.as_deref(), record::wall_now(), state);
         let path = self.library.root().join(id).join(COPIED);
         let mark = mark.bytes().map_err(|e| io("write", &path, e))?;
@@ -267,7 +262,7 @@ impl Destination for Receiver {
         let run = self.existing(id)?;
         if run.is_archived() {
             let Some(was) = mark_of(&run)? else { return Ok(()) };
-            let bytes = continued(&run, Verifier::default(), archived(&run)?)?.bytes();
+            let bytes = continued(&run, Verifier::of_run(&run.file.tests), archived(&run)?)?.bytes();
             return if was.is(state, bytes) {
                 Ok(())
             } else {
@@ -321,7 +316,28 @@ fn take(id: &str, verified: &mut Verifier, lines: &[u8]) -> Result<(), TransferE
     Ok(())
 }
 
-/// Verifies the beginning of a run: its id, its first records, and that they belong to its `run.json`.
+/// Checks the files of a run other than its `run.json` and its journal.
+fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
+    let refused = |text| Err(TransferError::Refused { text });
+    for (name, bytes) in first.files {
+        if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
+            return refused(format!("{name} is not a run file that can be received"));
+        }
+    }
+    let logo = file.plan.as_ref().filter(|plan| plan.logo.is_some());
+    let logo = logo.map(|plan| (LOGO_FILE, plan.logo_sha256.as_deref().unwrap_or_default()));
+    let imported = file.origin.as_ref().map(|origin| (IMPORTED_FILE, &*origin.sha256));
+    for (name, sha256) in logo.into_iter().chain(imported) {
+        let found = first.files.iter().find(|(found, _)| *found == name);
+        if !found.is_some_and(|(_, bytes)| Digest::of(bytes).is(sha256)) {
+            let what = if found.is_some() { "was changed" } else { "is missing" };
+            return refused(format!("run {}: its file `{name}` {what}; restore it from a copy", first.id));
+        }
+    }
+    Ok(())
+}
+
+/// Verifies the beginning of a run: its id, its files, its first records, and that they belong to its `run.json`.
 fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
     let id = first.id.to_owned();
     let refused =
@@ -334,7 +350,8 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
         let text = format!("'{id}' cannot be the id of a received run, because it is reserved in a library");
         return Err(TransferError::Refused { text });
     }
-    let mut verified = Verifier::default();
+    check_files(first, &file)?;
+    let mut verified = Verifier::of_run(&file.tests);
     let mut lines = first.journal.split_inclusive(|byte| *byte == b'\n');
     let mut next = || {
         let at = verified.bytes();
@@ -355,7 +372,7 @@ fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
 mod tests {
     use std::ops::ControlFlow;
 
-    use record::{Event, RunFile};
+    use record::Event;
 
     use super::*;
     use crate::{Source, send};

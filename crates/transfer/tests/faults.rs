@@ -25,7 +25,9 @@ fn library(root: &Path) -> Library {
 }
 
 fn begun(root: &Path, id: &str) -> (Run, Journal) {
-    library(root).create(run_file(id)).expect("a run")
+    let (run, mut journal) = library(root).create(run_file(id)).expect("a run");
+    journal.append(Event::TestStarted { test: "iops".into() }).expect("appended");
+    (run, journal)
 }
 
 fn append(journal: &mut Journal, count: u64) {
@@ -184,6 +186,7 @@ fn copies_are_marked_at_every_stage() {
     assert!(copy(&run, to.path()).expect("copied").was_in_progress);
     assert!(mark().words().contains("was in progress"), "{}", mark().words());
     append(&mut journal, 1);
+    journal.append(Event::TestEnded { test: "iops".into(), converged: None }).expect("appended");
     journal.append(Event::Closed).expect("appended");
     drop(journal);
     assert!(copy(&run, to.path()).expect("copied").new_bytes > 0);

@@ -15,7 +15,7 @@ use crate::output::version;
 
 /// A run in the library.
 pub struct Known {
-    pub run: ListedRun,
+    pub run: Box<ListedRun>,
     pub dir: PathBuf,
     pub found: Found,
 }
@@ -65,11 +65,11 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
         }
         // The entries that remain are read from their files.
         let dir = entries.remove(OsStr::new(&folder)).unwrap_or_else(|| library.path_of(&folder));
-        runs.push(Known { run: *run, dir, found: Found::Indexed(state) });
+        runs.push(Known { run, dir, found: Found::Indexed(state) });
     }
     let (unread, unreadable) = library.list_of(entries.into_values());
     runs.extend(unread.into_iter().map(|run| Known {
-        run: ListedRun::of(&run.file),
+        run: Box::new(ListedRun::of(&run.file)),
         dir: run.dir.clone(),
         found: Found::Unread(Box::new(run)),
     }));
@@ -116,11 +116,22 @@ pub fn current(library: &Library) -> Result<Index, StoreError> {
 /// Returns an error if the library itself cannot be read.
 pub fn current_after(library: &Library) -> Result<(Index, Updated), StoreError> {
     update(library, |index| index.update(InProgress::Included)).or_else(|error| {
-        log::info!("the index is not used: {}", with_causes(&error));
+        log::info!("the index is not updated: {}", with_causes(&error));
+        // On a read-only file system, the index may have been brought up to date before.
+        if let Some((index, runs)) = read_only(library) {
+            return Ok((index, Updated { runs, ..Updated::default() }));
+        }
         let mut index = Index::in_memory(library.root(), &judged_by())?;
         let updated = index.update(InProgress::Included)?;
         Ok((index, updated))
     })
+}
+
+/// Returns the library's index if it can be read and is up to date, and the number of runs in it.
+fn read_only(library: &Library) -> Option<(Index, usize)> {
+    let mut index = Index::open(library.root(), &judged_by(), Access::Read).ok()?;
+    let runs = index.runs_if_current().ok()??;
+    Some((index, runs))
 }
 
 /// Returns the number of runs that are not in the index, or have changed since they were indexed.

@@ -15,7 +15,7 @@ use crate::output::summary::Summary;
 /// One run in a list.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    pub run: ListedRun,
+    pub run: Box<ListedRun>,
     pub dir: PathBuf,
     pub state: State,
     /// The run's current activity, its state, or the reason why it cannot be read, as text.

@@ -191,6 +191,7 @@ fn a_capture_contains_the_ios_of_its_device() {
     assert!(stopped.expect("kill runs").success());
     let output = capture.wait_with_output().expect("a child");
     assert!(output.status.success(), "{output:?}");
+    crate::schemas::assert_matches("capture", &serde_json::from_slice(&output.stdout).expect("one document"));
     assert!(!instance.exists(), "the instance remains");
     drop(unmount);
     let document = bench.json(&["trace", "show", trace]);

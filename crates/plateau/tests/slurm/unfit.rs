@@ -127,6 +127,7 @@ pub fn show_campaigns_on_a_page(lab: &Lab, complete: &str) {
     let document: Value = serde_json::from_str(&server.get("/api/fleet", &cookie).body).expect("JSON");
     let of_status: Value =
         serde_json::from_str(&lab.ok(&["--json", "fleet", "status", complete])).expect("JSON");
+    crate::schemas::assert_matches("fleet", &of_status);
     let pairs = |jobs: &Value| -> Vec<(Value, Value, Value)> {
         let jobs = jobs.as_array().expect("jobs");
         jobs.iter().map(|job| (job["run"].clone(), job["state"].clone(), job["detail"].clone())).collect()

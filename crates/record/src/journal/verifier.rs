@@ -4,7 +4,7 @@ use super::detail::Detail;
 use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
 use crate::amounts::Amounts;
 use crate::chain::version_in;
-use crate::{Digest, Entry};
+use crate::{Digest, Entry, Order};
 
 /// The reason for rejecting a line as the next line in a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,9 +35,17 @@ pub struct Verifier {
     records: u64,
     digest: Option<Digest>,
     amounts: Amounts,
+    /// None if the order of the records is not checked.
+    order: Option<Order>,
 }
 
 impl Verifier {
+    /// Returns a verifier that also checks that a run of these tests can write its records in this order.
+    #[must_use]
+    pub fn of_run(tests: &[String]) -> Self {
+        Self { order: Some(Order::of(tests)), ..Self::default() }
+    }
+
     /// Checks the next line, including its newline; returns its record, or `None` for the first line in the journal.
     ///
     /// # Errors
@@ -56,7 +64,9 @@ impl Verifier {
         let (entry, digest) = parse_line(line, seq, digest, Detail::All).map_err(damaged)?;
         let mut amounts = self.amounts;
         amounts.take(&entry.event).map_err(|problem| damaged(problem.into()))?;
-        (self.digest, self.amounts) = (Some(digest), amounts);
+        let mut order = self.order.clone();
+        order.as_mut().map_or(Ok(()), |order| order.take(&entry.event)).map_err(damaged)?;
+        (self.digest, self.amounts, self.order) = (Some(digest), amounts, order);
         self.bytes += line.len() as u64;
         self.records += 1;
         Ok(Some(entry))

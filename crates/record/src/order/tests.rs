@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Note, Purged};
+use crate::{Judgement, Note, Purged};
 
 fn started(test: &str) -> Event {
     Event::TestStarted { test: test.into() }
@@ -124,6 +124,44 @@ fn a_misplaced_record_is_named() {
         let misplaced = check(&events).expect_err(problem);
         assert_eq!(misplaced.record, record, "{misplaced:?}");
         assert!(misplaced.problem.contains(problem), "{misplaced:?}");
+    }
+}
+
+#[test]
+fn rounds_are_counted_without_gaps() {
+    let round = |round, cells| Event::Noted(Note::RoundStarted { round, cells });
+    let judged =
+        |round| Event::Noted(Note::Judged(Judgement { round, steady: false, variables: Vec::new() }));
+    let window = |first_round| Event::Noted(Note::WindowRestarted { first_round });
+    let restarted = || [RESUMED, Event::Restarted { test: "iops".into() }, round(1, 2)];
+    let and = |events: &[Event]| [&[opened(), started("iops"), round(1, 2), IDLE], events].concat();
+    for events in [
+        vec![judged(1), round(2, 1), window(2), judged(2), round(3, 1)],
+        vec![window(2), round(2, 1)],
+        vec![NOTE, round(1, u32::MAX), judged(1)],
+        vec![round(2, 2), round(1, 2), judged(1)],
+        restarted().to_vec(),
+        vec![ended("iops"), started("lat"), round(1, 1)],
+    ] {
+        assert_eq!(check(&and(&events)), Ok(()), "{events:?}");
+    }
+    for (event, problem) in [
+        (round(0, 2), "round 0 starts after 1 rounds"),
+        (round(3, 2), "round 3 starts after 1 rounds"),
+        (round(u32::MAX, 2), "starts after 1 rounds"),
+        (round(2, 0), "round 2 has no cells"),
+        (judged(0), "evaluates round 0, but 1"),
+        (judged(2), "evaluates round 2, but 1"),
+        (window(0), "restarts with round 0, but 1"),
+        (window(3), "restarts with round 3, but 1"),
+    ] {
+        let misplaced = check(&and(&[event])).expect_err(problem);
+        assert_eq!(misplaced.record, 4, "{misplaced:?}");
+        assert!(misplaced.problem.contains(problem), "{misplaced:?}");
+    }
+    // Nothing can be said about rounds before the first one.
+    for event in [round(0, 1), round(2, 1), judged(0), judged(1), window(0), window(1)] {
+        assert!(check(&[opened(), started("iops"), event.clone()]).is_err(), "{event:?}");
     }
 }
 

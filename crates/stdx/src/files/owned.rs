@@ -93,6 +93,13 @@ impl From<&Stat> for Access {
     }
 }
 
+fn if_it_exists(opened: Result<File, Unowned>) -> Result<Option<File>, Unowned> {
+    match opened {
+        Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// Checks that a component along the path can be trusted. In a sticky folder, other users cannot rename files that
 /// they do not own.
 fn judge_way(path: &Path, access: Access, acting: u32) -> Result<(), Unowned> {
@@ -162,10 +169,15 @@ impl OwnedFolder {
     /// Returns an error if it is not a regular file that belongs to the effective user and is not writable by
     /// others.
     pub fn file(&self, name: &str) -> Result<Option<File>, Unowned> {
-        match self.open_file(name, OFlags::empty()) {
-            Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => other.map(Some),
-        }
+        if_it_exists(self.open_file(name, OFlags::RDWR))
+    }
+
+    /// Same as [`file`](Self::file), but opens the file only for reading, which a read-only file system allows.
+    ///
+    /// # Errors
+    /// Same as [`file`](Self::file).
+    pub fn file_to_read(&self, name: &str) -> Result<Option<File>, Unowned> {
+        if_it_exists(self.open_file(name, OFlags::RDONLY))
     }
 
     /// Same as [`file`](Self::file), but creates the file if it is missing.
@@ -173,7 +185,7 @@ impl OwnedFolder {
     /// # Errors
     /// Same as [`file`](Self::file).
     pub fn make_file(&self, name: &str) -> Result<File, Unowned> {
-        self.open_file(name, OFlags::CREATE)
+        self.open_file(name, OFlags::RDWR | OFlags::CREATE)
     }
 
     /// Creates a new file in the folder.
@@ -181,14 +193,14 @@ impl OwnedFolder {
     /// # Errors
     /// Returns the errors of [`file`](Self::file), and an error if the file exists.
     pub fn new_file(&self, name: &str) -> Result<File, Unowned> {
-        self.open_file(name, OFlags::CREATE | OFlags::EXCL)
+        self.open_file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
     }
 
     fn open_file(&self, name: &str, more: OFlags) -> Result<File, Unowned> {
         let path = self.path.join(name);
         // Other users could not have placed a FIFO or device here; if the user did, O_NONBLOCK keeps the open
         // from blocking.
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags | more, Mode::from_raw_mode(0o640))
             .map_err(|errno| failed(&path, errno))?;
         let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(&path, errno))?;
