@@ -30,6 +30,9 @@ const LOCAL: &[(u32, &str)] = &[
     (0x794c_7630, "overlay"),
 ];
 
+/// Where an NFS server of the kernel keeps the list of the folders that it exports: `exportfs` writes it.
+const EXPORTS: &str = "/var/lib/nfs/etab";
+
 /// Checks that the jobs can use the library and write their output. Scripts may be meant for other hosts, so if they are
 /// only written, a library that is not shared is reported, but not refused.
 ///
@@ -49,8 +52,8 @@ pub fn check(
     match not_shared(library, Path::new(&program.logs), jobs, &hosts) {
         Some(text) if are_written => printer::notice(&format!("note: {text}")),
         Some(text) => {
-            let hint =
-                "or, if each host has these folders and `plateau forward` sends its runs, add --not-shared";
+            let hint = "or add --not-shared: if this host is their file server, but not an NFS server whose `exportfs` lists these \
+                 folders, or if each host has these folders on its own disk and `plateau forward` sends its runs";
             return Err(Failure::text(Exit::Usage, format!("{text}, {hint}. Nothing was submitted")));
         }
         None => {}
@@ -98,8 +101,10 @@ fn not_shared(
 ) -> Option<String> {
     let own = stdx::host_name();
     let others = others(jobs, hosts, &own);
+    let exports = std::fs::read_to_string(EXPORTS).unwrap_or_default();
     let (what, path, kind) = [("library", library.root()), ("folder of the output", logs)]
         .into_iter()
+        .filter(|(_, path)| !is_exported(&exports, path))
         .find_map(|(what, path)| Some((what, path, local_kind(path)?)))?;
     let named: Vec<&str> = others.iter().take(MOST_NAMED).copied().collect();
     let more = others.len().saturating_sub(MOST_NAMED);
@@ -126,6 +131,13 @@ fn others<'a>(jobs: &[&'a Job], hosts: &BTreeMap<String, String>, own: &str) -> 
         }
     }
     others
+}
+
+/// Returns whether a folder is in one that an NFS server exports, according to its list of exports. The path need not exist.
+fn is_exported(exports: &str, path: &Path) -> bool {
+    let existing = path.ancestors().find_map(|place| place.canonicalize().ok());
+    let exported = exports.lines().filter_map(|line| line.split_whitespace().next());
+    existing.is_some_and(|existing| exported.into_iter().any(|folder| existing.starts_with(folder)))
 }
 
 /// Returns the kind of the file system if it belongs to one host. The path need not exist.
@@ -157,6 +169,17 @@ mod tests {
         let hosts = BTreeMap::from([("n1", "me"), ("n2", "me"), ("far", "me")]);
         let hosts = hosts.into_iter().map(|(node, host)| (node.to_owned(), host.to_owned())).collect();
         assert_eq!(others(&jobs, &hosts, "me"), [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_that_this_host_exports_is_shared() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a path");
+        let exports = format!("{}/shared\t10.0.0.0/8(rw,sync)\n/other\t*(ro)\n", root.display());
+        std::fs::create_dir(root.join("shared")).expect("a folder");
+        assert!(is_exported(&exports, &root.join("shared/runs/new")));
+        assert!(!is_exported(&exports, &root.join("shared2/runs")));
+        assert!(!is_exported(&exports, &root) && !is_exported("", &root.join("shared")));
     }
 
     #[test]

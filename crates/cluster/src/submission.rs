@@ -10,7 +10,7 @@ use fleet::{
     script,
 };
 use output::printer;
-use record::{Event, Library, Loaded};
+use record::{Detail, Event, Library, Loaded};
 use serde_json::{Value, json};
 use stdx::files::Folder;
 use stdx::table::table;
@@ -134,7 +134,8 @@ pub fn missing<'a>(jobs: &'a [Job], library: &Library) -> Done<Vec<&'a Job>> {
     let is_missing = |job: &&Job| {
         let is_complete = || {
             let run = library.open(&job.id).ok();
-            run.and_then(|run| run.load().ok()).is_some_and(|loaded| is_complete(&loaded))
+            run.and_then(|run| run.load_detail(Detail::Conclusions).ok())
+                .is_some_and(|loaded| is_complete(&loaded))
         };
         !queued.iter().any(|queued| queued.name == job.id) && !is_complete()
     };

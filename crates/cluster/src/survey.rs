@@ -10,7 +10,7 @@ use fleet::{Job, Place, Queued, State, Stored, at, state};
 use jiff::Timestamp;
 use output::summary::Summary;
 use pts::Standing;
-use record::Library;
+use record::{Detail, Entry, Event, Library, Run};
 use stdx::files::Links;
 
 use crate::files::{campaign, read_inventory};
@@ -53,7 +53,7 @@ pub struct Surveyor {
     pub library: Library,
     /// Whose jobs belong to the campaign.
     pub whose: Whose,
-    /// Complete runs, which are evaluated only once: when each was created, and what it is.
+    /// Complete runs, which are read only once: when each was created, and what it is.
     over: Mutex<BTreeMap<String, (Timestamp, Stored)>>,
 }
 
@@ -140,26 +140,63 @@ impl Surveyor {
         }
         let run = match self.library.open(id) {
             Ok(run) => run,
-            Err(error) => return Stored::Unreadable(failure::Failure::from(error).message()),
+            Err(error) => return Stored::Unreadable(Failure::from(error).message()),
         };
         let created = run.file.created;
         let over = || self.over.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, stored)) = over().get(id).filter(|(known, _)| *known == created) {
             return stored.clone();
         }
-        let stored = match Summary::live(run) {
-            Err(failure) => Stored::Unreadable(failure.message()),
-            Ok(summary) => match summary.standing() {
-                Standing::Running => Stored::Running(summary.in_progress().unwrap_or_default()),
-                Standing::Incomplete => Stored::Incomplete,
-                _ if summary.is_rejected() => Stored::Rejected,
-                standing => Stored::Complete(standing.verdict().into()),
+        let stored = match run.load_detail(Detail::Conclusions) {
+            Err(error) => Stored::Unreadable(Failure::from(error).message()),
+            Ok(loaded) => match recorded(run.file.origin.is_some(), &run.file.tests, &loaded.entries) {
+                Some(standing) => Stored::Complete(standing.verdict().into()),
+                None => evaluated(run),
             },
         };
         if matches!(stored, Stored::Complete(_) | Stored::Rejected) {
             over().insert(id.to_owned(), (created, stored.clone()));
         }
         stored
+    }
+}
+
+/// The test whose verdict on the drive is not recorded, because it depends on the whole journal.
+const BURN_IN: &str = "burn-in";
+
+/// Determines the state of a complete run from the verdicts that it recorded at the end of its tests, without evaluating
+/// them again; `None` if the run is not complete, or if they do not decide it.
+fn recorded(is_imported: bool, tests: &[String], entries: &[Entry]) -> Option<Standing> {
+    let is_closed = entries.iter().any(|entry| matches!(entry.event, Event::Closed));
+    if !is_closed || is_imported || tests.iter().any(|test| test == BURN_IN) {
+        return None;
+    }
+    let ended = |name: &String| {
+        entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::TestEnded { test, converged } if test == name => Some(*converged),
+            _ => None,
+        })
+    };
+    let converged: Vec<Option<bool>> = tests.iter().map(ended).collect::<Option<_>>()?;
+    Some(if converged.contains(&Some(false)) {
+        Standing::Unsteady
+    } else if converged.contains(&Some(true)) {
+        Standing::Steady
+    } else {
+        Standing::Complete
+    })
+}
+
+/// Evaluates a run whose verdicts are not recorded.
+fn evaluated(run: Run) -> Stored {
+    match Summary::live(run) {
+        Err(failure) => Stored::Unreadable(failure.message()),
+        Ok(summary) => match summary.standing() {
+            Standing::Running => Stored::Running(summary.in_progress().unwrap_or_default()),
+            Standing::Incomplete => Stored::Incomplete,
+            _ if summary.is_rejected() => Stored::Rejected,
+            standing => Stored::Complete(standing.verdict().into()),
+        },
     }
 }
 
@@ -175,4 +212,35 @@ fn last_message(log: &Path) -> String {
     };
     let tail = tail().unwrap_or_default();
     tail.lines().rev().find_map(|line| line.strip_prefix("plateau: ")).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complete_run_is_what_its_tests_recorded_unless_that_does_not_decide_it() {
+        assert!(pts::Test::named(BURN_IN).is_ok());
+        let entries = |ended: &[(&str, Option<bool>)], is_closed: bool| -> Vec<Entry> {
+            let ended = ended.iter().map(|(test, converged)| Event::TestEnded {
+                test: (*test).to_owned(),
+                converged: *converged,
+            });
+            let events = ended.chain(is_closed.then_some(Event::Closed));
+            (0..).zip(events).map(|(seq, event)| Entry { seq, wall: Timestamp::UNIX_EPOCH, event }).collect()
+        };
+        let of = |ended: &[(&str, Option<bool>)]| {
+            let tests: Vec<String> = ended.iter().map(|(test, _)| (*test).to_owned()).collect();
+            recorded(false, &tests, &entries(ended, true))
+        };
+        assert_eq!(of(&[("iops", Some(true)), ("hir", None)]), Some(Standing::Steady));
+        assert_eq!(of(&[("iops", Some(true)), ("tp-128", Some(false))]), Some(Standing::Unsteady));
+        assert_eq!(of(&[("hir", None)]), Some(Standing::Complete));
+        assert_eq!(of(&[("iops", Some(true)), (BURN_IN, None)]), None, "its verdict is not recorded");
+        let both = ["iops", "hir"].map(str::to_owned);
+        let one = [("iops", Some(true))];
+        assert_eq!(recorded(false, &both, &entries(&one, true)), None, "a test has not ended");
+        assert_eq!(recorded(false, &both[..1], &entries(&one, false)), None, "it is not complete");
+        assert_eq!(recorded(true, &both[..1], &entries(&one, true)), None, "it was imported");
+    }
 }

@@ -160,7 +160,10 @@ mod tests {
             ("[]\n", "x.fio:1: []"),
             ("", "x.fio: contains no job"),
             ("[global]\nbs=4k\n", "x.fio: contains no job"),
-            ("[a]\n\nstartdelay=5\n", "x.fio:3: startdelay=5: only 0 is supported: jobs start together"),
+            (
+                "[a]\n\nexitall=1\n",
+                "x.fio:3: exitall=1: only 0 is supported: each job ends after its own amount",
+            ),
             (
                 "[a]\nexec_prerun=rm -rf /\n",
                 "x.fio:2: exec_prerun is not supported: a load does not start other programs",

@@ -51,7 +51,44 @@ fn bin_of(row: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Regime;
     use stdx::histogram::coarse::ROWS;
+
+    /// The columns of two intervals become one line, and the last line ends with the workload.
+    #[test]
+    fn lines_have_the_time_the_direction_the_size_and_all_bins() {
+        let mut segment = crate::result::tests::part(0, None, false).segments.remove(0);
+        let series = serde_json::json!({
+            "interval_ns": 1_000_000_000,
+            "read_ios": [3, 1, 2],
+            "write_ios": [0, 0, 0],
+            "latency_mean_ns": [1, 1, 1],
+            "latency_max_ns": [1, 1, 1],
+            "times": { "intervals_per_column": 1, "columns": [[0, 3], [0, 1], [0, 2]] },
+        });
+        segment.series = serde_json::from_value(series).expect("a series");
+        segment.end_ns = segment.start_ns + 2_500_000_000;
+        let lines = |segment: &Segment, intervals| -> Vec<Vec<String>> {
+            let text = text(segment, intervals, 4);
+            text.lines().map(|line| line.split(", ").map(str::to_owned).collect()).collect()
+        };
+        let of_two = lines(&segment, 2);
+        assert_eq!(
+            of_two.iter().map(|line| &line[..4]).collect::<Vec<_>>(),
+            [["2000", "0", "4096", "4"], ["2500", "0", "4096", "2"],]
+        );
+        assert!(of_two.iter().all(|line| line.len() == 3 + (BINS >> 4)));
+        assert!(of_two.iter().flat_map(|line| &line[4..]).all(|count| count == "0"));
+        (segment.workload.read_percent, segment.workload.block_bytes) = (0, 8192);
+        segment.workload.regime = Regime { ramp_ns: 500_000_000, ..Regime::default() };
+        let of_one = lines(&segment, 1);
+        assert_eq!(
+            of_one.iter().map(|line| &line[..4]).collect::<Vec<_>>(),
+            [["1500", "1", "8192", "3"], ["2500", "1", "8192", "1"], ["3000", "1", "8192", "2"],]
+        );
+        segment.workload.regime.trims = true;
+        assert!(lines(&segment, 1).iter().all(|line| line[1] == "2"));
+    }
 
     #[test]
     fn a_row_is_a_bin_of_the_log_if_both_are_equally_coarse() {

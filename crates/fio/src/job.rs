@@ -5,6 +5,7 @@ use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
 use super::file_list::Files;
+use super::limits::JobLimits;
 use super::log_options::Logs;
 use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
@@ -37,6 +38,9 @@ pub struct Job {
     pub(crate) think: Think,
     pub(crate) logs: Logs,
     pub(crate) steady: Steady,
+    pub(crate) limits: JobLimits,
+    /// Time before the job starts.
+    pub start_delay_ns: u64,
     pub(crate) strides: Strides,
     /// Whether the job trims blocks.
     pub(crate) trims: bool,
@@ -137,6 +141,8 @@ impl Default for Job {
             think: Think::default(),
             logs: Logs::default(),
             steady: Steady::default(),
+            limits: JobLimits::default(),
+            start_delay_ns: 0,
             strides: Strides::default(),
             trims: false,
             trims_differ: false,

@@ -2,6 +2,7 @@
 //! options that are refused, with the reason.
 
 mod course;
+mod defaults;
 mod effective;
 mod entry;
 mod ignored;
@@ -14,6 +15,7 @@ pub use program::{PROGRAM, ProgramOption};
 pub use refused::{REFUSED, Refused};
 
 use course::COURSE;
+use defaults::DEFAULTS;
 use effective::EFFECTIVE;
 use ignored::IGNORED;
 use logs::LOGS;
@@ -22,7 +24,7 @@ use super::Job;
 
 /// Returns every accepted option.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    EFFECTIVE.iter().chain(COURSE).chain(LOGS).chain(IGNORED)
+    EFFECTIVE.iter().chain(COURSE).chain(LOGS).chain(DEFAULTS).chain(IGNORED)
 }
 
 /// Returns the names of all options, both accepted and refused.

@@ -5,6 +5,7 @@ use record::{Access, Arrivals, DataPattern, IoKind, Reducible, Regime, Syncs, Un
 
 use super::Job;
 use super::job::BlockShare;
+use super::limits::Checked;
 
 /// One hundred percent.
 const ALL: u32 = 100;
@@ -30,6 +31,18 @@ impl Job {
         (0..clones).map(|clone| self.clone_of(capacity_bytes, clone, seed_of(clone))).collect()
     }
 
+    /// Returns the limits of one of the job's streams; `None` if there are none.
+    #[must_use]
+    pub fn limits_of(&self, stream: &Workload) -> Option<Checked> {
+        let sizes = stream.kinds.iter().map(|kind| kind.block_bytes);
+        let block_bytes =
+            sizes.clone().all(|bytes| bytes == stream.block_bytes).then(|| stream.block_bytes.into());
+        let is_limited = self.limits.has_rate() || self.limits.has_latency();
+        is_limited.then(|| {
+            Checked::of(&self.limits, stream.read_percent, block_bytes, stream.threads, self.ramp_ns)
+        })
+    }
+
     /// Checks that the options can be combined.
     fn check(&self) -> Result<(), String> {
         self.steady_state()?;
@@ -38,6 +51,13 @@ impl Job {
         }
         if self.trims && self.trims_differ {
             return Err("a third value, for trims, that differs from the value for writes is not supported; write one value".into());
+        }
+        if self.limits.has_rate() && self.continues {
+            return Err("rate_min and rate_iops_min apply to one target: write one job for each".into());
+        }
+        let has_sizes = self.kinds().is_ok_and(|kinds| kinds.len() > 1);
+        if self.limits.least_bytes_per_second != [0; 2] && self.reads.is_none() && has_sizes {
+            return Err("rate_min in a mix of several sizes is not supported; use rate_iops_min".into());
         }
         if self.time_based && self.runtime_ns.is_none() {
             return Err("time_based needs a runtime".into());

@@ -8,7 +8,7 @@ use record::{Access, EachWrite, Offsets, Zone};
 use super::Job;
 use super::job::BlockShare;
 use super::values::{
-    bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns,
+    bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns, time_of_us_ns,
 };
 
 pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
@@ -43,14 +43,51 @@ pub fn think_blocks_type(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Accepts only one value; `why` is the reason.
+pub fn only(text: &str, value: &str, why: &str) -> Result<(), String> {
+    if text == value { Ok(()) } else { Err(format!("only {value} is supported: {why}")) }
+}
+
 /// Accepts only 0, with a unit or without one; `why` is the reason.
-fn zero(text: &str, why: &str) -> Result<(), String> {
+pub fn zero(text: &str, why: &str) -> Result<(), String> {
     let is_zero = time_ns(text).is_ok_and(|ns| ns == 0) || switch(text).is_ok_and(|on| !on);
     if is_zero { Ok(()) } else { Err(format!("only 0 is supported: {why}")) }
 }
 
-pub fn start_delay(_: &mut Job, text: &str) -> Result<(), String> {
-    zero(text, "jobs start together; stonewall and wait_for start them one after another")
+pub fn start_delay(job: &mut Job, text: &str) -> Result<(), String> {
+    if text.contains('-') {
+        return Err("only one time is supported, not a range".into());
+    }
+    time_ns(text).map(|ns| job.start_delay_ns = ns)
+}
+
+/// Sets a limit for reads and writes. A value of 0 is no limit.
+pub fn two_limits(
+    limits: &mut [u64; 2],
+    text: &str,
+    parse: impl Fn(&str) -> Result<u64, String>,
+) -> Result<(), String> {
+    for (limit, given) in limits.iter_mut().zip(two(text)?) {
+        if let Some(given) = given {
+            *limit = parse(given)?;
+        }
+    }
+    Ok(())
+}
+
+pub fn least_rate(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
+    two_limits(&mut job.limits.least_bytes_per_second, text, bytes)
+}
+
+pub fn least_iops(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
+    two_limits(&mut job.limits.least_iops, text, |text| number(text, 0, u32::MAX.into()))
+}
+
+pub fn most_latency(job: &mut Job, text: &str) -> Result<(), String> {
+    note_trims(job, text);
+    two_limits(&mut job.limits.most_latency_ns, text, time_of_us_ns)
 }
 
 pub fn exit_all(_: &mut Job, text: &str) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! Which jobs run at the same time.
 
+use std::collections::BTreeMap;
+
 use super::Job;
 
 /// Returns the positions of concurrent jobs, one list per consecutive stage.
@@ -36,6 +38,25 @@ pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
         stage_of.push(stage);
     }
     Ok(stages)
+}
+
+/// Checks that all concurrent jobs of a target start at the same time, because they share its queues.
+///
+/// # Errors
+/// Returns the position of a job that does not, and a description of the problem.
+pub fn check_delays(jobs: &[Job], stages: &[Vec<usize>]) -> Result<(), (usize, String)> {
+    for stage in stages {
+        let mut delays: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+        for &index in stage {
+            let job = &jobs[index];
+            let delay_ns = *delays.entry(job.filename.as_deref()).or_insert(job.start_delay_ns);
+            if delay_ns != job.start_delay_ns {
+                let text = "startdelay differs from other jobs of the same target; concurrent jobs of a target start together";
+                return Err((index, text.to_owned()));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -46,8 +46,9 @@ pub struct Reading {
     pub behind_bytes: u64,
     /// Runs that could not be sent at the last attempt although the server was reached.
     pub unsent_runs: u64,
-    /// Time since a check of the library last ended without a failure to reach the server; since the start of the
-    /// process if none has.
+    /// Time since the server last confirmed new bytes, or a check of the library last ended without a failure to reach
+    /// the server; since the start of the process if neither has happened. A check with nothing to send does not
+    /// contact the server.
     pub success_age: Duration,
     /// Attempts that have failed since the start of the process.
     pub failures: u64,
@@ -109,9 +110,14 @@ impl Status {
         })
     }
 
-    /// Records that the server has this many bytes of a run.
+    /// Records that the server has this many bytes of a run. A check of the library that sends for hours succeeds with
+    /// each piece, but a server that only repeats what it has, and accepts nothing, does not count as reached.
     pub(crate) fn received(&self, id: &str, bytes: u64) {
-        self.progress().at_server.insert(id.into(), AtServer { bytes, whole: None });
+        let mut progress = self.progress();
+        let before = progress.at_server.insert(id.into(), AtServer { bytes, whole: None });
+        if before.is_none_or(|before| bytes > before.bytes) {
+            progress.last_success = Instant::now();
+        }
     }
 
     /// Records the outcome of sending a run.
@@ -124,8 +130,9 @@ impl Status {
 
     /// Records that a run is not sent from here, because another host has sent it to this one.
     pub(crate) fn foreign(&self, id: &str) {
-        self.received(id, u64::MAX);
-        self.progress().unsent.remove(id);
+        let mut progress = self.progress();
+        progress.at_server.insert(id.into(), AtServer { bytes: u64::MAX, whole: None });
+        progress.unsent.remove(id);
     }
 
     /// Records that a run could not be sent although the server was reached.
@@ -152,6 +159,24 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_new_bytes_show_that_a_server_is_reached_before_a_check_ends() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let status = Status::of(Library::at(dir.path()));
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(3600)).expect("a time");
+        let is_new = |record: &dyn Fn()| {
+            status.progress().last_success = long_ago;
+            record();
+            status.progress().last_success != long_ago
+        };
+        assert!(is_new(&|| status.received("a", 60)));
+        assert!(!is_new(&|| status.received("a", 60)), "a server whose disk is full accepts nothing more");
+        assert!(is_new(&|| status.received("a", 61)));
+        assert!(!is_new(&|| status.foreign("b")), "nothing is sent");
+        assert!(!is_new(&|| status.unsent("a")) && !is_new(&|| status.checked(false)));
+        assert!(is_new(&|| status.checked(true)));
+    }
 
     #[test]
     fn a_service_is_behind_by_what_the_server_has_not_confirmed() {

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::notice::{About, Event, Question, Subject};
 
 /// Limits of time.
@@ -72,7 +74,7 @@ pub struct Held {
     pub number: u64,
     /// Why it is held.
     pub reason: String,
-    /// Length of the job's output, which grows each time that the job starts.
+    /// Length of the job's output. It grows whenever the job starts, but not if the scheduler holds the job before that.
     pub output_bytes: u64,
 }
 
@@ -83,9 +85,26 @@ pub struct Jobs {
     pub held: Vec<Held>,
     /// The runs of all of them. The scheduler continues these runs, or holds their jobs.
     pub queued: BTreeSet<String>,
+    /// Why the jobs of some campaigns are unknown. Those of the other campaigns are complete.
+    pub unknown: Vec<String>,
 }
 
 impl Jobs {
+    /// Returns the ids of notices about jobs that are no longer held in this way. If such a job is held again, a person
+    /// is needed again, even if the job has not started in the meantime.
+    #[must_use]
+    pub fn released(&self, known: &Known) -> Vec<String> {
+        let held: BTreeSet<(&str, u64)> =
+            self.held.iter().map(|held| (held.run.id.as_str(), held.output_bytes)).collect();
+        let is_over = |id: &&String| {
+            held_by(id).is_some_and(|(run, output_bytes)| {
+                // A job that is missing may belong to a campaign that cannot be read.
+                let is_known = self.unknown.is_empty() || self.queued.contains(run);
+                is_known && !held.contains(&(run, output_bytes))
+            })
+        };
+        known.noticed.iter().filter(is_over).cloned().collect()
+    }
     /// Returns whether the library says less about the end of a run than the scheduler does or will: it is interrupted only
     /// until its job starts again.
     #[must_use]
@@ -97,26 +116,37 @@ impl Jobs {
         is_open && self.queued.contains(&observed.run.id)
     }
 
-    /// Returns the conclusions about the jobs that are held.
+    /// Returns the conclusions about the jobs that are held at `now`, which distinguishes a job that is held again from
+    /// the earlier time.
     #[must_use]
-    pub fn decide(&self, known: &Known) -> Vec<Conclusion> {
+    pub fn decide(&self, known: &Known, now: Timestamp) -> Vec<Conclusion> {
+        let noticed: BTreeSet<(&str, u64)> = known.noticed.iter().filter_map(|id| held_by(id)).collect();
+        let is_new = |held: &&Held| !noticed.contains(&(held.run.id.as_str(), held.output_bytes));
         let conclusion = |held: &Held| {
-            let id = format!("{}:{HELD}:{}", held.run.id, held.output_bytes);
+            let id = format!("{}:{HELD}:{}:{}", held.run.id, held.output_bytes, now.as_millisecond());
             let about = About::NeedsPerson {
                 test: None,
                 question: Question::Held,
                 reason: Some(held.reason.clone()).filter(|reason| !reason.is_empty()),
                 job: Some(held.number),
             };
-            let notice = Some((id, about)).filter(|(id, _)| !known.noticed.contains(id));
-            Conclusion { run: held.run.clone(), settled: None, notice }
+            Conclusion { run: held.run.clone(), settled: None, notice: Some((id, about)) }
         };
-        self.held.iter().map(conclusion).filter(|conclusion| conclusion.notice.is_some()).collect()
+        self.held.iter().filter(is_new).map(conclusion).collect()
     }
 }
 
 /// Part of the ids of notices about jobs.
-pub const HELD: &str = "held";
+const HELD: &str = "held";
+
+/// Returns the run and the length of the output in the id of a notice about a job; `None` for other notices.
+#[must_use]
+pub fn held_by(id: &str) -> Option<(&str, u64)> {
+    let (run, rest) = id.split_once(':')?;
+    let mut parts = rest.split(':');
+    (parts.next() == Some(HELD)).then_some(())?;
+    Some((run, parts.next()?.parse().ok()?))
+}
 
 /// A conclusion about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

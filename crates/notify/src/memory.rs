@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use stdx::files::{OwnedFolder, Unowned};
 
-use crate::decide::{Conclusion, HELD, Known};
+use crate::decide::{Conclusion, Known, held_by};
 use crate::notice::Notice;
 
 const FILE: &str = "memory";
@@ -67,6 +67,8 @@ enum Line {
     Notice { notice: Box<Notice>, channels: Vec<String> },
     /// The id of a notice that needs no further deliveries.
     Past(String),
+    /// The id of a notice whose cause is over and may recur.
+    Over(String),
     /// A notice was delivered through a channel.
     Delivered { id: String, channel: String },
     /// A notice will not be delivered through a channel, after too many attempts.
@@ -100,6 +102,7 @@ impl State {
             Line::Notices(_) => {}
             Line::Ended { run, bytes } => drop(self.known.ended.insert(run, bytes)),
             Line::Past(id) => drop(self.known.noticed.insert(id)),
+            Line::Over(id) => drop(self.known.noticed.remove(&id)),
             Line::Notice { notice, channels } => {
                 self.known.noticed.insert(notice.id.clone());
                 let channels: BTreeSet<String> = channels.into_iter().collect();
@@ -202,6 +205,15 @@ impl Memory {
         Ok(())
     }
 
+    /// Forgets notices whose causes are over and may recur. They are still delivered.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub fn forget(&mut self, ids: Vec<String>) -> Result<(), MemoryError> {
+        let lines: Vec<Line> = ids.into_iter().map(Line::Over).collect();
+        self.append(&lines)
+    }
+
     /// Records conclusions. `notice` completes a notice and names its channels.
     ///
     /// # Errors
@@ -283,11 +295,11 @@ impl Memory {
         // Once a run has ended, only a longer journal could cause another notice, so earlier ones need not be
         // remembered.
         let may_recur = |id: &&String| {
-            let (run, rest) = id.split_once(':').unwrap_or((id.as_str(), ""));
-            // The number in these ids is not the length of a journal.
-            if rest.split(':').next() == Some(HELD) {
+            // The numbers in these ids are not lengths of journals; they are forgotten when the job is released.
+            if held_by(id).is_some() {
                 return true;
             }
+            let (run, rest) = id.split_once(':').unwrap_or((id.as_str(), ""));
             let bytes =
                 rest.rsplit(':').next().and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or(u64::MAX);
             known.ended.get(run).is_none_or(|ended| *ended < bytes)

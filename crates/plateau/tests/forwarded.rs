@@ -14,10 +14,11 @@ mod support;
 mod unreliable;
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use forward::{Client, Connection, Credential, Service};
@@ -43,7 +44,7 @@ struct Lab {
 impl Lab {
     fn new(options: &[&str]) -> Self {
         let bench = Bench::new();
-        let server = Server::with(&bench, options);
+        let server = Server::listening(&bench, &format!("{}:0", own_address()), options);
         Self { bench, server }
     }
 
@@ -56,6 +57,15 @@ impl Lab {
     fn url(&self) -> String {
         format!("http://{}", self.server.address)
     }
+}
+
+/// Returns an address of this host that hardly anybody else uses. A server that is started again listens on its old port,
+/// which on 127.0.0.1 another process could have received in the meantime, for example for a connection.
+fn own_address() -> Ipv4Addr {
+    static SERVERS: AtomicU32 = AtomicU32::new(0);
+    // A process id has at most 22 bits.
+    let number = (std::process::id() << 2) | (SERVERS.fetch_add(1, Ordering::Relaxed) & 3);
+    Ipv4Addr::from(u32::from(Ipv4Addr::new(127, 0, 0, 0)) | number & 0xff_ffff)
 }
 
 fn has_curl() -> bool {

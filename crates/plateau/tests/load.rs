@@ -3,6 +3,8 @@
 
 #[path = "load/engines.rs"]
 mod engines;
+#[path = "load/limits.rs"]
+mod limits;
 #[path = "support/schemas/mod.rs"]
 mod schemas;
 #[path = "load/several_hosts.rs"]
@@ -165,7 +167,7 @@ fn wrong_options_are_usage_errors() {
 #[test]
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, message) in [
-        ("[a]\nfilename=DATA\nstartdelay=5\n", 2, "job.fio:3: startdelay=5: only 0 is supported"),
+        ("[a]\nfilename=DATA\nexitall=1\n", 2, "job.fio:3: exitall=1: only 0 is supported"),
         ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: a job that trims does not write"),
         ("[a]\nrw=read\n", 2, "[a]: neither filename nor size is set"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
@@ -426,7 +428,7 @@ fn the_command_line_and_job_files_know_the_same_words() {
 #[test]
 fn unsupported_options_are_refused_by_name_in_both() {
     for (word, message) in [
-        ("startdelay=5", "jobs start together"),
+        ("exitall=1", "each job ends after its own amount or time"),
         ("flow=2", "jobs are independent of each other"),
         ("cgroup=x", "set outside"),
         ("gpu_dev_ids=0", "GPU memory"),

@@ -1,6 +1,8 @@
 //! `plateau fleet` with real Slurm: whatever happens to its jobs, every run completes with one purge, and no two jobs
 //! use a drive at the same time.
 
+#[path = "slurm/chain.rs"]
+mod chain;
 #[path = "slurm/cluster.rs"]
 mod cluster;
 #[path = "slurm/failures.rs"]
@@ -119,8 +121,10 @@ fn every_run_of_a_campaign_completes() {
     lab.cluster.wait_for_all();
     failures::survive(&mut lab);
     lab.cluster.wait_for_all();
+    chain::cancel_the_middle(&lab);
+    lab.cluster.wait_for_all();
 
-    check_runs(&lab, 8 + IN_ARRAYS + failures::COUNT + if loops.len() == 2 { 2 } else { 0 });
+    check_runs(&lab, 8 + IN_ARRAYS + failures::COUNT + chain::COUNT + if loops.len() == 2 { 2 } else { 0 });
     assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
     unfit::keep_unfit_drives_from_running(&lab);

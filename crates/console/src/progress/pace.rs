@@ -33,6 +33,8 @@ pub struct Length {
     tracked_unit: Option<Unit>,
     /// Length of a cell, if it differs from the settings.
     cell: Option<Duration>,
+    /// Idle time per cell on average.
+    idle: Duration,
 }
 
 impl Length {
@@ -44,8 +46,16 @@ impl Length {
             seeks_steady_state: fixed_rounds.is_none() && !task.is_timeline(),
             tracked_unit: task.tracked_unit(),
             cell: task.mean_cell_ns(context).map(Duration::from_nanos),
+            idle: Duration::from_nanos(mean_idle_ns(task, context)),
         }
     }
+}
+
+/// Returns the idle time per cell on average: the times between the steps of a trace.
+fn mean_idle_ns(task: Task<'_>, context: &Context<'_>) -> u64 {
+    let Task::Custom(test) = task else { return 0 };
+    let total: u64 = test.steps.iter().map(|step| context.scaled_ns(step.idle_ns)).sum();
+    total.checked_div(test.cells.len() as u64).unwrap_or(0)
 }
 
 impl Pace {
@@ -54,12 +64,16 @@ impl Pace {
     }
 
     pub fn test_started(&mut self, name: &str, real_cell: Option<Duration>) {
-        let length = self.lengths.get(name).copied().unwrap_or_default();
+        let mut length = self.lengths.get(name).copied().unwrap_or_default();
+        if real_cell.is_none() {
+            // A simulated drive is idle in its own time.
+            length.idle = Duration::ZERO;
+        }
         *self = Self {
             cells: length.cells_per_round,
             length,
             lengths: std::mem::take(&mut self.lengths),
-            cell_wall: real_cell.map(|cell| length.cell.unwrap_or(cell)),
+            cell_wall: real_cell.map(|cell| length.cell.unwrap_or(cell).saturating_add(length.idle)),
             max_rounds: self.max_rounds,
             ..Self::default()
         };
@@ -87,7 +101,7 @@ impl Pace {
         self.cell += 1;
         self.measured += 1;
         self.measured_wall += wall;
-        self.cell_wall = Some(self.measured_wall / self.measured);
+        self.cell_wall = Some((self.measured_wall / self.measured).saturating_add(self.length.idle));
     }
 
     /// Returns the unit of the test's tracking variables.
@@ -137,5 +151,33 @@ impl Pace {
             Some(all) => (until(all), until(all)),
             None => (until(WINDOW_ROUNDS as u32), until(self.max_rounds)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_includes_idle_times_unless_the_drive_is_simulated() {
+        let [second, idle] = [Duration::from_secs(1), Duration::from_secs(9)];
+        let length = Length {
+            cells_per_round: 4,
+            fixed_rounds: Some(1),
+            cell: Some(second),
+            idle,
+            ..Length::default()
+        };
+        let left = |real_cell| {
+            let mut pace = Pace::of([("replay".to_owned(), length)].into(), 25);
+            pace.test_started("replay", real_cell);
+            let before = pace.left(Duration::ZERO).map(|(least, _)| least);
+            pace.round_started(1, 4);
+            pace.measured_one(second);
+            (before, pace.left(Duration::ZERO).map(|(least, _)| least))
+        };
+        // Two cells follow the current one.
+        assert_eq!(left(Some(second * 60)), (Some(10 * second * 4), Some(10 * second * 2)));
+        assert_eq!(left(None), (None, Some(second * 2)));
     }
 }

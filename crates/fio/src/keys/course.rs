@@ -2,11 +2,14 @@
 //! files.
 
 use super::entry::{Form, Key, key};
-use crate::setters::only_on_or_off;
+use crate::setters::{least_iops, least_rate, most_latency, only_on_or_off, start_delay};
 use crate::steady::criterion;
-use crate::values::{bytes, switch, time_ns};
+use crate::values::{bytes, number, switch, time_ns};
 
 const NAME: Form = Form::Word("NAME");
+const N: Form = Form::Word("N");
+/// A time whose default unit is not the second.
+const US: Form = Form::Word("TIME");
 const BIT: Form = Form::Word("0|1");
 
 /// The options that determine the course of a job.
@@ -72,6 +75,42 @@ pub(super) const COURSE: &[Key] = &[
         Form::Time,
         "time from one value of `steadystate` to the next, in whole seconds [1 s]",
         |job, text| time_ns(text).map(|ns| job.steady.interval_ns = Some(ns)),
+    )
+    .differs(),
+    key(
+        "startdelay",
+        &[],
+        Form::Time,
+        "time before the job starts, after the jobs that it waits for have ended; the same for all concurrent jobs of a target, \
+         and not for simulated drives; a range of times is not supported [0]",
+        start_delay,
+    )
+    .differs(),
+    key(
+        "rate_min",
+        &["ratemin"],
+        Form::Size,
+        "least bytes per second of each clone: a slower job ends the load with an error and without results; compared every \
+         `rate_cycle` after the first 2 seconds; `READ,WRITE` if they differ",
+        least_rate,
+    )
+    .differs(),
+    key("rate_iops_min", &[], N, "least I/Os per second of each clone, like `rate_min`", least_iops).differs(),
+    key(
+        "max_latency",
+        &[],
+        US,
+        "longest response time: a slower I/O ends the load with an error and without results, at the end of its second; the \
+         default unit is microseconds; `READ,WRITE` if they differ",
+        most_latency,
+    )
+    .differs(),
+    key(
+        "rate_cycle",
+        &["ratecycle"],
+        N,
+        "milliseconds over which a rate is compared with `rate_min` or `rate_iops_min`; at least a second [1000]",
+        |job, text| number::<u64>(text, 0, 86_400_000).map(|ms| job.limits.cycle_ns = ms * 1_000_000),
     )
     .differs(),
     key("allow_file_create", &[], BIT, "whether files that do not exist are created [1]", |job, text| {

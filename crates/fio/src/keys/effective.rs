@@ -8,7 +8,7 @@ use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
     block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
     exit_all, first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes,
-    start_delay, think_blocks_type, threads, unbuffered,
+    think_blocks_type, threads, unbuffered,
 };
 use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
@@ -168,15 +168,6 @@ pub(super) const EFFECTIVE: &[Key] = &[
     key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`; the amount includes it", |job, text| {
         time_ns(text).map(|ns| job.ramp_ns = ns)
     })
-    .differs(),
-    key(
-        "startdelay",
-        &[],
-        Form::Time,
-        "time before the job starts: only 0, because jobs start together; `stonewall` and `wait_for` start them one after \
-         another",
-        start_delay,
-    )
     .differs(),
     key(
         "exitall",

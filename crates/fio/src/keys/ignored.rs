@@ -105,7 +105,6 @@ pub(super) const IGNORED: &[Key] = &[
     ignored("random_generator", &[], "NAME", "the generator's period is longer than any load"),
     ignored("softrandommap", &[], "0|1", "the order of the blocks is computed, so that no map is needed"),
     ignored("rw_sequencer", &[], "NAME", "each I/O has its own offset"),
-    ignored("rate_cycle", &["ratecycle"], "MS", "the rate applies to every interval"),
     ignored("rate_ignore_thinktime", &[], "0|1", "a schedule does not depend on anything else"),
     ignored("verify_async", &[], "N", "blocks are verified by the thread that reads them"),
     ignored("verify_async_cpus", &[], "LIST", "blocks are verified by the thread that reads them"),

@@ -150,7 +150,7 @@ fn errors_list_the_possible_values() {
         ("bssplit", "4k/50:8k/40", "90 %"),
         ("iodepth", "0", "1 to 4096"),
         ("verify_fatal", "2", "0 or 1"),
-        ("startdelay", "5", "only 0"),
+        ("startdelay", "5-9", "not a range"),
         ("exitall", "1", "only 0"),
         ("bsrange", "4k-64m", "1 to 100 sizes"),
         ("bsrange", "8k-4k", "1 to 100 sizes"),

@@ -83,18 +83,31 @@ fn a_held_job_is_reported_once_for_each_start_and_in_place_of_its_run() {
         reason: "the drive is hot".into(),
         output_bytes,
     };
-    let jobs =
-        |output_bytes| Jobs { held: vec![held(output_bytes)], queued: ["r".into(), "s".into()].into() };
-    let mut known = Known::default();
-    let mut step = |jobs: &Jobs| {
-        let conclusions = jobs.decide(&known);
-        learn(&mut known, &conclusions)
+    let jobs = |output_bytes| Jobs {
+        held: vec![held(output_bytes)],
+        queued: ["r".into(), "s".into()].into(),
+        unknown: Vec::new(),
     };
-    assert_eq!(step(&jobs(10)), ["r:held:10"]);
-    assert_eq!(step(&jobs(10)), [""; 0]);
-    assert_eq!(step(&Jobs::default()), [""; 0], "it was released");
-    assert_eq!(step(&jobs(25)), ["r:held:25"], "it has started again");
-    let about = &jobs(1).decide(&Known::default())[0].notice.clone().expect("a notice").1;
+    let mut known = Known { noticed: ["r:finished:9".into()].into(), ..Known::default() };
+    let mut step = |jobs: &Jobs, now: i64| {
+        let conclusions = jobs.decide(&known, at(now));
+        for id in jobs.released(&known) {
+            known.noticed.remove(&id);
+        }
+        let ids = learn(&mut known, &conclusions);
+        assert!(known.noticed.contains("r:finished:9"), "{known:?}");
+        assert_eq!(known.noticed.len() - 1, jobs.held.len(), "nothing else is remembered: {known:?}");
+        ids
+    };
+    assert_eq!(step(&jobs(10), 1), ["r:held:10:1"]);
+    assert_eq!(step(&jobs(10), 2), [""; 0]);
+    assert_eq!(step(&Jobs::default(), 3), [""; 0], "it was released");
+    assert_eq!(step(&jobs(25), 4), ["r:held:25:4"], "it has started again");
+    let released = Jobs { held: Vec::new(), ..jobs(25) };
+    assert_eq!(step(&released, 5), [""; 0], "it was released");
+    assert_eq!(step(&jobs(25), 6), ["r:held:25:6"], "it was held again before it started");
+    assert_eq!(step(&jobs(30), 7), ["r:held:30:7"], "it was released, started and held between two looks");
+    let about = &jobs(1).decide(&Known::default(), at(0))[0].notice.clone().expect("a notice").1;
     assert_eq!(about.event(), Event::NeedsPerson);
     for (run, state, is_superseded) in [
         ("s", ended(interrupted(), 900), true),
@@ -104,6 +117,24 @@ fn a_held_job_is_reported_once_for_each_start_and_in_place_of_its_run() {
     ] {
         assert_eq!(jobs(1).supersede(&observed(run, 1, state.clone())), is_superseded, "{run}: {state:?}");
     }
+}
+
+/// If a campaign cannot be read, the jobs that may belong to it are not taken for released.
+#[test]
+fn a_job_of_a_campaign_that_cannot_be_read_remains_held() {
+    let known = Known { noticed: ["r:held:10:1".into(), "s:held:10".into()].into(), ..Known::default() };
+    let released = |queued: &[&str], unknown: &[&str]| {
+        let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let queued = texts(queued).into_iter().collect();
+        Jobs { held: Vec::new(), queued, unknown: texts(unknown) }.released(&known)
+    };
+    assert_eq!(released(&[], &["b.toml cannot be read"]), [""; 0]);
+    assert_eq!(released(&["s"], &["b.toml cannot be read"]), ["s:held:10"]);
+    assert_eq!(released(&[], &[]), ["r:held:10:1", "s:held:10"]);
+}
+
+fn at(millisecond: i64) -> Timestamp {
+    Timestamp::from_millisecond(millisecond).expect("a time")
 }
 
 fn any_state() -> impl Strategy<Value = State> {

@@ -120,3 +120,17 @@ fn a_long_memory_is_rewritten_without_what_is_past() {
     assert_eq!(outstanding(&memory), before.1);
     assert!(memory.known().noticed.contains("run-4:held:3"), "the job may still be held");
 }
+
+#[test]
+fn a_notice_whose_cause_is_over_is_forgotten_but_still_delivered() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut memory = Memory::open(dir.path()).expect("a memory");
+    memory.settle(&[]).expect("written");
+    let held = Conclusion { run: Subject::unknown("r"), settled: None, notice: None };
+    memory.conclude(&[held], |_| Some((notice("r:held:3:1"), vec!["a".to_owned()]))).expect("written");
+    memory.forget(vec!["r:held:3:1".into()]).expect("written");
+    drop(memory);
+    let memory = Memory::open(dir.path()).expect("a memory");
+    assert!(memory.known().noticed.is_empty());
+    assert_eq!(outstanding(&memory), [("r:held:3:1".to_owned(), vec!["a".to_owned()])]);
+}

@@ -17,15 +17,14 @@ use crate::memory::Memory;
 use crate::notice::{Notice, short};
 use crate::observe::Observer;
 
-/// Reads the jobs of all campaigns; returns the problem if the scheduler does not answer, in which case only the library is
-/// observed.
-pub type ReadJobs = Arc<dyn Fn() -> Result<Jobs, String> + Send + Sync>;
+/// Reads the jobs of all campaigns.
+pub type ReadJobs = Arc<dyn Fn() -> Jobs + Send + Sync>;
 
 /// Everything needed to observe the library.
 pub struct Looking {
     jobs: ReadJobs,
-    /// The problem with the jobs that was reported.
-    unknown: Option<String>,
+    /// The problems with the jobs that were reported.
+    unknown: Vec<String>,
     rules: Rules,
     host: String,
     /// Locked during each observation. After a stop, an abandoned observation may still hold it.
@@ -47,7 +46,7 @@ impl std::fmt::Debug for Looking {
 impl Looking {
     pub fn of(rules: Rules, host: &str, library: &Path, jobs: ReadJobs) -> Self {
         let observer = Arc::new(Mutex::new(Observer::of(library)));
-        Self { jobs, unknown: None, rules, host: short(host), observer, unreadable: BTreeMap::new() }
+        Self { jobs, unknown: Vec::new(), rules, host: short(host), observer, unreadable: BTreeMap::new() }
     }
 
     /// Observes the library once and records the conclusions. A journal may take minutes to read, so an observation in
@@ -70,9 +69,10 @@ impl Looking {
         let observed: Vec<Observed> =
             look.observed.into_iter().filter(|observed| !jobs.supersede(observed)).collect();
         let mut conclusions = decide(&known, &observed, &self.rules);
-        conclusions.extend(jobs.decide(&known));
+        conclusions.extend(jobs.decide(&known, now));
         {
             let mut memory = lock(memory);
+            memory.forget(jobs.released(&known))?;
             memory.conclude(&conclusions, |conclusion| complete(conclusion, &self.host, now, channels))?;
             memory.compact()?;
         }
@@ -85,17 +85,14 @@ impl Looking {
         Ok(())
     }
 
-    /// Returns the jobs of the campaigns; none if the scheduler does not answer.
+    /// Returns the jobs of the campaigns, without those that cannot be read.
     fn jobs(&mut self, stop: &AtomicBool, report: Report<'_>) -> Result<Jobs, ServiceError> {
         let read = Arc::clone(&self.jobs);
-        let (jobs, problem) = match unless_stopped(stop, move || read())? {
-            Ok(jobs) => (jobs, None),
-            Err(problem) => (Jobs::default(), Some(problem)),
-        };
-        if let Some(text) = problem.as_ref().filter(|problem| self.unknown.as_ref() != Some(*problem)) {
+        let jobs = unless_stopped(stop, move || read())?;
+        for text in jobs.unknown.iter().filter(|text| !self.unknown.contains(text)) {
             report(&format!("jobs that are held are not observed: {text}"));
         }
-        self.unknown = problem;
+        self.unknown.clone_from(&jobs.unknown);
         Ok(jobs)
     }
 

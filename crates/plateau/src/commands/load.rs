@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::limits;
 use crate::load::merge;
 use crate::load::plan::{self, LoadRequest, Need};
 use crate::load::request::request;
 use crate::load::start::{self, Readings};
-use crate::load::steady::Searches;
 use crate::load::watch::Watch;
 use device::{Armed, Reader};
 use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
@@ -26,7 +26,7 @@ use crate::output::{file, places};
 use crate::run::signals;
 use fio::result::{Document, Origin, Part, Reading, Start};
 use fio::steady::SteadyResult;
-use fio::{Job, PlannedLog};
+use fio::{Job, Limits, PlannedLog, Searches};
 
 /// A target, opened with only the permissions that its jobs need.
 enum Opened {
@@ -46,6 +46,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     start::check(options.start_at)?;
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
+    fio::check_delays(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
@@ -183,6 +184,63 @@ fn choose_engines(
     Ok(())
 }
 
+/// What the targets of a stage share.
+struct StageRun<'a> {
+    jobs: &'a [Job],
+    searches: &'a Searches,
+    limits: &'a Limits,
+    board: &'a Watch,
+    interrupted: &'a AtomicBool,
+}
+
+impl StageRun<'_> {
+    fn is_over(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed) || self.board.given_up()
+    }
+
+    /// Runs the streams of a target, each with its job; `first` is the number of the stage's streams on other targets before
+    /// them.
+    fn target(
+        &self,
+        target: &mut Opened,
+        streams: Vec<(usize, &Workload)>,
+        first: usize,
+    ) -> (Vec<usize>, Ended) {
+        let owners: Vec<usize> = streams.iter().map(|(job, _)| *job).collect();
+        let job = |stream: usize| &self.jobs[owners[stream]];
+        let read_back: Vec<bool> = owners.iter().map(|job| self.jobs[*job].do_verify).collect();
+        let workloads: Vec<Workload> = streams.into_iter().map(|(_, workload)| workload.clone()).collect();
+        let mut checked: Vec<_> =
+            workloads.iter().enumerate().map(|(stream, workload)| job(stream).limits_of(workload)).collect();
+        let delay_ns = job(0).start_delay_ns;
+        if delay_ns > 0 && !limits::wait(delay_ns, &|| self.is_over()) {
+            let stopped = owners.iter().map(|_| (LoadOutcome::Stopped, None)).unzip();
+            return (owners, Ok(stopped));
+        }
+        let mut on_tick = |stream: usize, tick: &Tick| {
+            self.board.show(first + stream, tick);
+            if self.is_over() {
+                return Flow::Stop;
+            }
+            if !self.limits.add(job(stream), checked[stream].as_mut(), tick) {
+                self.board.give_up();
+                return Flow::Stop;
+            }
+            if self.searches.add(&owners, stream, tick) { Flow::Finish } else { Flow::Continue }
+        };
+        let result = target.run(&workloads, &read_back, &mut on_tick);
+        match &result {
+            Err(_) => self.board.give_up(),
+            Ok((outcomes, _)) => {
+                for (stream, (workload, outcome)) in workloads.iter().zip(outcomes).enumerate() {
+                    self.limits.ended(job(stream), workload, outcome);
+                }
+            }
+        }
+        (owners, result)
+    }
+}
+
 /// Runs all streams in a stage concurrently and returns (job, part) pairs.
 fn run_stage(
     jobs: &[Job],
@@ -208,30 +266,12 @@ fn run_stage(
             first += count;
         }
     }
+    let limits = Limits::default();
+    let stage_run = &StageRun { jobs, searches, limits: &limits, board: &board, interrupted };
     let ended: Vec<(Vec<usize>, Ended)> = std::thread::scope(|scope| {
         let handles: Vec<_> = tasks
             .into_iter()
-            .map(|(target, streams, first)| {
-                let (board, jobs) = (&board, &jobs);
-                scope.spawn(move || {
-                    let owners: Vec<usize> = streams.iter().map(|(job, _)| *job).collect();
-                    let read_back: Vec<bool> = owners.iter().map(|job| jobs[*job].do_verify).collect();
-                    let workloads: Vec<Workload> =
-                        streams.into_iter().map(|(_, workload)| workload.clone()).collect();
-                    let mut on_tick = |stream: usize, tick: &Tick| {
-                        board.show(first + stream, tick);
-                        if interrupted.load(Ordering::Relaxed) || board.given_up() {
-                            return Flow::Stop;
-                        }
-                        if searches.add(&owners, stream, tick) { Flow::Finish } else { Flow::Continue }
-                    };
-                    let result = target.run(&workloads, &read_back, &mut on_tick);
-                    if result.is_err() {
-                        board.give_up();
-                    }
-                    (owners, result)
-                })
-            })
+            .map(|(target, streams, first)| scope.spawn(move || stage_run.target(target, streams, first)))
             .collect();
         handles
             .into_iter()
@@ -254,6 +294,7 @@ fn run_stage(
     if let Some(failure) = failure {
         return Err(failure);
     }
+    limits::check(limits)?;
     if results.values().flatten().any(|(outcome, _)| *outcome == LoadOutcome::Stopped) {
         return Err(Failure::text(
             Exit::Interrupted,

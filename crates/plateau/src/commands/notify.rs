@@ -61,9 +61,11 @@ fn jobs(config: &Config, library: &Library) -> ReadJobs {
     Arc::new(move || {
         let mut jobs = Jobs::default();
         for surveyor in &all {
-            for InQueue { job, number, held, output_bytes } in
-                surveyor.in_queue().map_err(|failure| failure.message())?
-            {
+            let in_queue = surveyor.in_queue().unwrap_or_else(|failure| {
+                jobs.unknown.push(format!("campaign {}: {}", surveyor.campaign.display(), failure.message()));
+                Vec::new()
+            });
+            for InQueue { job, number, held, output_bytes } in in_queue {
                 jobs.queued.insert(job.id.clone());
                 let run = Subject::of_job(
                     &job.id,
@@ -79,7 +81,7 @@ fn jobs(config: &Config, library: &Library) -> ReadJobs {
                 }));
             }
         }
-        Ok(jobs)
+        jobs
     })
 }
 

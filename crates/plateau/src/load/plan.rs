@@ -109,6 +109,11 @@ impl LoadRequest {
                 // A sync after the last I/O would not change any figure.
                 streams.iter_mut().for_each(|workload| workload.regime.syncs.end_fsync = false);
             }
+            if facts.simulated.is_some() && job.start_delay_ns > 0 {
+                return Err(
+                    self.about(index, "startdelay: a simulated drive has its own time; use a real target")
+                );
+            }
             if facts.simulated.is_some() && job.steady_state().is_ok_and(|state| state.is_some()) {
                 return Err(
                     self.about(index, "steadystate is not evaluated on simulated drives; use a real target")

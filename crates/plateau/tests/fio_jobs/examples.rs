@@ -186,7 +186,6 @@ pub const EXAMPLES: &[Example] = &[
 
 /// The examples that are refused, each with an option that is refused by name.
 pub const REFUSED: &[(&str, &str)] = &[
-    ("1mbs_clients", "startdelay=4"),
     ("atomic-verify", "atomic=1"),
     ("butterfly", "flow=2"),
     ("cmdprio-bssplit", "cmdprio=0"),
@@ -270,6 +269,15 @@ pub const REFUSED: &[(&str, &str)] = &[
 
 /// Examples with options that are supported, but not in this combination, each with the error.
 pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "1mbs_clients",
+        &[
+            "global size=32m rw=read directory=tmp rate=1250 ratemin=1024",
+            "file1 startdelay=0",
+            "file2 startdelay=4",
+        ],
+        "1250 B per second must amount to 1 to 100,000,000 I/Os of this size per second",
+    ),
     (
         "cross-stripe-verify",
         &[

@@ -99,6 +99,22 @@ fn cpu_time_is_the_mean_per_clone() {
     assert_eq!((&job["usr_cpu"], &job["job_runtime"]), (&50.0.into(), &4000.into()), "{job}");
 }
 
+#[test]
+fn page_faults_and_the_options_of_all_jobs_are_part_of_the_document() {
+    let mut both = part(0, None, false);
+    let host = both.segments[0].host.as_mut().expect("a real target");
+    (host.effort.major_faults, host.effort.minor_faults) = (3, 17);
+    let text = "[global]\nrw=randread\nbs=8k\n[a]\nfilename=x\niodepth=4\n[b]\nfilename=x\nbs=16k\n";
+    let jobs = crate::parse("x", text, &crate::Job::default(), &crate::Surroundings::none()).expect("jobs");
+    both.given = jobs[1].given();
+    let parts = [both];
+    let document = serde_json::to_value(Document::of(&parts, None, &origin())).unwrap();
+    let job = &document["jobs"][0];
+    assert_eq!((&job["majf"], &job["minf"]), (&3.into(), &17.into()), "{job}");
+    assert_eq!(document["global options"], serde_json::json!({ "rw": "randread", "bs": "8k" }));
+    assert_eq!(job["job options"]["bs"], "16k", "{job}");
+}
+
 fn direction(values_ns: &[u64]) -> Direction {
     let mut latency = Histogram::new();
     values_ns.iter().for_each(|ns| latency.record(*ns));

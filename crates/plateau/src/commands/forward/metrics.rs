@@ -61,7 +61,7 @@ fn metrics(status: &Status) -> Vec<Metric> {
         ),
         gauge(
             "plateau_forward_success_age_seconds",
-            "Time since the library was last checked without a failure to reach the server, or since the start.",
+            "Time since bytes were last confirmed or a check that reached the server where necessary, or since the start.",
             reading.success_age.as_secs_f64(),
         ),
         gauge(

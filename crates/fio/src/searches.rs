@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use engine::Tick;
-use fio::Job;
-use fio::steady::{Search, SteadyResult};
 use record::Workload;
 
+use super::Job;
+use super::steady::{Search, SteadyResult};
+
 /// The searches, by the job's position.
+#[derive(Debug)]
 pub struct Searches {
     /// The searches, by the first of the jobs that are evaluated together.
     searches: BTreeMap<usize, Mutex<Search>>,
@@ -18,7 +20,8 @@ pub struct Searches {
 }
 
 impl Searches {
-    /// Returns the searches for these jobs.
+    /// Returns the searches for the jobs of a stage.
+    #[must_use]
     pub fn of(jobs: &[Job], stage: &[usize], workloads: &[Vec<Workload>]) -> Self {
         let mut streams: BTreeMap<usize, usize> = BTreeMap::new();
         let mut places = BTreeMap::new();
@@ -57,7 +60,7 @@ impl Searches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fio::Surroundings;
+    use crate::{Surroundings, parse};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -65,7 +68,7 @@ mod tests {
     fn all_targets_of_a_job_are_evaluated_together() {
         let text = "[other]\nfilename=x\n[both]\nfilename=a:b\nrw=randread\nrate_iops=1000\nruntime=60\ntime_based\n\
                     steadystate=iops:50%\nsteadystate_duration=2\n";
-        let jobs = fio::parse("x", text, &Job::default(), &Surroundings::none()).expect("jobs");
+        let jobs = parse("x", text, &Job::default(), &Surroundings::none()).expect("jobs");
         let jobs: Vec<Job> = jobs.into_iter().flat_map(|job| job.expanded().expect("targets")).collect();
         let workloads: Vec<Vec<Workload>> =
             jobs.iter().map(|job| job.streams(1 << 30, 0, 1).expect("a load")).collect();
