@@ -13,67 +13,18 @@ use crate::test::ALONE;
 use crate::test_binaries;
 
 /// Every test binary that uses devices, signals or time, cheapest first.
-const SUBJECTS: &[&str] = &[
-    "device/refusals",
-    "device/targets_in_use",
-    "device/shared_bytes",
-    "device/hidden_users",
-    "device/signatures",
-    "plateau/hardware_raid",
-    "plateau/power",
-    "plateau/jobs",
-    "plateau/slurm",
-    "device/unit",
-    "engine/unit",
-    "plateau/unit",
-    "device/polling",
-    "device/read_only_open",
-    "engine/fallback",
-    "engine/choice",
-    "device/blocking_targets",
-    "engine/conformance",
-    "engine/allocations",
-    "device/verify",
-    "device/open_loop",
-    "device/system_calls",
-    "device/load",
-    "device/trims",
-    "device/released",
-    "device/failing_device",
-    "engine/seccomp_fallback",
-    "engine/syncs",
-    "record/live",
-    "transfer/faults",
-    "fleet/campaign",
-    "fleet/prolog",
-    "device/known_latency",
-    "device/simulated",
-    "plateau/device_side",
-    "plateau/interrupted",
-    "plateau/side_by_side",
-    "plateau/host_checks",
-    "plateau/signals",
-    "plateau/load",
-    "plateau/devices",
-    "plateau/browser",
-    "plateau/serve",
-    "plateau/shared_store",
-    "plateau/forwarded",
-    "plateau/tls",
-    "plateau/notified",
-    "plateau/published",
-    "plateau/copied",
-    "plateau/burn_in",
-    "plateau/file_systems",
-    "plateau/client_write",
-    "store/postgresql",
-    "plateau/units",
-    "plateau/monitoring",
-    "plateau/lab",
-    "plateau/outcomes",
-    "plateau/watched",
-    "plateau/witnessed",
-];
+const SUBJECTS: &str = "\
+    device/refusals device/targets_in_use device/shared_bytes device/hidden_users device/signatures \
+    plateau/hardware_raid plateau/power plateau/jobs plateau/slurm device/unit engine/unit plateau/unit \
+    device/polling device/read_only_open engine/fallback engine/choice device/blocking_targets \
+    engine/conformance engine/allocations device/verify device/open_loop device/system_calls device/load \
+    device/trims device/released device/failing_device engine/seccomp_fallback engine/syncs record/live \
+    transfer/faults fleet/campaign fleet/prolog device/known_latency device/simulated \
+    plateau/device_side plateau/interrupted plateau/side_by_side plateau/host_checks plateau/signals \
+    plateau/load plateau/devices plateau/browser plateau/serve plateau/shared_store plateau/forwarded \
+    plateau/tls plateau/notified plateau/published plateau/copied plateau/burn_in plateau/file_systems \
+    plateau/client_write store/postgresql plateau/units plateau/monitoring plateau/lab plateau/outcomes \
+    plateau/watched plateau/witnessed";
 
 const FOLDER: &str = "target/stress";
 /// Timeout for a test binary.
@@ -114,9 +65,9 @@ struct Failure {
 
 impl Chore for Stress {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        let chosen: Vec<&str> = SUBJECTS.iter().copied().filter(|label| self.chooses(label)).collect();
+        let chosen: Vec<&str> = SUBJECTS.split_whitespace().filter(|label| self.chooses(label)).collect();
         if chosen.is_empty() {
-            bail!("no test binary matches; available: {}", SUBJECTS.join(", "));
+            bail!("no test binary matches; available: {}", SUBJECTS.replace(' ', ", "));
         }
         let folder = root.join(FOLDER);
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -244,14 +195,14 @@ mod tests {
     fn filters_choose_binaries_by_a_part_of_their_name() {
         let labels = |words: &[&str]| {
             let stress: Stress = parsed(words).unwrap();
-            SUBJECTS.iter().copied().filter(|label| stress.chooses(label)).collect::<Vec<_>>()
+            SUBJECTS.split_whitespace().filter(|label| stress.chooses(label)).collect::<Vec<_>>()
         };
         assert_eq!(labels(&["refusals"]), ["device/refusals"]);
         assert_eq!(
             labels(&["raid", "unit"]),
             ["plateau/hardware_raid", "device/unit", "engine/unit", "plateau/unit", "plateau/units"]
         );
-        assert_eq!(labels(&[]).len(), SUBJECTS.len());
+        assert_eq!(labels(&[]).len(), SUBJECTS.split_whitespace().count());
         assert_eq!(
             parsed::<Stress>(&["--times", "7", "--alone"]).unwrap(),
             Stress { filters: vec![], times: 7, alone: true }
@@ -264,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_binary_is_there() {
-        for label in SUBJECTS.iter().chain(crate::test::SLOWEST) {
+        for label in SUBJECTS.split_whitespace().chain(crate::test::SLOWEST.iter().copied()) {
             let (package, name) = label.split_once('/').unwrap();
             let file = match name {
                 "unit" => format!("crates/{package}/src/lib.rs"),

@@ -152,7 +152,7 @@ fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'stati
     if of("rm") && ["-y", "-f", "-r", "-rf", "--force", "--confirm"].contains(&argument) {
         return Some("Confirm with --yes: `plateau rm --yes RUN`.");
     }
-    if !takes_erase(of) {
+    if !takes_erase(&Cli::command(), "", of) {
         return None;
     }
     ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument).then_some(
@@ -161,16 +161,13 @@ fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'stati
     )
 }
 
-/// Returns whether the command takes `--erase`.
-fn takes_erase(of: &impl Fn(&str) -> bool) -> bool {
-    fn found(command: &clap::Command, path: &str, of: &impl Fn(&str) -> bool) -> bool {
-        command.get_subcommands().any(|command| {
-            let path = format!("{path}{}", command.get_name());
-            let takes = command.get_arguments().any(|argument| argument.get_long() == Some("erase"));
-            (takes && of(&path)) || found(command, &format!("{path} "), of)
-        })
-    }
-    found(&Cli::command(), "", of)
+/// Returns whether the command line uses a subcommand of `command` that takes `--erase`.
+fn takes_erase(command: &clap::Command, path: &str, of: &impl Fn(&str) -> bool) -> bool {
+    command.get_subcommands().any(|command| {
+        let path = format!("{path}{}", command.get_name());
+        let takes = command.get_arguments().any(|argument| argument.get_long() == Some("erase"));
+        (takes && of(&path)) || takes_erase(command, &format!("{path} "), of)
+    })
 }
 
 /// Returns the hint for a fio option in a command that runs tests.

@@ -23,7 +23,7 @@ pub fn cancel_the_middle(lab: &Lab) {
     let mut held = None;
     wait("a cell of the first run", || {
         if held.is_none() && lab.finished(first) >= 1 && is_queued_as(lab, first, "RUNNING") {
-            held = Some(hold(process_of(&lab.bench.library(), first)));
+            held = process_of(&lab.bench.library(), first).map(hold);
         }
         held.is_some()
     });
