@@ -406,7 +406,7 @@ mod tests {
 
         receiver.most_bytes = length(&here);
         whole(&mut receiver).expect("exactly the limit");
-        journal.append(Event::Idled { length_ns: 1 }).expect("appended");
+        journal.append(Event::Resumed { gap_ns: 1 }).expect("appended");
         let refused = whole(&mut receiver);
         let bytes = length(&here);
         assert!(

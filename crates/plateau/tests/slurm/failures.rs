@@ -28,13 +28,15 @@ pub fn survive(lab: &mut Lab) {
     );
     lab.ok(&["fleet", "submit", &campaign]);
     kill_the_controller_early(lab, &campaign);
-    // The processes are stopped, so that their runs do not end meanwhile.
+    // The processes are stopped, so that their runs do not end meanwhile. Each has completed a cell, so that it handles
+    // signals: a job may have just been submitted again.
     let library = lab.bench.library();
+    let begun: BTreeMap<&str, usize> = RUNS.iter().map(|id| (*id, lab.finished(id))).collect();
     let mut held = BTreeMap::new();
     wait("cells of every run", || {
         start_requeued(lab);
         for id in RUNS {
-            if !held.contains_key(id) && lab.finished(id) >= 1 && is_queued_as(lab, id, "RUNNING") {
+            if !held.contains_key(id) && lab.finished(id) > begun[id] && is_queued_as(lab, id, "RUNNING") {
                 held.extend(process_of(&library, id).map(|process| (id, hold(process))));
             }
         }
