@@ -110,7 +110,8 @@ impl Index {
         Ok(Self { engine, runs: Library::at(root), library: library.into(), judged_by: judged_by.into() })
     }
 
-    /// Returns every run of the library, even if it is damaged.
+    /// Returns every folder of the library that may be a run. A folder that is not a complete run is stale, so that the
+    /// caller reads it and reports the problem.
     ///
     /// # Errors
     /// Returns an error if the library cannot be read or the database fails.
@@ -132,16 +133,17 @@ impl Index {
         });
         let (annotations, mut listed) = stored?;
         let seen = |(folder, source): (String, Option<Source>)| {
-            let (known, source) = (listed.remove(&folder), source?);
-            let is_known = |known: &Listed| is_current(Some(&known.folded), source, &annotations);
+            let known = listed.remove(&folder);
+            let is_known = |known: &Listed| {
+                source.is_some_and(|source| is_current(Some(&known.folded), source, &annotations))
+            };
             let seen = match known.filter(is_known) {
                 Some(Listed { run, state, .. }) => Seen::Current(run, state),
                 None => Seen::Stale,
             };
-            Some((folder, seen))
+            (folder, seen)
         };
-        // A folder that is not a complete run cannot become up to date.
-        Ok(folders.into_iter().filter_map(seen).collect())
+        Ok(folders.into_iter().map(seen).collect())
     }
 
     /// Returns the annotations of runs, and the runs in the store by folder.

@@ -324,8 +324,9 @@ fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
             return refused(format!("{name} is not a run file that can be received"));
         }
     }
-    let logo = file.plan.as_ref().filter(|plan| plan.logo.is_some());
-    let logo = logo.map(|plan| (LOGO_FILE, plan.logo_sha256.as_deref().unwrap_or_default()));
+    // Early builds did not record the hash of the logo.
+    let logo = file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
+    let logo = logo.map(|sha256| (LOGO_FILE, sha256));
     let imported = file.origin.as_ref().map(|origin| (IMPORTED_FILE, &*origin.sha256));
     for (name, sha256) in logo.into_iter().chain(imported) {
         let found = first.files.iter().find(|(found, _)| *found == name);

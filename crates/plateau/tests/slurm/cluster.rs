@@ -157,13 +157,20 @@ impl Cluster {
     /// Waits until the controller has saved the current state of all jobs. It does so only every few seconds; if
     /// it is killed before that, Slurm loses jobs.
     pub fn wait_until_saved(&self, number: &str) {
-        const COMMENT: &[u8] = b"a comment after everything else";
-        let comment = String::from_utf8_lossy(COMMENT);
+        let comment = format!("a comment after everything else about {number}");
         self.slurm("scontrol", &["update", &format!("JobId={number}"), &format!("Comment={comment}")]);
         wait("the saved state", || {
             let saved = std::fs::read(self.path("state/job_state")).unwrap_or_default();
-            saved.windows(COMMENT.len()).any(|part| part == COMMENT)
+            saved.windows(comment.len()).any(|part| part == comment.as_bytes())
         });
+    }
+
+    /// Waits until the controller has saved that jobs have ended. Otherwise, if it is killed, the new one assumes that
+    /// they are running, and jobs on their drives wait for them.
+    pub fn wait_until_ends_are_saved(&self) {
+        let held = self.slurm("sbatch", &["--parsable", "--hold", "--wrap", "true"]);
+        self.wait_until_saved(&held);
+        self.slurm("scancel", &[&held]);
     }
 
     /// Kills the controller and starts a new one.
