@@ -2,6 +2,7 @@
 //! otherwise be held on its own host.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use failure::{Done, Exit, Failure};
@@ -52,8 +53,8 @@ pub fn check(
     match not_shared(library, Path::new(&program.logs), jobs, &hosts) {
         Some(text) if are_written => printer::notice(&format!("note: {text}")),
         Some(text) => {
-            let hint = "or add --not-shared: if this host is their file server, but not an NFS server whose `exportfs` lists these \
-                 folders, or if each host has these folders on its own disk and `plateau forward` sends its runs";
+            let hint = "or add --not-shared, which is meant for hosts that each have these folders on their own disks and send \
+                 their runs with `plateau forward`, and for a file server whose exports `exportfs` does not list";
             return Err(Failure::text(Exit::Usage, format!("{text}, {hint}. Nothing was submitted")));
         }
         None => {}
@@ -133,11 +134,25 @@ fn others<'a>(jobs: &[&'a Job], hosts: &BTreeMap<String, String>, own: &str) -> 
     others
 }
 
-/// Returns whether a folder is in one that an NFS server exports, according to its list of exports. The path need not exist.
+/// Returns whether a folder is in one that an NFS server exports for writing, according to its list of exports. The path need not exist.
 fn is_exported(exports: &str, path: &Path) -> bool {
-    let existing = path.ancestors().find_map(|place| place.canonicalize().ok());
-    let exported = exports.lines().filter_map(|line| line.split_whitespace().next());
-    existing.is_some_and(|existing| exported.into_iter().any(|folder| existing.starts_with(folder)))
+    let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
+    let Some(existing) = path.ancestors().find_map(|place| place.canonicalize().ok()) else { return false };
+    exports.lines().any(|line| {
+        let Some((folder, client)) = line.split_once('\t') else { return false };
+        let options = client.rsplit_once('(').map_or("", |(_, options)| options.trim_end_matches(')'));
+        let Ok(folder) = Path::new(&unescaped(folder)).canonicalize() else { return false };
+        // An export ends where another file system is mounted.
+        options.split(',').any(|option| option == "rw")
+            && existing.starts_with(&folder)
+            && device(&existing) == device(&folder)
+    })
+}
+
+/// Returns a path without the octal escapes of `exportfs`.
+fn unescaped(text: &str) -> String {
+    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 /// Returns the kind of the file system if it belongs to one host. The path need not exist.
@@ -175,8 +190,18 @@ mod tests {
     fn a_folder_that_this_host_exports_is_shared() {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().canonicalize().expect("a path");
-        let exports = format!("{}/shared\t10.0.0.0/8(rw,sync)\n/other\t*(ro)\n", root.display());
-        std::fs::create_dir(root.join("shared")).expect("a folder");
+        let lines =
+            ["shared\t10.0.0.0/8(rw,sync)", "read\t*(ro,sync)", "two\\040words\t*(sync,rw)", "link\t*(rw)"];
+        let exports = lines.map(|line| format!("{}/{line}\n", root.display())).concat();
+        for name in ["shared", "read", "two words", "real"] {
+            std::fs::create_dir(root.join(name)).expect("a folder");
+        }
+        std::os::unix::fs::symlink("real", root.join("link")).expect("a link");
+        for shared in ["two words", "link", "real/runs"] {
+            assert!(is_exported(&exports, &root.join(shared)), "{shared}");
+        }
+        assert!(!is_exported(&exports, &root.join("read")), "jobs on other hosts write");
+        assert!(!is_exported("/\t*(rw,fsid=0)\n", Path::new("/proc")), "another file system");
         assert!(is_exported(&exports, &root.join("shared/runs/new")));
         assert!(!is_exported(&exports, &root.join("shared2/runs")));
         assert!(!is_exported(&exports, &root) && !is_exported("", &root.join("shared")));

@@ -168,7 +168,7 @@ const BURN_IN: &str = "burn-in";
 /// them again; `None` if the run is not complete, or if they do not decide it.
 fn recorded(is_imported: bool, tests: &[String], entries: &[Entry]) -> Option<Standing> {
     let is_closed = entries.iter().any(|entry| matches!(entry.event, Event::Closed));
-    if !is_closed || is_imported || tests.iter().any(|test| test == BURN_IN) {
+    if !is_closed || is_imported || tests.is_empty() || tests.iter().any(|test| test == BURN_IN) {
         return None;
     }
     let ended = |name: &String| {

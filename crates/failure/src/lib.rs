@@ -31,7 +31,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (
         Exit::Regressed,
         "a condition of `compare --fail-if` is met, a run does not pass a `gate`, `check` found settings that would \
-         invalidate results, `fleet check` found a drive or host that is not fit for a test, `load --merge` cannot merge the results of several hosts, or a job of `load` is slower than its `rate_min`, `rate_iops_min` or `max_latency`",
+         invalidate results, `fleet check` found a drive or host that is not fit for a test, `load --merge` cannot merge the results of several hosts, or a job of `load` does not meet its `rate_min`, `rate_iops_min` or `max_latency`",
     ),
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
     (Exit::InProgress, "`status` found a run in progress, or `gate` was asked to check one"),

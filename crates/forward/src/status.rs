@@ -115,7 +115,7 @@ impl Status {
     pub(crate) fn received(&self, id: &str, bytes: u64) {
         let mut progress = self.progress();
         let before = progress.at_server.insert(id.into(), AtServer { bytes, whole: None });
-        if before.is_none_or(|before| bytes > before.bytes) {
+        if bytes > before.map_or(0, |before| before.bytes) {
             progress.last_success = Instant::now();
         }
     }
@@ -173,6 +173,7 @@ mod tests {
         assert!(is_new(&|| status.received("a", 60)));
         assert!(!is_new(&|| status.received("a", 60)), "a server whose disk is full accepts nothing more");
         assert!(is_new(&|| status.received("a", 61)));
+        assert!(!is_new(&|| status.received("c", 0)), "it has nothing of the run");
         assert!(!is_new(&|| status.foreign("b")), "nothing is sent");
         assert!(!is_new(&|| status.unsent("a")) && !is_new(&|| status.checked(false)));
         assert!(is_new(&|| status.checked(true)));

@@ -90,21 +90,22 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Returns the ids of notices about jobs that are no longer held in this way. If such a job is held again, a person
-    /// is needed again, even if the job has not started in the meantime.
+    /// Returns the ids of notices about jobs that are no longer held. If such a job is held again, a person is needed again,
+    /// even if the job has not started in the meantime.
     #[must_use]
     pub fn released(&self, known: &Known) -> Vec<String> {
-        let held: BTreeSet<(&str, u64)> =
-            self.held.iter().map(|held| (held.run.id.as_str(), held.output_bytes)).collect();
+        let held: BTreeSet<&str> = self.held.iter().map(|held| held.run.id.as_str()).collect();
         let is_over = |id: &&String| {
-            held_by(id).is_some_and(|(run, output_bytes)| {
+            // The length is 0 while a log cannot be read, so it does not show that a job was released.
+            held_by(id).is_some_and(|(run, _)| {
                 // A job that is missing may belong to a campaign that cannot be read.
                 let is_known = self.unknown.is_empty() || self.queued.contains(run);
-                is_known && !held.contains(&(run, output_bytes))
+                is_known && !held.contains(run)
             })
         };
         known.noticed.iter().filter(is_over).cloned().collect()
     }
+
     /// Returns whether the library says less about the end of a run than the scheduler does or will: it is interrupted only
     /// until its job starts again.
     #[must_use]

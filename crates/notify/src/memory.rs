@@ -309,6 +309,9 @@ impl Memory {
             notice: Box::new(it.notice.clone()),
             channels: it.channels.iter().cloned().collect(),
         }));
+        // Their causes are over; the lines above would make them known again.
+        let over = self.state.outstanding.values().map(|it| &it.notice.id);
+        lines.extend(over.filter(|id| !known.noticed.contains(*id)).map(|id| Line::Over(id.clone())));
         lines.extend(self.state.failed.iter().map(|((id, channel), attempts)| Line::Failed {
             id: id.clone(),
             channel: channel.clone(),

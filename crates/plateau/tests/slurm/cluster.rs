@@ -166,11 +166,12 @@ impl Cluster {
     }
 
     /// Waits until the controller has saved that jobs have ended. Otherwise, if it is killed, the new one assumes that
-    /// they are running, and jobs on their drives wait for them.
-    pub fn wait_until_ends_are_saved(&self) {
+    /// they are running, and jobs on their drives wait for them. Returns the number of a held job, which was saved with them
+    /// and is to be cancelled after the kill.
+    pub fn wait_until_ends_are_saved(&self) -> String {
         let held = self.slurm("sbatch", &["--parsable", "--hold", "--wrap", "true"]);
         self.wait_until_saved(&held);
-        self.slurm("scancel", &[&held]);
+        held
     }
 
     /// Kills the controller and starts a new one.

@@ -26,9 +26,10 @@ pub fn survive(lab: &mut Lab) {
         "name = \"f\"\n[[drives]]\nmodel = \"sas\"\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n\
          options = [\"--scale\", \"1/16\", \"--profile\", \"pts-e-1.0\"]\n",
     );
-    lab.cluster.wait_until_ends_are_saved();
+    let held_job = lab.cluster.wait_until_ends_are_saved();
     lab.ok(&["fleet", "submit", &campaign]);
     kill_the_controller_early(lab, &campaign);
+    lab.cluster.slurm("scancel", &[&held_job]);
     // The processes are stopped, so that their runs do not end meanwhile. Each has completed a cell, so that it handles
     // signals: a job may have just been submitted again.
     let library = lab.bench.library();
