@@ -1,6 +1,7 @@
 //! The report of a run, as `plateau report` writes it.
 
-use report::{Document, LOGO_FILE, Publication};
+use record::run_files::LOGO;
+use report::{Document, Publication};
 
 use crate::snapshot::Snapshot;
 
@@ -15,7 +16,6 @@ pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-
 /// Returns an error if the run cannot be evaluated, or if its logo is missing or was replaced.
 pub fn document(snapshot: &Snapshot) -> Result<Document, String> {
     let run = &snapshot.run;
-    let publication =
-        Publication::of_run(&run.file, None, |limit_bytes| run.read_file(LOGO_FILE, limit_bytes))?;
+    let publication = Publication::of_run(&run.file, None, |limit_bytes| run.read_file(LOGO, limit_bytes))?;
     Ok(report::fold(&run.file, &snapshot.loaded)?.published(publication))
 }

@@ -8,8 +8,8 @@ use record::Run;
 use stdx::files::Folder;
 
 use crate::printer;
-use crate::run_files::{IMPORTED, LOGO};
 use failure::{Done, Exit, Failure};
+use record::run_files::{IMPORTED, LOGO};
 
 /// Paths that denote standard output. The last three are links, which are not followed elsewhere.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];

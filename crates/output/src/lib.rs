@@ -8,7 +8,6 @@ pub mod file;
 pub mod places;
 pub mod printer;
 pub mod provenance;
-pub mod run_files;
 pub mod signature;
 pub mod summary;
 pub mod verbose;

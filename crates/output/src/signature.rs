@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use stdx::files::Links;
 
 use crate::file;
-use crate::run_files::SIGNATURE;
 use failure::{Done, Exit, Failure};
+use record::run_files::SIGNATURE;
 
 /// Maximum size of the file: keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;

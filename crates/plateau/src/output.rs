@@ -11,4 +11,4 @@ pub(crate) mod shared;
 pub(crate) mod standing;
 pub(crate) mod version;
 
-pub(crate) use ::output::{extension, file, places, printer, run_files, signature, summary, verbose};
+pub(crate) use ::output::{extension, file, places, printer, signature, summary, verbose};

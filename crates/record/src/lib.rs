@@ -40,6 +40,7 @@ mod purge_evidence;
 mod purge_offer;
 mod regime;
 mod run_file;
+pub mod run_files;
 pub mod run_label;
 mod segment;
 mod stated;

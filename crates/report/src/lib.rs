@@ -18,7 +18,7 @@ mod pages;
 pub use document::contents::Document;
 pub use document::findings::{Findings, findings};
 pub use document::fold::fold;
-pub use document::publication::{LOGO_FILE, Logo, Publication};
+pub use document::publication::{Logo, Publication};
 pub use facts::conformance::{Clause, Conformance, Verdict};
 pub use facts::supplement::latest::{Latest, latest};
 pub use formats::html::{Around, html, html_within};

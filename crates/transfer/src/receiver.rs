@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use record::run_files::{IMPORTED, LOGO};
 use record::{
     Digest, Event, Library, LibraryError, MOST_JOURNAL_BYTES, MOST_LINE_BYTES, Run, RunFile, Unverified,
     Verifier, parse_run_file,
@@ -15,7 +16,7 @@ use stdx::files::{Links, open, open_to_append, try_lock};
 use crate::destination::{Destination, First, Received, SourceState};
 use crate::error::{TransferError, io};
 use crate::mark::{COPIED, Mark, mark_of};
-use crate::source::{EXTRA_FILES, IMPORTED_FILE, LOGO_FILE, MOST_EXTRA_BYTES};
+use crate::source::{EXTRA_FILES, MOST_EXTRA_BYTES};
 
 /// Number of journals whose verified length is remembered, so that an append does not read them again.
 const MOST_KNOWN: usize = 256;
@@ -326,8 +327,8 @@ fn check_files(first: &First<'_>, file: &RunFile) -> Result<(), TransferError> {
     }
     // Early builds did not record the hash of the logo.
     let logo = file.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
-    let logo = logo.map(|sha256| (LOGO_FILE, sha256));
-    let imported = file.origin.as_ref().map(|origin| (IMPORTED_FILE, &*origin.sha256));
+    let logo = logo.map(|sha256| (LOGO, sha256));
+    let imported = file.origin.as_ref().map(|origin| (IMPORTED, &*origin.sha256));
     for (name, sha256) in logo.into_iter().chain(imported) {
         let found = first.files.iter().find(|(found, _)| *found == name);
         if !found.is_some_and(|(_, bytes)| Digest::of(bytes).is(sha256)) {

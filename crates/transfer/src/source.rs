@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Cursor, Read, Seek as _, SeekFrom};
 
+use record::run_files::{IMPORTED, LOGO, SIGNATURE};
 use record::{MOST_LINE_BYTES, MOST_RUN_FILE_BYTES, Run, Verifier};
 use stdx::files::{Links, ReadError, open};
 
@@ -11,11 +12,7 @@ use crate::error::{TransferError, io as failed};
 
 /// Files of a run that are sent with it, in addition to `run.json` and the journal. The run's report is not
 /// transferred, because it is computed from the journal.
-pub const EXTRA_FILES: &[&str] = &[LOGO_FILE, "signature.json", IMPORTED_FILE];
-/// Name of the logo of a run's reports.
-pub(crate) const LOGO_FILE: &str = "logo";
-/// Name of the file from which an imported run was made.
-pub(crate) const IMPORTED_FILE: &str = "imported-file";
+pub const EXTRA_FILES: &[&str] = &[LOGO, SIGNATURE, IMPORTED];
 /// Size limit of each of these files.
 pub(crate) const MOST_EXTRA_BYTES: u64 = 64 << 20;
 /// Number of bytes to read at a time. A longer record is read as a whole.

@@ -12,8 +12,8 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::catalogue;
 use crate::output::places;
 use crate::output::printer;
-use crate::output::run_files::IMPORTED;
 use host::restore;
+use record::run_files::IMPORTED;
 
 /// With less free space, a run may end early: the journal of a long run takes hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;

@@ -11,10 +11,10 @@ use crate::cli::{Cli, Import};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::run_files::IMPORTED;
 use crate::output::summary::Summary;
 use crate::output::version;
 use crate::run::lifecycle::new_id;
+use record::run_files::IMPORTED;
 
 pub fn run(cli: &Cli, options: &Import) -> Done {
     let bytes = contents(&options.file)?;

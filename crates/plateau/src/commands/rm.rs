@@ -12,8 +12,8 @@ use crate::cli::{Cli, Rm};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::run_files::{IMPORTED, LOGO, SIGNATURE};
 use crate::output::summary;
+use record::run_files::{IMPORTED, LOGO, SIGNATURE};
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;

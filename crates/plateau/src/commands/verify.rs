@@ -9,9 +9,9 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;
-use crate::output::run_files::IMPORTED;
 use crate::output::signature;
 use crate::run::lifecycle;
+use record::run_files::IMPORTED;
 
 /// A run whose files are intact.
 pub struct Checked {

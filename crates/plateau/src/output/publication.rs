@@ -10,7 +10,7 @@ use stdx::files::Links;
 
 use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
-use crate::output::run_files::LOGO;
+use record::run_files::LOGO;
 
 /// Maximum size to read; above the limit for logos, so that the logo check can report one that is too large.
 const MOST_BYTES: u64 = 8 << 20;

@@ -22,7 +22,6 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;
 use crate::output::report_file;
-use crate::output::run_files::LOGO;
 use crate::output::summary::{self, Summary};
 use crate::output::version;
 use crate::run::active_range;
@@ -36,6 +35,7 @@ use host::lba_format;
 use host::restore;
 use host::setup;
 use prepare::preflight;
+use record::run_files::LOGO;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, request: RunRequest, erase: &[String]) -> Done<StoredRun> {

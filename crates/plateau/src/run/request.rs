@@ -224,7 +224,7 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         sponsor: publisher.sponsor.clone(),
         auditor: publisher.auditor.clone(),
         notes: publisher.notes.clone(),
-        logo: publisher.logo.as_ref().map(|_| crate::output::run_files::LOGO.to_owned()),
+        logo: publisher.logo.as_ref().map(|_| record::run_files::LOGO.to_owned()),
         // Set after the image has been read.
         logo_sha256: None,
         custom_tests: plan.custom_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),

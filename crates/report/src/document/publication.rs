@@ -1,10 +1,8 @@
 //! Information that the publisher adds to a report. It never changes a figure.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use record::run_files::LOGO;
 use record::{Digest, RunFile};
-
-/// Name of the file, in a run's directory, that contains the logo from the plan.
-pub const LOGO_FILE: &str = "logo";
 
 /// Sponsor, auditor, notes and logo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +19,7 @@ pub struct Publication {
 
 impl Publication {
     /// Returns the information from a run's plan. The logo is `logo` or, if that is None, the one stored with the
-    /// run. `read` returns the content of the [stored logo](LOGO_FILE), up to the given number of bytes, and is
+    /// run. `read` returns the content of the [stored logo](LOGO), up to the given number of bytes, and is
     /// called only if this logo is needed.
     ///
     /// # Errors
@@ -44,14 +42,14 @@ impl Publication {
 fn stored_logo(run: &RunFile, stored: std::io::Result<Vec<u8>>) -> Result<Logo, String> {
     let id = &run.id;
     let changed =
-        |why: String| format!("`{LOGO_FILE}` of run {id} is not the image with which the run started: {why}");
+        |why: String| format!("`{LOGO}` of run {id} is not the image with which the run started: {why}");
     let bytes = stored.map_err(|error| changed(format!("it cannot be read: {error}")))?;
     let recorded = run.plan.as_ref().and_then(|plan| plan.logo_sha256.as_deref());
     let found = Digest::of(&bytes);
     if !recorded.is_some_and(|recorded| found.is(recorded)) {
         return Err(changed(format!("its SHA-256 is {found}")));
     }
-    Logo::of(bytes).map_err(|why| format!("`{LOGO_FILE}` of run {id}: {why}"))
+    Logo::of(bytes).map_err(|why| format!("`{LOGO}` of run {id}: {why}"))
 }
 
 /// A PNG or JPEG image.
