@@ -4,6 +4,7 @@ use engine::{Engine, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
+use super::depth_search::LatencyTarget;
 use super::file_list::Files;
 use super::limits::JobLimits;
 use super::log_options::Logs;
@@ -39,6 +40,7 @@ pub struct Job {
     pub(crate) logs: Logs,
     pub(crate) steady: Steady,
     pub(crate) limits: JobLimits,
+    pub(crate) latency: LatencyTarget,
     /// Time before the job starts.
     pub start_delay_ns: u64,
     pub(crate) strides: Strides,
@@ -142,6 +144,7 @@ impl Default for Job {
             logs: Logs::default(),
             steady: Steady::default(),
             limits: JobLimits::default(),
+            latency: LatencyTarget::default(),
             start_delay_ns: 0,
             strides: Strides::default(),
             trims: false,

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod command_line;
+mod depth_search;
 mod file;
 mod file_list;
 mod files;
@@ -35,6 +36,7 @@ mod values;
 mod variables;
 
 pub use command_line::{conflict, jobs_of, selected, with_two_dashes};
+pub use depth_search::{DepthSearch, check_targets};
 pub use file::{Included, Surroundings, parse};
 pub use job::{GivenOptions, Job};
 pub use keys::{

@@ -47,6 +47,9 @@ impl Part {
         if let Some(steady) = &self.steady {
             out.push_str(&format!("steady {steady}\n"));
         }
+        if let Some(depths) = &self.depths {
+            out.push_str(&depths.text(&self.segments));
+        }
         if let Some(report) = &self.report {
             out.push_str(&format!("verify {report}\n"));
         }
@@ -145,6 +148,7 @@ pub(crate) mod tests {
             segments: vec![segment],
             report: None,
             steady: None,
+            depths: None,
             notes: Vec::new(),
             given: crate::job::GivenOptions::default(),
             span: None,

@@ -226,6 +226,34 @@ fn a_steady_job_ends_early_with_its_results() {
 }
 
 #[test]
+fn the_greatest_depth_within_a_response_time_is_found() {
+    let folder = folder();
+    let load = |words: &str| -> (Value, String) {
+        let words =
+            format!("sim:sas-slc-2011 --scale=1/64 --name=a --rw=randread --time_based --runtime=60 {words}");
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let text = support::texts(&plateau(folder.path(), &words)).0;
+        let output = plateau(folder.path(), &[words, vec!["--json".to_owned()]].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        (document["jobs"][0].clone(), text)
+    };
+    let p99_ns =
+        |job: &Value| job["read"]["clat_ns"]["percentile"]["99.000000"].as_u64().expect("a percentile");
+    let limit_us = p99_ns(&load("--iodepth=6").0) / 1000 * 11 / 10;
+    let search = format!("--latency_target={limit_us}us --latency_percentile=99 --latency_window=30s");
+    let (job, text) = load(&format!("--iodepth=64 {search}"));
+    let depth = job["latency_depth"].as_u64().expect("a depth");
+    assert!((6..64).contains(&depth) && p99_ns(&job) <= limit_us * 1000, "{job}");
+    assert!(p99_ns(&load(&format!("--iodepth={}", depth + 1)).0) > limit_us * 1000, "{depth}");
+    assert_eq!((&job["latency_percentile"], &job["latency_window"]), (&99.0.into(), &30_000_000.into()));
+    assert!(text.contains(&format!("the target is met at {depth} outstanding I/Os: p99")), "{text}");
+    let seconds = |job: &Value| job["seconds"].as_f64().expect("a time") * 64.0;
+    assert!((29.9..31.0).contains(&seconds(&job)), "{job}");
+    assert!((59.9..61.0).contains(&seconds(&load(&format!("--iodepth=64 --latency_run=1 {search}")).0)));
+}
+
+#[test]
 fn descending_and_strided_jobs_access_only_their_blocks() {
     let folder = folder();
     let target = folder.path().join("data");

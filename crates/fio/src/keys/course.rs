@@ -4,7 +4,8 @@
 use super::entry::{Form, Key, key};
 use crate::setters::{least_iops, least_rate, most_latency, only_on_or_off, start_delay};
 use crate::steady::criterion;
-use crate::values::{bytes, number, switch, time_ns};
+use crate::values::{bytes, number, switch, thousandths, time_ns, time_of_us_ns};
+use stdx::units::SECOND_NS;
 
 const NAME: Form = Form::Word("NAME");
 const N: Form = Form::Word("N");
@@ -111,6 +112,46 @@ pub(super) const COURSE: &[Key] = &[
         N,
         "milliseconds over which a rate is compared with `rate_min` or `rate_iops_min`; at least a second [1000]",
         |job, text| number::<u64>(text, 0, 86_400_000).map(|ms| job.limits.cycle_ns = ms * 1_000_000),
+    )
+    .differs(),
+    key(
+        "latency_target",
+        &[],
+        US,
+        "search for the greatest queue depth up to `iodepth` at which response times are not longer than this, and report the \
+         results at that depth; the depth is doubled and then bisected; the job must run alone; the default unit is \
+         microseconds; 0: no search [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.latency.limit_ns = ns),
+    )
+    .differs(),
+    key(
+        "latency_window",
+        &[],
+        US,
+        "time at each depth of `latency_target`; at least a second; the default unit is microseconds [1 s]",
+        |job, text| time_of_us_ns(text).map(|ns| job.latency.window_ns = ns.max(SECOND_NS)),
+    )
+    .differs(),
+    key(
+        "latency_percentile",
+        &[],
+        Form::Word("P"),
+        "percentage of the I/Os that must meet `latency_target` [100]",
+        |job, text| match thousandths(text)? {
+            milli @ ..=100_000 => {
+                job.latency.percent_milli = milli;
+                Ok(())
+            }
+            _ => Err("it must not exceed 100".into()),
+        },
+    ),
+    key(
+        "latency_run",
+        &[],
+        BIT,
+        "with `latency_target`, run the job for its own amount or time at the depth that was found, instead of for \
+         `latency_window`; the depth is then kept [0]",
+        |job, text| switch(text).map(|on| job.latency.runs_on = on),
     )
     .differs(),
     key("allow_file_create", &[], BIT, "whether files that do not exist are created [1]", |job, text| {

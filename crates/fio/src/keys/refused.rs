@@ -25,7 +25,6 @@ const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
     "the engine of this option is not available; use io_uring, io_uring_cmd, libaio or plain system calls";
 const NVME: &str = "io_uring_cmd sends only plain reads and writes";
-const SEARCH: &str = "a load does not search for a rate";
 const LOGS: &str = "logs contain averages over seconds; the JSON result contains the histogram";
 const SYNCS: &str = "only whole targets are synced, with fsync, fdatasync, end_fsync or sync";
 const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
@@ -172,10 +171,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["verify_bytchk"], NVME),
     refused(&["sg_write_mode"], SG),
     refused(&["stream_id"], SG),
-    refused(&["latency_target"], SEARCH),
-    refused(&["latency_window"], SEARCH),
-    refused(&["latency_percentile"], SEARCH),
-    refused(&["latency_run"], SEARCH),
     refused(&["log_entries"], LOGS),
     refused(&["log_window_value", "log_max_value"], LOGS),
     refused(&["log_compression"], LOGS),

@@ -12,6 +12,7 @@ use super::part::{Part, per_second};
 use super::samples::Rates;
 use super::terse::{BINS_PER_UNIT, BOUNDS_NS, DEPTHS, shares};
 use super::times::{BEYOND_PPM, counted, stddev};
+use crate::depth_search::DepthSearch;
 use crate::steady::SteadyDocument;
 
 /// The results of a load.
@@ -87,7 +88,7 @@ struct Job<'a> {
     latency_ns: InOrder<f64>,
     latency_us: InOrder<f64>,
     latency_ms: InOrder<f64>,
-    /// The queue depth. It is not adapted to a target for response times, and fio then writes these values.
+    /// The queue depth, and the search for it; without one, fio writes a target of 0 as well.
     latency_depth: u16,
     latency_target: u64,
     latency_percentile: f64,
@@ -230,6 +231,8 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
         .map(|(kind, direction)| way(&direction, &part.rates(kind), part.seconds(), part.has_maxima()));
     let effort = part.effort();
     let times: Vec<f64> = shares(&part.time_counts()).collect();
+    let (latency_target, latency_percentile, latency_window) =
+        part.depths.as_ref().map_or((0, 100.0, 0), DepthSearch::fio_values);
     let unit = |index: usize, unit_ns: u64| bins(&times, index * BINS_PER_UNIT, unit_ns);
     Job {
         jobname: &part.name,
@@ -268,9 +271,9 @@ fn job<'a>(index: usize, part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'
             involuntary_switches: effort.involuntary_switches,
         }),
         latency_depth: part.depth(),
-        latency_target: 0,
-        latency_percentile: 100.0,
-        latency_window: 0,
+        latency_target,
+        latency_percentile,
+        latency_window,
         host_share: part.largest(record::Segment::host_share),
         host_limited: part.host_limited() > 0,
         depth_share: part.depth_share(),

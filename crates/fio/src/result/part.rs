@@ -5,6 +5,7 @@ use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, Synced, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
 use super::origin::{Reading, Span};
+use crate::depth_search::DepthSearch;
 use crate::job::GivenOptions;
 use crate::steady::SteadyResult;
 
@@ -53,6 +54,8 @@ pub struct Part {
     pub notes: Vec<String>,
     /// The search for steady state, if the job requests one.
     pub steady: Option<SteadyResult>,
+    /// The search for a queue depth, if the job requests one.
+    pub depths: Option<DepthSearch>,
     /// The options of the job.
     pub given: GivenOptions,
     /// When the segments ran; `None` for a simulated target.
@@ -79,6 +82,7 @@ impl Part {
             }
         }
         self.steady = self.steady.take().or(other.steady);
+        self.depths = self.depths.take().or(other.depths);
         self.join_report(other.report);
     }
 

@@ -26,7 +26,7 @@ use crate::output::{file, places};
 use crate::run::signals;
 use fio::result::{Document, Origin, Part, Reading, Start};
 use fio::steady::SteadyResult;
-use fio::{Job, Limits, PlannedLog, Searches};
+use fio::{DepthSearch, Job, Limits, PlannedLog, Searches};
 
 /// A target, opened with only the permissions that its jobs need.
 enum Opened {
@@ -47,9 +47,10 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
     fio::check_delays(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
+    fio::check_targets(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
-    let workloads = request.workloads(&facts, options.seed)?;
+    let mut workloads = request.workloads(&facts, options.seed)?;
     let only_checks = |workload: &Workload| workload.regime.verify && !workload.writes();
     if options.verify_run.is_some() && !workloads.iter().flatten().any(only_checks) {
         return Err(plan::usage(
@@ -85,6 +86,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     }
     let origin = start::origin(options.start_at, real);
     for stage in stages {
+        let depths = search_depth(&request.jobs, &stage, &mut workloads, &mut opened, &by, &interrupted)?;
         choose_engines(&request.jobs, &stage, &workloads, &mut opened, &by)?;
         let readings = readings(&opened);
         let searches = Searches::of(&request.jobs, &stage, &workloads);
@@ -93,7 +95,11 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        parts.extend(grouped_parts(&request, &stage, results, steady, &facts, &readings));
+        let mut of_stage = grouped_parts(&request, &stage, results, steady, &facts, &readings);
+        if let Some((_, part)) = of_stage.first_mut() {
+            part.depths = depths;
+        }
+        parts.extend(of_stage);
     }
     let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
@@ -182,6 +188,32 @@ fn choose_engines(
         }
     }
     Ok(())
+}
+
+/// Finds the queue depth of a job that requests this, and sets it in the job's workloads.
+fn search_depth(
+    jobs: &[Job],
+    stage: &[usize],
+    workloads: &mut [Vec<Workload>],
+    opened: &mut BTreeMap<String, Opened>,
+    by: &Choosing<'_>,
+    interrupted: &AtomicBool,
+) -> Done<Option<DepthSearch>> {
+    let Some(mut search) = DepthSearch::of(jobs, stage) else { return Ok(None) };
+    let mut trial = workloads.to_vec();
+    loop {
+        for &job in stage {
+            let Some(next) = search.next(&workloads[job]) else {
+                stage.iter().for_each(|job| workloads[*job] = search.settled(&workloads[*job]));
+                return Ok(Some(search));
+            };
+            trial[job] = next;
+        }
+        choose_engines(jobs, stage, &trial, opened, by)?;
+        let searches = Searches::of(jobs, stage, &trial);
+        let results = run_stage(jobs, stage, &trial, &searches, opened, interrupted)?;
+        search.add(results.values().flatten().map(|(outcome, _)| outcome));
+    }
 }
 
 /// What the targets of a stage share.
@@ -346,6 +378,7 @@ fn grouped_parts(
             segments: Vec::new(),
             report: None,
             steady: steady.remove(&index),
+            depths: None,
             notes: job.notes().into_iter().chain(more).collect(),
             given: job.given(),
             span: None,

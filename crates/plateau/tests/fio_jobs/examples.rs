@@ -107,6 +107,14 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "latency-profile",
+        &[
+            "global bs=4k rw=randread random_generator=lfsr direct=1 ioengine=libaio iodepth=128 latency_target=500000 \
+             latency_window=5000 latency_percentile=99.9",
+            "device filename=/dev/sda",
+        ],
+    ),
+    (
         "poisson-rate-submission",
         &[
             "poisson-rate-submit size=128m rw=randread ioengine=libaio iodepth=32 direct=1 io_submit_mode=offload rate_iops=50 \
@@ -218,7 +226,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("http-swift", "ioengine=http"),
     ("http-webdav", "ioengine=http"),
     ("ime", "ioengine=ime_psync"),
-    ("latency-profile", "latency_target=500000"),
     ("libblkio-io_uring", "ioengine=libblkio"),
     ("libblkio-virtio-blk-vfio-pci", "ioengine=libblkio"),
     ("libcufile-cufile", "ioengine=libcufile"),
