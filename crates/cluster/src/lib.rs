@@ -2,6 +2,7 @@
 //! with the library and the output of the jobs. All decisions are made in the `fleet` crate.
 #![forbid(unsafe_code)]
 
+mod exports;
 pub mod files;
 pub mod reach;
 pub mod report;

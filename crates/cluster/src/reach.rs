@@ -2,7 +2,6 @@
 //! otherwise be held on its own host.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use failure::{Done, Exit, Failure};
@@ -11,6 +10,7 @@ use output::printer;
 use record::{Library, Turn, TurnError, turn_of_run};
 use stdx::text::{on_one_line, with_causes};
 
+use crate::exports::{Client, Exports};
 use crate::scheduler;
 
 /// Name of the lock for submissions.
@@ -30,9 +30,6 @@ const LOCAL: &[(u32, &str)] = &[
     (0x8584_58f6, "ramfs"),
     (0x794c_7630, "overlay"),
 ];
-
-/// Where an NFS server of the kernel keeps the list of the folders that it exports: `exportfs` writes it.
-const EXPORTS: &str = "/var/lib/nfs/etab";
 
 /// Checks that the jobs can use the library and write their output. Scripts may be meant for other hosts, so if they are
 /// only written, a library that is not shared is reported, but not refused.
@@ -54,7 +51,8 @@ pub fn check(
         Some(text) if are_written => printer::notice(&format!("note: {text}")),
         Some(text) => {
             let hint = "or add --not-shared, which is meant for hosts that each have these folders on their own disks and send \
-                 their runs with `plateau forward`, and for a file server whose exports `exportfs` does not list";
+                 their runs with `plateau forward`, and for a file server whose exports to these hosts `exportfs` does not list by name, \
+                 pattern or network";
             return Err(Failure::text(Exit::Usage, format!("{text}, {hint}. Nothing was submitted")));
         }
         None => {}
@@ -100,24 +98,38 @@ fn not_shared(
     jobs: &[&Job],
     hosts: &BTreeMap<String, String>,
 ) -> Option<String> {
-    let own = stdx::host_name();
-    let others = others(jobs, hosts, &own);
-    let exports = std::fs::read_to_string(EXPORTS).unwrap_or_default();
-    let (what, path, kind) = [("library", library.root()), ("folder of the output", logs)]
+    let places = [("library", library.root()), ("folder of the output", logs)];
+    let local = places.into_iter().filter_map(|(what, path)| Some((what, path, local_kind(path)?)));
+    let local: Vec<_> = local.collect();
+    if local.is_empty() {
+        return None;
+    }
+    let exports = Exports::of_this_host();
+    let others: Vec<(&str, Client)> = others(jobs, hosts, &stdx::host_name())
         .into_iter()
-        .filter(|(_, path)| !is_exported(&exports, path))
-        .find_map(|(what, path)| Some((what, path, local_kind(path)?)))?;
-    let named: Vec<&str> = others.iter().take(MOST_NAMED).copied().collect();
-    let more = others.len().saturating_sub(MOST_NAMED);
-    let more = if more == 0 { String::new() } else { format!(" and {more} other hosts") };
-    (!others.is_empty()).then(|| {
-        format!(
-            "the {what} {} is on a disk of this host ({kind}), but drives of the campaign are in {}{more}; use a file system \
-             that all hosts share (--library DIR, --logs DIR)",
-            path.display(),
-            on_one_line(&named.join(", ")),
-        )
+        .map(|node| (node, exports.client(&[node, hosts.get(node).map_or(node, String::as_str)])))
+        .collect();
+    local.into_iter().find_map(|(what, path, kind)| {
+        let without = others.iter().filter(|(_, client)| !exports.are_writable(path, client));
+        let without: Vec<&str> = without.map(|(node, _)| *node).collect();
+        (!without.is_empty()).then(|| {
+            format!(
+                "the {what} {} is on a disk of this host ({kind}), but drives of the campaign are in {}; use a file system \
+                 that all hosts share (--library DIR, --logs DIR)",
+                path.display(),
+                on_one_line(&listed(&without)),
+            )
+        })
     })
+}
+
+/// Returns the names of the first hosts, and how many others there are.
+fn listed(hosts: &[&str]) -> String {
+    let named = hosts[..hosts.len().min(MOST_NAMED)].join(", ");
+    match hosts.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} other hosts"),
+    }
 }
 
 /// Returns the hosts of the jobs' drives that are not this host.
@@ -132,27 +144,6 @@ fn others<'a>(jobs: &[&'a Job], hosts: &BTreeMap<String, String>, own: &str) -> 
         }
     }
     others
-}
-
-/// Returns whether a folder is in one that an NFS server exports for writing, according to its list of exports. The path need not exist.
-fn is_exported(exports: &str, path: &Path) -> bool {
-    let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
-    let Some(existing) = path.ancestors().find_map(|place| place.canonicalize().ok()) else { return false };
-    exports.lines().any(|line| {
-        let Some((folder, client)) = line.split_once('\t') else { return false };
-        let options = client.rsplit_once('(').map_or("", |(_, options)| options.trim_end_matches(')'));
-        let Ok(folder) = Path::new(&unescaped(folder)).canonicalize() else { return false };
-        // An export ends where another file system is mounted.
-        options.split(',').any(|option| option == "rw")
-            && existing.starts_with(&folder)
-            && device(&existing) == device(&folder)
-    })
-}
-
-/// Returns a path without the octal escapes of `exportfs`.
-fn unescaped(text: &str) -> String {
-    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 /// Returns the kind of the file system if it belongs to one host. The path need not exist.
@@ -184,27 +175,6 @@ mod tests {
         let hosts = BTreeMap::from([("n1", "me"), ("n2", "me"), ("far", "me")]);
         let hosts = hosts.into_iter().map(|(node, host)| (node.to_owned(), host.to_owned())).collect();
         assert_eq!(others(&jobs, &hosts, "me"), [""; 0]);
-    }
-
-    #[test]
-    fn a_folder_that_this_host_exports_is_shared() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().canonicalize().expect("a path");
-        let lines =
-            ["shared\t10.0.0.0/8(rw,sync)", "read\t*(ro,sync)", "two\\040words\t*(sync,rw)", "link\t*(rw)"];
-        let exports = lines.map(|line| format!("{}/{line}\n", root.display())).concat();
-        for name in ["shared", "read", "two words", "real"] {
-            std::fs::create_dir(root.join(name)).expect("a folder");
-        }
-        std::os::unix::fs::symlink("real", root.join("link")).expect("a link");
-        for shared in ["two words", "link", "real/runs"] {
-            assert!(is_exported(&exports, &root.join(shared)), "{shared}");
-        }
-        assert!(!is_exported(&exports, &root.join("read")), "jobs on other hosts write");
-        assert!(!is_exported("/\t*(rw,fsid=0)\n", Path::new("/proc")), "another file system");
-        assert!(is_exported(&exports, &root.join("shared/runs/new")));
-        assert!(!is_exported(&exports, &root.join("shared2/runs")));
-        assert!(!is_exported(&exports, &root) && !is_exported("", &root.join("shared")));
     }
 
     #[test]

@@ -147,13 +147,7 @@ impl Surveyor {
         if let Some((_, stored)) = over().get(id).filter(|(known, _)| *known == created) {
             return stored.clone();
         }
-        let stored = match run.load_detail(Detail::Conclusions) {
-            Err(error) => Stored::Unreadable(Failure::from(error).message()),
-            Ok(loaded) => match recorded(run.file.origin.is_some(), &run.file.tests, &loaded.entries) {
-                Some(standing) => Stored::Complete(standing.verdict().into()),
-                None => evaluated(run),
-            },
-        };
+        let stored = read(run);
         if matches!(stored, Stored::Complete(_) | Stored::Rejected) {
             over().insert(id.to_owned(), (created, stored.clone()));
         }
@@ -187,9 +181,19 @@ fn recorded(is_imported: bool, tests: &[String], entries: &[Entry]) -> Option<St
     })
 }
 
-/// Evaluates a run whose verdicts are not recorded.
-fn evaluated(run: Run) -> Stored {
-    match Summary::live(run) {
+/// Reads the journal of a run, once, and evaluates the run unless its verdicts are recorded.
+fn read(run: Run) -> Stored {
+    // Check this before loading the journal; otherwise, a run that completed in the meantime would be shown as
+    // interrupted.
+    let is_in_progress = run.is_in_progress().unwrap_or(false);
+    let loaded = match run.load_detail(Detail::Conclusions) {
+        Err(error) => return Stored::Unreadable(Failure::from(error).message()),
+        Ok(loaded) => loaded,
+    };
+    if let Some(standing) = recorded(run.file.origin.is_some(), &run.file.tests, &loaded.entries) {
+        return Stored::Complete(standing.verdict().into());
+    }
+    match Summary::read(run, loaded, is_in_progress) {
         Err(failure) => Stored::Unreadable(failure.message()),
         Ok(summary) => match summary.standing() {
             Standing::Running => Stored::Running(summary.in_progress().unwrap_or_default()),

@@ -9,11 +9,10 @@ use crate::usage::{self, Thing};
 /// Looks up the topology of a target; empty for files and simulated drives.
 #[must_use]
 pub fn attached(path: &str) -> Attached {
-    let device = match usage::thing_at(Path::new(path)) {
-        Some(Thing::Device(number)) => SysDevice::find(&Roots::default(), number).ok(),
-        _ => None,
-    };
-    device.as_ref().map_or_else(Attached::default, Attached::of)
+    let Some(Thing::Device(number)) = usage::thing_at(Path::new(path)) else { return Attached::default() };
+    let roots = Roots::default();
+    SysDevice::find(&roots, number)
+        .map_or_else(|_| Attached::default(), |device| Attached::of(&roots, &device))
 }
 
 #[cfg(test)]

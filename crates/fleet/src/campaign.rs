@@ -54,6 +54,8 @@ pub struct Selection {
     pub firmware: Option<String>,
     /// Drives in this host.
     pub host: Option<String>,
+    /// Drives in a slot with this name. Every host and every enclosure has its own names.
+    pub slot: Option<String>,
     /// At most this many drives, the first ones by host and path.
     pub count: Option<usize>,
 }
@@ -186,11 +188,15 @@ impl Selection {
         let has = |text: Option<&String>, part: &String| {
             text.is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
         };
+        // A slot can be written as the inventory or as Slurm's features write it.
+        let is_in =
+            |drive: &Drive, slot: &str| drive.slot.as_ref().is_some_and(|own| name(own) == name(slot));
         let is_selected = |drive: &&Drive| {
             (self.identities.is_empty() || self.identities.contains(&drive.identity))
                 && self.model.as_ref().is_none_or(|model| has(drive.model.as_ref(), model))
                 && self.firmware.as_ref().is_none_or(|firmware| drive.firmware.as_ref() == Some(firmware))
                 && self.host.as_ref().is_none_or(|host| drive.host == *host)
+                && self.slot.as_ref().is_none_or(|slot| is_in(drive, slot))
         };
         let mut found: Vec<&Drive> = inventory.drives.iter().filter(is_selected).collect();
         if let Some(count) = self.count {

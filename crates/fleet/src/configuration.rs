@@ -49,9 +49,9 @@ pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> Str
     out
 }
 
-/// Returns the features of the node that has the drive: its model and its firmware.
+/// Returns the features of the node that has the drive: its slot, its model and its firmware.
 fn features(drive: &Drive) -> Vec<String> {
-    let model = drive.model.as_ref().map(|model| format!("model-{}", name(model)));
-    let firmware = drive.firmware.as_ref().map(|firmware| format!("firmware-{}", name(firmware)));
-    model.into_iter().chain(firmware).collect()
+    let known = [("slot", &drive.slot), ("model", &drive.model), ("firmware", &drive.firmware)];
+    let feature = |(kind, value): (&str, &Option<String>)| Some(format!("{kind}-{}", name(value.as_ref()?)));
+    known.into_iter().filter_map(feature).collect()
 }

@@ -142,6 +142,7 @@ mod tests {
                 controller: None,
                 links: links.iter().map(link).collect(),
                 enclosure: None,
+                slot: None,
                 numa_node: None,
             },
             file: Some(format!("/dev/{name}").into()),

@@ -34,6 +34,9 @@ pub struct Listed {
     /// The enclosure that contains the drive, if known.
     #[serde(default)]
     pub enclosure: Option<Enclosure>,
+    /// The drive's slot, as named by its enclosure or its host, if known.
+    #[serde(default)]
+    pub slot: Option<String>,
     /// Reasons why the device cannot be tested.
     #[serde(default)]
     pub refusals: Vec<String>,
@@ -66,6 +69,7 @@ impl Listed {
             capacity_bytes: self.capacity_bytes,
             links: self.links.clone(),
             enclosure: self.enclosure.clone(),
+            slot: self.slot.clone(),
         }
     }
 }
@@ -93,6 +97,9 @@ pub struct Drive {
     /// The enclosure that contains the drive, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enclosure: Option<Enclosure>,
+    /// The drive's slot, as named by its enclosure or its host, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
 }
 
 impl Drive {
@@ -130,6 +137,12 @@ impl Drive {
             simulated: None,
             array: None,
         }
+    }
+
+    /// Returns whether the drive is in another place than before. An unknown slot may be the same one.
+    fn has_moved(&self, was: &Self) -> bool {
+        let slots = was.slot.as_ref().zip(self.slot.as_ref());
+        (&was.host, &was.path) != (&self.host, &self.path) || slots.is_some_and(|(was, is)| was != is)
     }
 
     /// Returns whether the drive is simulated.
@@ -210,7 +223,7 @@ pub enum Change {
     Added(Drive),
     /// A drive has been removed.
     Removed(Drive),
-    /// A drive has moved: old and new location.
+    /// A drive has another path or is in another slot or host: old and new location.
     Moved(Drive, Drive),
     /// A drive has different firmware: old and new revision.
     Firmware(Drive, Drive),
@@ -223,11 +236,17 @@ pub enum Change {
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let at = |drive: &Drive| format!("{}:{}", drive.host, drive.path);
+        let place = |drive: &Drive| {
+            let slot = drive.slot.as_ref().map(|slot| format!(" (slot {})", name(slot)));
+            at(drive) + &slot.unwrap_or_default()
+        };
         let firmware = |drive: &Drive| drive.firmware.clone().unwrap_or_else(|| "unknown".into());
         match self {
             Self::Added(drive) => write!(f, "new       {}  {}", drive.identity, at(drive)),
             Self::Removed(drive) => write!(f, "gone      {}  was {}", drive.identity, at(drive)),
-            Self::Moved(was, is) => write!(f, "moved     {}  from {} to {}", is.identity, at(was), at(is)),
+            Self::Moved(was, is) => {
+                write!(f, "moved     {}  from {} to {}", is.identity, place(was), place(is))
+            }
             Self::Firmware(was, is) => {
                 write!(f, "firmware  {}  was {}, is {}", is.identity, firmware(was), firmware(is))
             }
@@ -380,7 +399,7 @@ impl Inventory {
             match earlier.drives.iter().find(|was| was.identity == is.identity) {
                 None => changes.push(Change::Added(is.clone())),
                 Some(was) => {
-                    if (&was.host, &was.path) != (&is.host, &is.path) {
+                    if is.has_moved(was) {
                         changes.push(Change::Moved(was.clone(), is.clone()));
                     }
                     if was.firmware != is.firmware {

@@ -144,6 +144,43 @@ fn one_job_at_a_time_uses_an_enclosure_if_the_campaign_asks_for_it() {
     }
 }
 
+#[test]
+fn drives_are_selected_by_slot_and_a_change_of_slot_is_a_move() {
+    let of = |slots: [&str; 3]| {
+        let drive = |(identity, slot): (&str, &str)| {
+            format!(
+                r#"{{"path": "/dev/{identity}", "kind": "NVMe", "identity": "{identity}", "slot": {slot}}}"#
+            )
+        };
+        let list: Vec<String> = ["A", "B", "C"].into_iter().zip(slots).map(drive).collect();
+        let list = Inventory::parse_list("n1", &format!("[{}]", list.join(","))).expect("a list");
+        Inventory::of(&BTreeMap::from([("n1".to_owned(), list)])).expect("an inventory")
+    };
+    let inventory = of([r#""Slot 01""#, r#""5""#, "null"]);
+    assert_eq!(Inventory::parse(&inventory.json()).expect("an inventory"), inventory);
+    let nodes = nodes_conf(&inventory, &BTreeMap::new());
+    assert!(nodes.contains(" Feature=slot-5,slot-Slot_01\n"), "{nodes}");
+    let selected = |slot: &str| {
+        let text = format!(
+            "name = \"q\"\n[[drives]]\nslot = \"{slot}\"\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n"
+        );
+        let drives =
+            Campaign::parse(&text).expect("a campaign").select(&inventory).map_err(|e| e.to_string())?;
+        Ok::<_, String>(drives.iter().map(|drive| drive.identity.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(selected("Slot 01").expect("a drive"), ["A"]);
+    assert_eq!(selected("Slot_01").expect("a drive"), ["A"], "as in the feature");
+    assert_eq!(selected("5").expect("a drive"), ["B"]);
+    assert!(selected("6").is_err_and(|error| error.contains("matches a selection")));
+    let changes = of([r#""Slot 02""#, "null", r#""7""#]).changes(&inventory);
+    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        changes,
+        ["moved     A  from n1:/dev/A (slot Slot_01) to n1:/dev/A (slot Slot_02)"],
+        "an unknown slot is not another slot"
+    );
+}
+
 /// A host reports its own devices, and `gres.conf` and `nodes.conf` are read on all hosts.
 #[test]
 fn a_path_that_a_host_reports_cannot_add_lines_or_devices_to_the_configuration() {

@@ -26,6 +26,7 @@ pub enum Need {
     Once,
     AtMostOnce,
     AnyNumber,
+    AtLeastTwice,
 }
 
 impl Field {
@@ -35,6 +36,10 @@ impl Field {
 
     pub const fn at_most_once(name: &'static str) -> Self {
         Self { name, need: Need::AtMostOnce }
+    }
+
+    pub const fn at_least_twice(name: &'static str) -> Self {
+        Self { name, need: Need::AtLeastTwice }
     }
 
     pub const fn any_number(name: &'static str) -> Self {

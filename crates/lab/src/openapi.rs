@@ -81,7 +81,8 @@ fn parameters(route: &Route) -> Vec<Value> {
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect();
     all.extend(route.query.iter().map(|field| {
-        json!({ "name": field.name, "in": "query", "required": field.need == Need::Once, "schema": schema(field) })
+        let is_required = matches!(field.need, Need::Once | Need::AtLeastTwice);
+        json!({ "name": field.name, "in": "query", "required": is_required, "schema": schema(field) })
     }));
     let header = |name: &str, is_required: bool, about: &str| {
         json!({
@@ -104,6 +105,7 @@ fn schema(field: &Field) -> Value {
     match field.need {
         Need::Once | Need::AtMostOnce => json!({ "type": "string" }),
         Need::AnyNumber => json!({ "type": "array", "items": { "type": "string" } }),
+        Need::AtLeastTwice => json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 }),
     }
 }
 

@@ -7,6 +7,7 @@ use follow::Stamp;
 use jiff::Timestamp;
 use record::{LIVE, gap_ns, wall_now};
 
+use crate::pages::edition::Width;
 use crate::snapshot::Snapshot;
 
 /// After this time, a part is rendered again even if nothing has changed, because it shows how old data is.
@@ -20,8 +21,8 @@ pub enum Part {
     Record,
     /// The part that changes every second.
     Second,
-    /// The picture of the latest hour.
-    Picture,
+    /// The picture of the latest hour, for wide windows or for narrow ones.
+    Picture(Width),
 }
 
 /// The parts of one run's page.
@@ -29,7 +30,8 @@ pub enum Part {
 pub struct Parts {
     record: Mutex<Option<Rendered>>,
     second: Mutex<Option<Rendered>>,
-    picture: Mutex<Option<Rendered>>,
+    wide_picture: Mutex<Option<Rendered>>,
+    narrow_picture: Mutex<Option<Rendered>>,
 }
 
 /// A part, and the data from which it was rendered.
@@ -67,7 +69,8 @@ impl Parts {
         let place = match part {
             Part::Record => &self.record,
             Part::Second => &self.second,
-            Part::Picture => &self.picture,
+            Part::Picture(Width::Wide) => &self.wide_picture,
+            Part::Picture(Width::Narrow) => &self.narrow_picture,
         };
         let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_current(snapshot, live, now)) {

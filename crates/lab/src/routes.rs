@@ -225,7 +225,7 @@ pub const ROUTES: &[Route] = &[
     },
     page("/fleet", "the jobs of campaigns on the drives of several hosts", pages::fleet::page),
     Route {
-        query: &[Field::any_number("run")],
+        query: &[Field::at_least_twice("run")],
         answers: &[200, 422],
         ..page("/compare", "a comparison of runs; the first is the baseline", api::compare)
     },
@@ -238,11 +238,19 @@ pub const ROUTES: &[Route] = &[
     ),
     Route {
         content: Content::Picture,
-        query: &[Field::at_most_once("record")],
+        query: &[Field::at_most_once("record"), Field::at_most_once("narrow")],
         ..of_run(
             "/runs/{id}/timeline",
             "the latest hour of a run on one time axis, as SVG",
             pages::timeline::picture,
+        )
+    },
+    Route {
+        query: &[Field::at_most_once("test"), Field::at_most_once("from")],
+        ..of_run(
+            "/runs/{id}/exhibits",
+            "the tables and charts of a test of a run that do not fit on its page",
+            pages::exhibits::page,
         )
     },
     of_run("/runs/{id}/page", "the page of a run as one file", pages::run::file),
@@ -274,7 +282,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route { answers: LIBRARY, ..json("/api/devices", "block devices of the host", api::devices) },
     Route {
-        query: &[Field::any_number("run")],
+        query: &[Field::at_least_twice("run")],
         answers: &[200, 422],
         ..json("/api/compare", "a comparison of runs; the first is the baseline", api::compared)
     },

@@ -17,7 +17,9 @@ use crate::catalogue::{Catalogue, Row, State};
 use crate::document::document;
 use crate::drives::drives;
 use crate::pages::comparisons::{self, Group};
-use crate::pages::edition::{Edition, drive_file, export_file, file_formats, files, run_file, timeline_file};
+use crate::pages::edition::{
+    Edition, Width, drive_file, export_file, file_formats, files, run_file, timeline_file,
+};
 use crate::pages::{drives as drive_pages, library, reported, run as run_page, timeline};
 use crate::snapshot::Snapshots;
 use manifest::MANIFEST_FORMAT;
@@ -110,7 +112,8 @@ fn planned(previous: &Manifest, rows: &[Arc<Row>]) -> Manifest {
         let id = &row.file.id;
         let run = planned.runs.entry(id.clone()).or_default();
         run.files.extend(file_formats().map(|format| export_file(id, format)));
-        run.files.extend([run_file(id), timeline_file(id)]);
+        run.files.insert(run_file(id));
+        run.files.extend([Width::Wide, Width::Narrow].map(|width| timeline_file(id, width)));
     }
     let drives = drives(rows);
     planned.files.extend(library::published_files(rows.len()));
@@ -180,7 +183,13 @@ impl<E> Site<'_, E> {
             Some(report) => report,
             None => {
                 if let Some(latest) = timeline::latest(&snapshot) {
-                    self.file(&mut files, timeline_file(id), timeline::svg(&latest).into())?;
+                    for width in [Width::Wide, Width::Narrow] {
+                        self.file(
+                            &mut files,
+                            timeline_file(id, width),
+                            timeline::svg(&latest, width).into(),
+                        )?;
+                    }
                 }
                 run_page::published(&snapshot, &exports).into_string()
             }
@@ -249,7 +258,7 @@ impl<E> Site<'_, E> {
 }
 
 /// Must be increased whenever the files that Plateau writes for a run change.
-const FILES_VERSION: u32 = 4;
+const FILES_VERSION: u32 = 5;
 
 /// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {

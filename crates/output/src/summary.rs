@@ -39,9 +39,14 @@ impl Summary {
     /// Loads and evaluates a run.
     pub fn of(run: Run) -> Done<Self> {
         let loaded = run.load()?;
+        Self::read(run, loaded, false)
+    }
+
+    /// Evaluates a run whose journal was read after it was determined whether a process is executing the run.
+    pub fn read(run: Run, loaded: Loaded, is_in_progress: bool) -> Done<Self> {
         let replayed =
             pts::replay(&run.file, &loaded.entries).map_err(|text| Failure::text(Exit::Run, text))?;
-        Ok(Self { run, loaded, replayed, is_in_progress: false })
+        Ok(Self { run, loaded, replayed, is_in_progress })
     }
 
     /// Returns the summary of a run that another process may be executing.

@@ -243,7 +243,8 @@ fn what_is_printed_about_a_campaign_matches_the_schema() {
     let drive = |identity: &str, refusals: Value| {
         json!({
             "path": "sim:sas-slc-2011", "kind": "simulated", "identity": identity, "model": "sas-slc-2011",
-            "capacity_bytes": 1_000_000_000, "refusals": refusals, "enclosure": { "id": "0x5003" }
+            "capacity_bytes": 1_000_000_000, "refusals": refusals, "enclosure": { "id": "0x5003" },
+            "slot": "Slot 01"
         })
     };
     let list = json!([drive("D1", json!([])), drive("D2", json!([])), drive("D3", json!(["it is mounted"]))]);

@@ -10,6 +10,8 @@ mod ended;
 mod lab_server;
 #[path = "serve/reported.rs"]
 mod reported;
+#[path = "serve/sized.rs"]
+mod sized;
 #[path = "serve/sorted.rs"]
 mod sorted;
 mod support;
@@ -78,6 +80,19 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         }
         if is_sent {
             continue;
+        }
+        // A method that no route has is not a way around the gate, and neither is one that the server derives from GET.
+        for other in ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"] {
+            let ask = |headers: &str, host: &str| {
+                let head =
+                    format!("{other} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
+                Response::of(&server.raw(&head)).status
+            };
+            assert_eq!(ask(&cookie, "evil.example"), 421, "{other} {path} for another host");
+            assert_eq!(ask(&foreign, own), 403, "{other} {path} for another origin");
+            assert_eq!(ask("", own), 401, "{other} {path} without a session");
+            let admitted = ask(&cookie, own);
+            assert!(other == "HEAD" || admitted == 405, "{other} {path}: {admitted}");
         }
         if method == "POST" {
             for token in ["", "csrf=", "csrf=0", &format!("csrf={of_viewer}")] {

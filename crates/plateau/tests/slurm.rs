@@ -20,9 +20,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use cluster::{Cluster, bytes, wait};
-use record::{Event, Library, Loaded};
+use record::{Digest, Event, Library, Loaded};
 use serde_json::{Value, json};
-use support::loop_device::{attach, identity};
+use support::loop_device::{Loop, attach, identity};
 use support::{Bench, finished, hold};
 
 /// D1 and D4, which are drives of different hosts, are in the same enclosure.
@@ -92,12 +92,20 @@ fn every_run_of_a_campaign_completes() {
     let Some(cluster) = Cluster::prepare() else { return };
     let bench = Bench::on_build_disk();
     let mut lab = Lab { bench, cluster };
+    // A device of the host and a file that no campaign names.
     let bystander = lab.bench.path("bystander");
-    std::fs::write(&bystander, vec![7; 1 << 20]).expect("written");
+    let pattern: Vec<u8> = (0..support::loop_device::SIZE).map(|at| (at % 251) as u8).collect();
+    std::fs::write(&bystander, pattern).expect("written");
+    let beside = Loop::over(&bystander, &[]);
+    let bystanders = || {
+        let device = beside.as_ref().map(|device| Path::new(&device.path));
+        let paths = device.into_iter().chain([bystander.as_path()]);
+        paths.map(|path| Digest::of(&bytes(path)).to_string()).collect::<Vec<_>>()
+    };
+    let before = bystanders();
     let attached: Vec<_> =
         ["l1", "l2"].iter().filter_map(|name| attach(&lab.bench.path(name), &[])).collect();
-    let described =
-        |device: &support::loop_device::Loop| (device.path.clone(), identity(&lab.bench, &device.path));
+    let described = |device: &Loop| (device.path.clone(), identity(&lab.bench, &device.path));
     let loops: Vec<(String, String)> = attached.iter().map(described).collect();
     take_inventory(&lab, &loops);
     lab.cluster.start();
@@ -125,7 +133,7 @@ fn every_run_of_a_campaign_completes() {
     lab.cluster.wait_for_all();
 
     check_runs(&lab, 8 + IN_ARRAYS + failures::COUNT + chain::COUNT + if loops.len() == 2 { 2 } else { 0 });
-    assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
+    assert_eq!(bystanders(), before, "nothing else was written");
     assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
     unfit::keep_unfit_drives_from_running(&lab);
     unfit::drain_an_unfit_host(&lab);

@@ -1,9 +1,10 @@
 //! Topology of a block device: its disk, its controller, and the links between the device and the CPU.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::host::SysDevice;
+use crate::host::{Roots, SysDevice};
 
 /// Beginning of the name of the link from a drive to its slot in an enclosure.
 const SLOT_LINK: &[u8] = b"enclosure_device:";
@@ -39,6 +40,9 @@ pub struct Attached {
     pub links: Vec<Link>,
     /// The enclosure of the drive, if it reports its slots.
     pub enclosure: Option<Enclosure>,
+    /// The drive's slot, such as `Slot 01`, as named by the enclosure; for an NVMe drive, as the host names its PCIe
+    /// slots.
+    pub slot: Option<String>,
     /// The nearest NUMA node, if reported by the kernel.
     pub numa_node: Option<u32>,
 }
@@ -46,8 +50,10 @@ pub struct Attached {
 impl Attached {
     /// Looks up the topology of a block device.
     #[must_use]
-    pub fn of(device: &SysDevice) -> Self {
-        Self { numa_node: device.numa_node(), ..of_directory(device.position()) }
+    pub fn of(roots: &Roots, device: &SysDevice) -> Self {
+        let found = of_directory(device.position());
+        let slot = found.slot.or_else(|| pcie_slot(roots, device));
+        Self { numa_node: device.numa_node(), slot, ..found }
     }
 }
 
@@ -61,16 +67,54 @@ fn of_directory(dir: &Path) -> Attached {
         .filter_map(name)
         .find(|name| is_numbered(name, "nvme") || is_numbered(name, "nvme-subsys"));
     let links = dir.ancestors().skip(1).filter_map(|above| link(above, &name(above)?)).collect();
-    Attached { disk: disk.and_then(name), controller, links, enclosure: enclosure(dir), numa_node: None }
+    let slot = enclosure_slot(dir);
+    Attached {
+        disk: disk.and_then(name),
+        controller,
+        links,
+        enclosure: slot.as_deref().and_then(enclosure),
+        slot: slot.as_deref().and_then(name),
+        numa_node: None,
+    }
 }
 
-/// Returns the enclosure that contains a drive, according to SCSI Enclosure Services (SES). The kernel adds a link to
-/// the slot to the drive's SCSI device, which is a parent of the disk or the partition.
-fn enclosure(dir: &Path) -> Option<Enclosure> {
+/// Returns the folder of a drive's slot in an enclosure, according to SCSI Enclosure Services (SES). The kernel adds a
+/// link to the slot to the drive's SCSI device, which is a parent of the disk or the partition.
+fn enclosure_slot(dir: &Path) -> Option<PathBuf> {
     let is_slot = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(SLOT_LINK);
     let slot_of =
         |device: &Path| fs::read_dir(device).ok()?.flatten().find(is_slot)?.path().canonicalize().ok();
-    let slot = dir.ancestors().take(MOST_LEVELS).find_map(slot_of)?;
+    dir.ancestors().take(MOST_LEVELS).find_map(slot_of)
+}
+
+/// Returns the name of the PCIe slot that contains an NVMe drive, if the host's firmware or its hot-plug controller
+/// describes one. The slot of an HBA is not the slot of the drives behind it, and that of a switch is not the slot
+/// of a drive: only the drive's own function counts.
+fn pcie_slot(roots: &Roots, device: &SysDevice) -> Option<String> {
+    let paths = device.nvme_paths();
+    let places = if paths.is_empty() { vec![device.position().to_owned()] } else { paths };
+    let functions: Vec<String> = places.iter().map(|place| nvme_function(place)).collect::<Option<_>>()?;
+    let slots = fs::read_dir(roots.sys.join("bus/pci/slots")).ok()?.flatten();
+    let addressed = slots.filter_map(|slot| {
+        let address = fs::read_to_string(slot.path().join("address")).ok()?.trim().to_owned();
+        Some((address, slot.file_name().to_string_lossy().into_owned()))
+    });
+    let addressed: BTreeMap<String, String> = addressed.collect();
+    // The address of a slot has no function number. The two ports of a drive may be two devices.
+    let slot_of = |function: &String| addressed.get(function.rsplit_once('.')?.0);
+    let first = slot_of(functions.first()?)?;
+    functions.iter().all(|function| slot_of(function) == Some(first)).then(|| first.clone())
+}
+
+/// Returns the PCI function of an NVMe namespace or of a path to one: `0000:01:00.0`, given
+/// `.../0000:01:00.0/nvme/nvme0/nvme0n1`.
+fn nvme_function(dir: &Path) -> Option<String> {
+    let class = dir.ancestors().find(|above| above.file_name().is_some_and(|name| name == "nvme"))?;
+    Some(class.parent()?.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Returns the enclosure that contains a slot.
+fn enclosure(slot: &Path) -> Option<Enclosure> {
     let enclosure = slot.parent()?;
     let id = fs::read_to_string(enclosure.join("id")).unwrap_or_default().trim().to_owned();
     // Some enclosures report only zeros.
@@ -124,6 +168,7 @@ fn usb(megabits: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::DeviceNumber;
 
     /// Creates these files in a mock `/sys/devices`.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -187,6 +232,10 @@ mod tests {
             let link = dir.path().join(disk(n)).join(format!("enclosure_device:{slot}"));
             std::os::unix::fs::symlink(dir.path().join(&enclosure).join(slot), link).unwrap();
         }
+        let slot = |path: String| of_directory(&dir.path().join(path)).slot;
+        assert_eq!(slot(format!("{}/block/sda/sda1", disk(0))).as_deref(), Some("Slot 01"));
+        assert_eq!(slot(format!("{}/block/sdb", disk(1))).as_deref(), Some("Slot 02"));
+        assert_eq!(slot(format!("{}/block/sdc", disk(2))), None, "it has no slot");
         let of = |path: String| of_directory(&dir.path().join(path)).enclosure;
         let id = Some(Enclosure::Id("0x5003048001a2b37f".into()));
         assert_eq!(of(format!("{}/block/sda/sda1", disk(0))), id);
@@ -196,6 +245,51 @@ mod tests {
             fs::write(dir.path().join(&enclosure).join("id"), unknown).unwrap();
             assert_eq!(of(format!("{}/block/sdb", disk(1))), Some(Enclosure::Local("6:0:9:0".into())));
         }
+    }
+
+    #[test]
+    fn an_nvme_drive_is_in_the_slot_of_its_own_function() {
+        let root = "devices/pci0000:00";
+        let (one, other) =
+            (format!("{root}/0000:00:1d.0/0000:01:00.0"), format!("{root}/0000:00:1e.0/0000:02:00.0"));
+        let hba = format!("{root}/0000:00:03.0/0000:03:00.0/host6/target6:0:0/6:0:0:0/block/sda");
+        let subsystem = "devices/virtual/nvme-subsystem/nvme-subsys2";
+        let dir = tree(&[
+            (&format!("{one}/nvme/nvme0/nvme0n1/nvme0n1p2/partition"), "2"),
+            (&format!("{other}/nvme/nvme1/nvme1n1/size"), "1"),
+            (&format!("{hba}/size"), "1"),
+            (&format!("{subsystem}/nvme2n1/size"), "1"),
+            (&format!("{one}/nvme/nvme2/nvme2c2n1/size"), "1"),
+            (&format!("{other}/nvme/nvme3/nvme2c3n1/size"), "1"),
+            ("bus/pci/slots/5/address", "0000:01:00\n"),
+            ("bus/pci/slots/1-2/address", "0000:03:00\n"),
+            ("bus/pci/slots/1-3/address", "0000:00:1e\n"),
+        ]);
+        let roots = Roots { sys: dir.path().to_owned(), ..Roots::default() };
+        std::fs::create_dir_all(dir.path().join("dev/block")).unwrap();
+        let slot = |minor: u32, path: &str| {
+            let number = DeviceNumber { major: 259, minor };
+            let link = dir.path().join(format!("dev/block/{number}"));
+            std::os::unix::fs::symlink(dir.path().join(path), &link).unwrap();
+            let found = Attached::of(&roots, &SysDevice::find(&roots, number).unwrap()).slot;
+            std::fs::remove_file(link).unwrap();
+            found
+        };
+        assert_eq!(slot(1, &format!("{one}/nvme/nvme0/nvme0n1/nvme0n1p2")).as_deref(), Some("5"));
+        assert_eq!(
+            slot(2, &format!("{other}/nvme/nvme1/nvme1n1")),
+            None,
+            "the slot is that of the port above"
+        );
+        assert_eq!(slot(3, &hba), None, "the slot is that of the HBA");
+        let controller = |name: &str, place: &str| {
+            let link = dir.path().join(subsystem).join(name);
+            std::os::unix::fs::symlink(dir.path().join(place).join("nvme").join(name), link).unwrap();
+        };
+        controller("nvme2", &one);
+        assert_eq!(slot(4, &format!("{subsystem}/nvme2n1")).as_deref(), Some("5"), "a multipath namespace");
+        controller("nvme3", &other);
+        assert_eq!(slot(5, &format!("{subsystem}/nvme2n1")), None, "its paths are not in one slot");
     }
 
     #[test]

@@ -8,6 +8,16 @@ const MOST_CHARACTERS: usize = 60;
 /// Number of digits of the hash that makes file names unique.
 const HASH_DIGITS: usize = 10;
 
+/// Name of the query's field for narrow pictures, and its value.
+pub const NARROW: &str = "narrow";
+
+/// The width of the windows that a picture is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    Wide,
+    Narrow,
+}
+
 /// How a page is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
@@ -79,10 +89,15 @@ impl Edition {
     }
 
     /// Returns the picture of a run's latest hour up to record number `record`.
-    pub fn timeline(self, id: &str, record: Option<u64>) -> String {
+    pub fn timeline(self, id: &str, record: Option<u64>, width: Width) -> String {
         // The number lets the browser cache the picture until there is another record.
-        let address = link(&format!("/runs/{id}/timeline"), &[("record", &record.unwrap_or(0).to_string())]);
-        self.either(address, &timeline_file(id))
+        let narrow = if width == Width::Narrow { NARROW } else { "" };
+        let query = [("record", record.unwrap_or(0).to_string()), (NARROW, narrow.to_owned())];
+        let address = link(
+            &format!("/runs/{id}/timeline"),
+            &query.each_ref().map(|(key, value)| (*key, value.as_str())),
+        );
+        self.either(address, &timeline_file(id, width))
     }
 
     /// Returns a run in a format that consists of one file.
@@ -144,8 +159,9 @@ pub fn report_file(id: &str) -> String {
 }
 
 /// Returns the path of the picture of a run's latest hour.
-pub fn timeline_file(id: &str) -> String {
-    format!("{}/timeline.svg", run_folder(id))
+pub fn timeline_file(id: &str, width: Width) -> String {
+    let name = if width == Width::Narrow { "timeline-narrow.svg" } else { "timeline.svg" };
+    format!("{}/{name}", run_folder(id))
 }
 
 /// Returns the path of a run's export in the given format.

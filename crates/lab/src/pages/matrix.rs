@@ -14,6 +14,9 @@ use crate::snapshot::Snapshot;
 /// Relative change below which a value counts as unchanged.
 const UNCHANGED: f64 = 0.02;
 
+/// Maximum number of cells shown; of a larger round, only the row with the current cell is shown.
+const MOST_CELLS: usize = 256;
+
 /// Block size and read share, which distinguish the cells of a round.
 type Key = (u32, u8);
 
@@ -28,8 +31,13 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     if distinct.len() < longest || longest < 2 {
         return html! {};
     }
-    let (blocks, mixes) = (in_order(order.iter().map(|key| key.0)), in_order(order.iter().map(|key| key.1)));
+    let (mut blocks, mixes) =
+        (in_order(order.iter().map(|key| key.0)), in_order(order.iter().map(|key| key.1)));
     let now = previous.get(*cell as usize - 1).map(|next| key(next));
+    if blocks.len() * mixes.len() > MOST_CELLS {
+        let row = now.or_else(|| current.last().map(|latest| key(latest))).or(order.first().copied());
+        blocks.retain(|block| row.is_some_and(|row| row.0 == *block));
+    }
     let find =
         |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
     html! {

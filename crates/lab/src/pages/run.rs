@@ -12,11 +12,11 @@ use stdx::units::{CELSIUS, amount_base10, grouped};
 
 use super::actions;
 use super::edition::{Edition, file_formats};
+use super::exhibits;
 use super::frame::{Page, age, badge, moment};
 use super::labels;
 use super::matrix;
 use super::opened::{shared, with_snapshot};
-use super::picture;
 use super::plot;
 use super::second;
 use super::sparkline::sparkline;
@@ -32,6 +32,8 @@ use crate::snapshot::Snapshot;
 const MOST_ROUNDS: u32 = 10;
 /// Number of expected rounds shown after the current round.
 const MOST_AHEAD: u32 = 6;
+/// Maximum number of tracking variables shown.
+const MOST_VARIABLES: usize = 40;
 /// Number of most recent cells in the sparkline.
 const TEMPERATURES: usize = 60;
 
@@ -53,8 +55,7 @@ pub fn page(app: &App, call: &Call, snapshot: &Snapshot, problem: Option<&str>) 
 /// The published page of a run that is not complete, with links to its `exports`.
 pub fn published(snapshot: &Snapshot, exports: &[&Format]) -> Markup {
     let (id, edition) = (&snapshot.run.file.id, Edition::Site { up: "../" });
-    let picture = edition.timeline(id, None);
-    let content = html! { (content(snapshot, Source::Linked(&picture))) (files(id, exports, edition)) };
+    let content = html! { (content(snapshot, Source::Linked(edition))) (files(id, exports, edition)) };
     Page { title: id, section: "Runs", follows: None, edition, content }.html()
 }
 
@@ -85,11 +86,10 @@ pub fn file(app: &App, call: &Call) -> Answer {
 }
 
 fn served(snapshot: &Snapshot) -> Markup {
-    let picture = Edition::Server.timeline(&snapshot.run.file.id, snapshot.last_record());
-    content(snapshot, Source::Linked(&picture))
+    content(snapshot, Source::Linked(Edition::Server))
 }
 
-fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
+fn content(snapshot: &Snapshot, source: Source) -> Markup {
     let live = Live::of(snapshot);
     let file = &snapshot.run.file;
     let current = current(snapshot, &live);
@@ -119,9 +119,10 @@ fn content(snapshot: &Snapshot, picture: Source<'_>) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
-        (timeline::section(snapshot, picture))
+        (timeline::section(snapshot, source))
         // Charts are omitted until the first round ends, because they would be empty.
-        @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
+        @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(snapshot, outcome, source)) }
+        @if let Source::Linked(Edition::Server) = source { (other_tests(snapshot, current)) }
         (details(snapshot))
     }
 }
@@ -249,6 +250,11 @@ fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
     // The variable with the largest excess; the first one if several are equal.
     let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
+    let mut shown: Vec<&Variable> = variables.iter().collect();
+    if shown.len() > MOST_VARIABLES {
+        shown.sort_by(|a, b| b.excess().total_cmp(&a.excess()));
+        shown.truncate(MOST_VARIABLES);
+    }
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),
         _ => None,
@@ -270,11 +276,16 @@ fn window(live: &Live<'_>) -> Markup {
         }
         section {
             h2 { "Steady-state window" }
-            p.soft { "The last five rounds of each tracking variable. Steady: range at most 20 % and slope at most 10 % of the mean." }
+            p.soft {
+                "The last five rounds of each tracking variable. Steady: range at most 20 % and slope at most 10 % of the mean."
+                @if shown.len() < variables.len() {
+                    " Shown are the " (shown.len()) " of " (variables.len()) " variables that are farthest from it."
+                }
+            }
             div.scroll tabindex="0" role="region" aria-label="Steady-state window" {
                 table {
                     thead { tr { th { "Variable" } th { "Values, oldest first" } th { "Range" } th { "Slope" } th { "Status" } } }
-                    tbody { @for variable in variables { (window_row(variable)) } }
+                    tbody { @for variable in shown { (window_row(variable)) } }
                 }
             }
         }
@@ -349,12 +360,31 @@ fn limit(share: f64, allowed: f64) -> Markup {
 }
 
 /// The exhibits of a test. While the test is running, `outcome` does not contain exhibits without values.
-fn pages(outcome: &Outcome, standing: Standing) -> Markup {
+fn pages(snapshot: &Snapshot, outcome: &Outcome, source: Source) -> Markup {
     html! {
         section {
-            h2 { (outcome.title) @if standing == Standing::Running { " so far" } }
+            h2 { (outcome.title) @if snapshot.standing == Standing::Running { " so far" } }
             @for note in &outcome.notes { p.note { (note) } }
-            @for page in &outcome.pages { (picture::page(page)) }
+            @match source {
+                Source::Linked(edition) => (exhibits::first(&snapshot.run.file.id, outcome, edition)),
+                Source::Inline => (exhibits::all(outcome)),
+            }
+        }
+    }
+}
+
+/// Links to the exhibits of the tests other than the current one.
+fn other_tests(snapshot: &Snapshot, current: Option<&Outcome>) -> Markup {
+    let outcomes = snapshot.replayed.outcomes.iter();
+    let others = outcomes
+        .filter(|other| !other.pages.is_empty() && !current.is_some_and(|own| std::ptr::eq(*other, own)));
+    let others: Vec<&Outcome> = others.collect();
+    html! {
+        @if !others.is_empty() {
+            section {
+                h2 { "Other tests of this run" }
+                p.links { @for other in others { (exhibits::of_test(&snapshot.run.file.id, other)) " " } }
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The latest hour of a run: IOPS, throughput, response times, and the readings of drive and host on one time axis.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use report::Latest;
 
+use super::edition::{Edition, NARROW, Width};
+use super::exhibits::figure;
 use super::opened::with_snapshot;
 use crate::app::{Answer, App, Call};
 use crate::parts::Part;
@@ -12,12 +14,13 @@ const TITLE: &str = "The last hour";
 
 /// `/runs/{id}/timeline`: the picture, which is too large to be part of a page that is loaded every second.
 pub fn picture(app: &App, call: &Call) -> Answer {
-    let drawn = |snapshot: &Snapshot| latest(snapshot).as_ref().map(svg).unwrap_or_default();
+    let width = if call.query(NARROW).is_some() { Width::Narrow } else { Width::Wide };
+    let drawn = |snapshot: &Snapshot| latest(snapshot).map(|latest| svg(&latest, width)).unwrap_or_default();
     let answer = |svg: String| match svg.is_empty() {
         false => Answer::of("image/svg+xml", svg),
         true => Answer::error(404, "this run has no complete workload"),
     };
-    match app.followed.part(call.name(), Part::Picture, drawn) {
+    match app.followed.part(call.name(), Part::Picture(width), drawn) {
         Some(svg) => answer(svg),
         None => with_snapshot(app, call, |snapshot| answer(drawn(snapshot))),
     }
@@ -34,12 +37,15 @@ pub fn latest(snapshot: &Snapshot) -> Option<Latest> {
 }
 
 /// Returns the picture.
-pub fn svg(latest: &Latest) -> String {
-    charts::tall_timeline(&latest.line, TITLE)
+pub fn svg(latest: &Latest, width: Width) -> String {
+    match width {
+        Width::Wide => charts::tall_timeline(&latest.line, TITLE),
+        Width::Narrow => charts::narrow_timeline(&latest.line, TITLE),
+    }
 }
 
 /// The part of a page that shows the picture.
-pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
+pub fn section(snapshot: &Snapshot, source: Source) -> Markup {
     let Some(latest) = latest(snapshot) else { return html! {} };
     let divisor = snapshot.run.file.scale_divisor();
     html! {
@@ -51,12 +57,15 @@ pub fn section(snapshot: &Snapshot, source: Source<'_>) -> Markup {
                 @if divisor > 1 { " Minutes refer to the full-size drive." }
                 @if !latest.unavailable.is_empty() { " Not reported by drive or host: " (latest.unavailable.join(", ")) "." }
             }
-            figure.picture tabindex="0" aria-label=(TITLE) {
-                @match source {
-                    Source::Linked(address) => { img src=(address) alt=(described(&latest)); }
-                    // The picture is drawn by `charts`, which escapes all text.
-                    Source::Inline => (PreEscaped(svg(&latest))),
-                }
+            @match source {
+                Source::Linked(edition) => figure.picture {
+                    @let address = |width| edition.timeline(&snapshot.run.file.id, snapshot.last_record(), width);
+                    picture {
+                        source media="(max-width: 40rem)" srcset=(address(Width::Narrow));
+                        img src=(address(Width::Wide)) alt=(described(&latest));
+                    }
+                },
+                Source::Inline => (figure(&svg(&latest, Width::Wide), &svg(&latest, Width::Narrow))),
             }
         }
     }
@@ -68,11 +77,11 @@ fn described(latest: &Latest) -> String {
     titles.join(", ") + " over time"
 }
 
-/// How a page includes the picture.
+/// How a page includes pictures.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'a> {
-    /// As a link to this address.
-    Linked(&'a str),
-    /// As part of the page.
+pub enum Source {
+    /// With links to other addresses.
+    Linked(Edition),
+    /// As parts of the page, which needs nothing else.
     Inline,
 }

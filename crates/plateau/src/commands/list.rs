@@ -38,6 +38,7 @@ pub fn document(device: &Listed) -> Value {
             Enclosure::Id(id) => json!({ "id": id }),
             Enclosure::Local(local) => json!({ "local": local }),
         }),
+        "slot": attached.slot,
     })
 }
 

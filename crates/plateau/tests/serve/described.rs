@@ -129,6 +129,10 @@ fn operations_describe_their_fields() {
     let fields: BTreeSet<&str> = fields.filter(|name| *name != "viewport").collect();
     let described = form("/start")["properties"].as_object().cloned().unwrap_or_default();
     assert_eq!(fields, described.keys().map(String::as_str).collect(), "{page}");
+    for path in ["/compare", "/api/compare"] {
+        let run = &document["paths"][path]["get"]["parameters"][0];
+        assert!(run["required"] == true && run["schema"]["minItems"] == 2, "{path}: {run}");
+    }
     let of_run = &document["paths"]["/receive/v1/runs/{id}"];
     assert!(of_run["get"].is_object() && of_run["post"].is_object(), "both methods of a path are described");
 }
