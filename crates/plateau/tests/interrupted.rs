@@ -118,6 +118,36 @@ fn a_judgement_is_recorded_once_despite_rounding() {
     bench.ok(&["verify", &id]);
 }
 
+/// Early builds did not record where rounds end. DIRTH has two series of rounds, one directly after the other.
+#[test]
+fn a_run_of_an_early_build_is_resumed_listed_verified_and_reported() {
+    let bench = Bench::new();
+    let run = ["run", "dirth", "sim:sas-slc-2011", "--scale", "1/1024", "--max-rounds", "5"];
+    let id = bench.json(&run)["run"].as_str().unwrap().to_owned();
+    let events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|entry| entry.event).collect();
+    let is_end = |event: &Event| matches!(event, Event::Noted(Note::RoundsEnded));
+    let second = events.iter().position(is_end).expect("the first series") + 1;
+    assert!(
+        matches!(events[second], Event::Noted(Note::RoundStarted { round: 1, .. })),
+        "{:?}",
+        events[second]
+    );
+    let path = bench.runs()[0].join("journal");
+    // The run stops at the beginning of the second series.
+    std::fs::remove_file(&path).unwrap();
+    let mut journal = Journal::create(&path).unwrap();
+    let early = events[..=second].iter().filter(|event| !is_end(event));
+    early.for_each(|event| drop(journal.append(event.clone()).unwrap()));
+    drop(journal);
+    bench.ok(&["resume", &id]);
+    assert_eq!(bench.json(&["verify", &id])["closed"], true);
+    let listed = bench.json(&["runs"]);
+    assert!(["steady", "unsteady"].contains(&listed[0]["state"].as_str().unwrap()), "{listed}");
+    let figures = bench.json(&["query", "SELECT COUNT(*) AS figures FROM figure"]);
+    assert!(figures["rows"][0][0].as_u64().is_some_and(|figures| figures > 10), "{figures}");
+    assert!(bench.json(&["report", &id])["report"].is_string());
+}
+
 #[test]
 fn two_writers_are_refused() {
     let bench = Bench::new();

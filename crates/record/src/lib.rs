@@ -88,8 +88,9 @@ pub use journal::{
     read_journal,
 };
 pub use library::{
-    Archived, Library, LibraryError, MOST_RUN_FILE_BYTES, Run, begins_as_file_of_run, is_archive,
-    is_id as is_run_id, is_reserved_id as is_reserved_run_id, parse_run_file,
+    Archived, Candidate, JOURNAL as JOURNAL_FILE, Library, LibraryError, MOST_RUN_FILE_BYTES, RUN_FILE, Run,
+    begins_as_file_of_run, is_archive, is_id as is_run_id, is_reserved_id as is_reserved_run_id,
+    parse_run_file,
 };
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};

@@ -2,6 +2,7 @@
 
 mod archive;
 mod archiving;
+mod candidate;
 mod error;
 mod nascent;
 mod reserved;
@@ -19,13 +20,13 @@ use stdx::files::ReadError;
 use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
 use crate::storage::{self, Storage};
 use crate::{Annotation, Annotations, Change, Digest, Event, Journal, RunFile};
-use archive::{JOURNAL, RUN_FILE};
 use error::io;
 use nascent::Nascent;
 use reserved::runs_back;
 
-pub use archive::is_archive;
+pub use archive::{JOURNAL, RUN_FILE, is_archive};
 pub use archiving::Archived;
+pub use candidate::Candidate;
 pub use error::LibraryError;
 pub use reserved::is_reserved_id;
 pub use run::Run;
@@ -186,27 +187,43 @@ impl Library {
         }
     }
 
-    /// Returns the path of everything that may be a run, by its name in the library: folders, archives and other
-    /// files. Omits runs that are being created or removed. If a folder and an archive have the same name, omits the
-    /// archive if the folder contains a run file or journal, and otherwise the folder. Empty if the library does not
-    /// exist.
+    /// Returns everything that may be a run, sorted by name: folders, archives and other files. Omits runs that are being
+    /// created or removed. If a folder and an archive have the same name, omits the archive if the folder contains a run
+    /// file or journal, and otherwise the folder. Empty if the library does not exist.
     ///
     /// # Errors
     /// Returns an error if the library cannot be listed.
-    pub fn entries(&self) -> std::io::Result<BTreeMap<OsString, PathBuf>> {
-        let names = self.names()?.into_iter().filter(|name| !nascent::is_nascent(Path::new(name)));
-        let (archives, others): (Vec<OsString>, Vec<OsString>) =
-            names.partition(|name| archive::is_at(&*self.storage, &self.root.join(name)));
-        let run_of =
-            |name: OsString| (archive::run_in(&name).unwrap_or(&name).to_owned(), self.root.join(name));
-        let mut entries: BTreeMap<OsString, PathBuf> = archives.into_iter().map(run_of).collect();
-        for name in others {
-            let path = self.root.join(&name);
-            if !entries.contains_key(&name) || archive::is_folder_of_run(&*self.storage, &path) {
-                entries.insert(name, path);
+    pub fn candidates(&self) -> std::io::Result<Vec<Candidate>> {
+        let of_name = |name: OsString| {
+            let archived = archive::run_in(&name).map(OsStr::to_owned);
+            match archived.filter(|_| archive::is_at(&*self.storage, &self.root.join(&name))) {
+                Some(run) => Candidate { name: run, is_archive: true },
+                None => Candidate { name, is_archive: false },
             }
-        }
-        Ok(entries)
+        };
+        let names = self.names()?.into_iter().filter(|name| !nascent::is_nascent(Path::new(name)));
+        let mut all: Vec<Candidate> = names.map(of_name).collect();
+        all.sort_unstable();
+        all.dedup_by(|archive, folder| {
+            let is_same = archive.name == folder.name;
+            if is_same && !archive::is_folder_of_run(&*self.storage, &folder.path_in(&self.root)) {
+                std::mem::swap(archive, folder);
+            }
+            is_same
+        });
+        Ok(all)
+    }
+
+    /// Returns the paths of all [`candidates`](Self::candidates), by their names.
+    ///
+    /// # Errors
+    /// Same as [`candidates`](Self::candidates).
+    pub fn entries(&self) -> std::io::Result<BTreeMap<OsString, PathBuf>> {
+        let with_path = |candidate: Candidate| {
+            let path = candidate.path_in(&self.root);
+            (candidate.name, path)
+        };
+        Ok(self.candidates()?.into_iter().map(with_path).collect())
     }
 
     /// Returns the path of the run with this name in the library, which need not exist.

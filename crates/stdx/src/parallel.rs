@@ -39,10 +39,27 @@ pub fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + 
 /// # Panics
 /// Panics if `make` does.
 pub fn mapped<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    mapped_on(processors(), items, make)
+    mapped_on(processors(), items, make, || ()).0
 }
 
-fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Same as [`mapped`], but this thread first calls `before`, while the others process items.
+///
+/// # Panics
+/// Panics if `make` or `before` does.
+pub fn mapped_while<T: Sync, R: Send, B>(
+    items: &[T],
+    make: impl Fn(&T) -> R + Sync,
+    before: impl FnOnce() -> B,
+) -> (Vec<R>, B) {
+    mapped_on(processors(), items, make, before)
+}
+
+fn mapped_on<T: Sync, R: Send, B>(
+    threads: usize,
+    items: &[T],
+    make: impl Fn(&T) -> R + Sync,
+    before: impl FnOnce() -> B,
+) -> (Vec<R>, B) {
     let next = AtomicUsize::new(0);
     let work = || {
         let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
@@ -55,12 +72,13 @@ fn mapped_on<T: Sync, R: Send>(threads: usize, items: &[T], make: impl Fn(&T) ->
         // If the process may not start more threads, the threads that it has share the items.
         let others: Vec<_> =
             (0..others).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let before = before();
         let mut all = work();
         for other in others {
             all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
         all.sort_by_key(|(index, _)| *index);
-        all.into_iter().map(|(_, result)| result).collect()
+        (all.into_iter().map(|(_, result)| result).collect(), before)
     })
 }
 
@@ -73,8 +91,13 @@ mod tests {
         let items: Vec<u32> = (0..100).collect();
         let squares: Vec<u32> = items.iter().map(|item| item * item).collect();
         for threads in [0, 1, 2, 7, 200] {
-            assert_eq!(mapped_on(threads, &items, |item| item * item), squares, "{threads} threads");
+            assert_eq!(
+                mapped_on(threads, &items, |item| item * item, || threads),
+                (squares.clone(), threads),
+                "{threads} threads"
+            );
         }
+        assert_eq!(mapped_while(&items, |item| item * item, || 1), (squares, 1));
         assert!(mapped(&[], |item: &u32| *item).is_empty());
     }
 
@@ -89,6 +112,6 @@ mod tests {
     fn several_threads_work_at_the_same_time() {
         let barrier = std::sync::Barrier::new(3);
         // Would never return if the items were processed one after another.
-        assert_eq!(mapped_on(3, &[1, 2, 3], |item| (barrier.wait(), *item).1), [1, 2, 3]);
+        assert_eq!(mapped_on(3, &[1, 2, 3], |item| (barrier.wait(), *item).1, || ()).0, [1, 2, 3]);
     }
 }

@@ -76,11 +76,15 @@ pub fn in_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Formats an error and its causes on one line.
+/// Formats an error and its causes on one line. Omits a cause that repeats the text before it: some errors are printed
+/// like their own cause.
 #[must_use]
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    let mut texts = vec![error.to_string()];
+    texts.extend(causes.map(ToString::to_string));
+    texts.dedup();
+    texts.join(": ")
 }
 
 /// Returns `word` as it must be typed in a shell, in quotes only if necessary.
@@ -152,6 +156,8 @@ mod tests {
         let error = Outer(std::io::Error::other("no disk"));
         assert_eq!(with_causes(&error), "cannot open a: no disk");
         assert_eq!(with_causes(&error.0), "no disk");
+        let repeated = Outer(std::io::Error::other("cannot open a"));
+        assert_eq!(with_causes(&repeated), "cannot open a");
     }
 
     #[test]

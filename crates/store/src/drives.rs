@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::index::Index;
-use crate::value::Value;
+use crate::value::{Cell, Value};
 
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,19 +36,74 @@ pub struct Drive {
     pub simulated: Option<String>,
 }
 
+/// All runs by start. The copies of a run follow its most complete one.
 const RUNS: &str = "\
-    SELECT drive.identity, drive.kind, drive.model, drive.serial, drive.firmware, drive.capacity_bytes, \
-    run.started_utc, run.run_id, run.simulated, drive.simulated_model, drive.drive \
-    FROM drive JOIN run ON run.run_key = drive.run_key \
-    ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key";
+    SELECT run.run_key, run.run_id FROM run ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key";
+
+/// The drive of every run.
+const DRIVES: &str = "SELECT drive.run_key, drive.drive, drive.kind, drive.firmware FROM drive";
+
+/// The drives as they were in some runs.
+const LAST_RUNS: &str = "\
+    SELECT run.run_key, run.run_id, run.started_utc, run.simulated, drive.identity, drive.kind, drive.model, \
+    drive.simulated_model, drive.serial, drive.capacity_bytes, drive.drive \
+    FROM run JOIN drive ON drive.run_key = run.run_key WHERE run.run_key IN";
+
+/// Number of runs that are read by one query.
+const PART: usize = 100;
 
 /// The runs of a drive.
+#[derive(Default)]
 struct Runs {
     /// Distinct firmware revisions, starting with the one in the oldest run.
     firmware: Vec<String>,
     runs: u64,
-    /// Position of the newest run.
-    last: usize,
+    /// Position and key of the newest run.
+    last: (usize, String),
+}
+
+/// A drive with one firmware revision.
+struct Revision {
+    /// Position of the drive.
+    drive: usize,
+    firmware: Option<String>,
+}
+
+/// The drives of all runs.
+#[derive(Default)]
+struct Drives {
+    /// Number of drives.
+    drives: usize,
+    revisions: Vec<Revision>,
+    /// Position of each run's revision, by the key of the run.
+    of_runs: HashMap<String, usize>,
+}
+
+impl Drives {
+    fn read(engine: &mut dyn Engine) -> Result<Self, StoreError> {
+        let mut all = Self::default();
+        let (mut drives, mut revisions) = (HashMap::new(), HashMap::new());
+        let mut name = String::new();
+        engine.each(DRIVES, &[], &mut |row| {
+            let text = |at: usize| row.get(at).and_then(Cell::text);
+            let (Some(run), Some(drive), Some(kind)) = (text(0), text(1), text(2)) else { return };
+            let firmware = text(3);
+            // No stored text contains this character.
+            name.clear();
+            [kind, "\0", drive, "\0"].iter().for_each(|part| name.push_str(part));
+            let length = name.len();
+            name.extend(firmware.into_iter().flat_map(|firmware| ["=", firmware]));
+            let revision = revisions.get(&name).copied().unwrap_or_else(|| {
+                let drive = *drives.entry(name[..length].to_owned()).or_insert(all.drives);
+                all.drives = all.drives.max(drive + 1);
+                all.revisions.push(Revision { drive, firmware: firmware.map(str::to_owned) });
+                revisions.insert(name.clone(), all.revisions.len() - 1);
+                all.revisions.len() - 1
+            });
+            all.of_runs.insert(run.to_owned(), revision);
+        })?;
+        Ok(all)
+    }
 }
 
 impl Index {
@@ -56,23 +112,53 @@ impl Index {
     /// # Errors
     /// Returns an error if the database fails.
     pub fn drives(&mut self) -> Result<Vec<Drive>, StoreError> {
-        let mut rows = self.query(RUNS, &[])?.rows;
-        // The copies of a run follow its most complete one.
-        rows.dedup_by(|copy, run| copy.get(7) == run.get(7));
-        let mut drives: HashMap<[&str; 2], Runs> = HashMap::new();
-        for (last, row) in rows.iter().enumerate() {
-            let text = |at: usize| row.get(at).and_then(Value::text);
-            let (Some(kind), Some(drive)) = (text(1), text(10)) else { continue };
-            let known =
-                drives.entry([drive, kind]).or_insert_with(|| Runs { firmware: Vec::new(), runs: 0, last });
-            known.firmware.extend(
-                text(4).filter(|found| !known.firmware.iter().any(|own| own == found)).map(str::to_owned),
-            );
-            (known.runs, known.last) = (known.runs + 1, last);
-        }
-        let mut drives: Vec<Runs> = drives.into_values().collect();
-        drives.sort_unstable_by_key(|runs| std::cmp::Reverse(runs.last));
-        Ok(drives.into_iter().filter_map(|runs| drive(rows.get(runs.last)?, runs)).collect())
+        // One state of the store: another process may be replacing rows.
+        self.reading(|index| {
+            let runs = index.runs_of_drives()?;
+            let mut last_runs = HashMap::new();
+            for part in runs.chunks(PART) {
+                let places: Vec<String> = (1..=part.len()).map(|number| format!("${number}")).collect();
+                let keys: Vec<Value> = part.iter().map(|runs| Value::from(&*runs.last.1)).collect();
+                let rows = index.query(&format!("{LAST_RUNS} ({})", places.join(", ")), &keys)?.rows;
+                last_runs
+                    .extend(rows.into_iter().filter_map(|row| Some((row.first()?.text()?.to_owned(), row))));
+            }
+            Ok(runs.into_iter().filter_map(|runs| drive(last_runs.get(&runs.last.1)?, runs)).collect())
+        })
+    }
+
+    /// Returns the runs of each drive, starting with the drive of the newest run.
+    fn runs_of_drives(&mut self) -> Result<Vec<Runs>, StoreError> {
+        let drives = Drives::read(&mut *self.engine)?;
+        let mut all: Vec<Runs> = std::iter::repeat_with(Runs::default).take(drives.drives).collect();
+        let (mut position, mut before) = (0, String::new());
+        self.engine.each(RUNS, &[], &mut |row| {
+            let text = |at: usize| row.get(at).and_then(Cell::text);
+            let (Some(run_key), Some(run_id)) = (text(0), text(1)) else { return };
+            if position > 0 && before == run_id {
+                return;
+            }
+            position += 1;
+            before.clear();
+            before.push_str(run_id);
+            let Some(revision) = drives.of_runs.get(run_key).map(|revision| &drives.revisions[*revision])
+            else {
+                return;
+            };
+            let runs = &mut all[revision.drive];
+            if let Some(firmware) = &revision.firmware
+                && !runs.firmware.contains(firmware)
+            {
+                runs.firmware.push(firmware.clone());
+            }
+            runs.runs += 1;
+            runs.last.0 = position;
+            runs.last.1.clear();
+            runs.last.1.push_str(run_key);
+        })?;
+        all.retain(|runs| runs.runs > 0);
+        all.sort_unstable_by_key(|runs| std::cmp::Reverse(runs.last.0));
+        Ok(all)
     }
 }
 
@@ -81,15 +167,15 @@ fn drive(row: &[Value], Runs { firmware, runs, .. }: Runs) -> Option<Drive> {
     let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
     Some(Drive {
         drive: text(10)?,
-        identity: text(0)?,
-        kind: text(1)?,
-        model: text(2).or(text(9)),
-        serial: text(3),
+        identity: text(4)?,
+        kind: text(5)?,
+        model: text(6).or(text(7)),
+        serial: text(8),
         firmware,
-        capacity_bytes: row.get(5).and_then(Value::integer).map_or(0, i64::unsigned_abs),
+        capacity_bytes: row.get(9).and_then(Value::integer).map_or(0, i64::unsigned_abs),
         runs,
-        last_run_created: text(6)?.parse().ok()?,
-        last_run: text(7).unwrap_or_default(),
-        simulated: text(8),
+        last_run_created: text(2)?.parse().ok()?,
+        last_run: text(1).unwrap_or_default(),
+        simulated: text(3),
     })
 }

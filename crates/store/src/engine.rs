@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::error::StoreError;
-use crate::value::{Answer, Value};
+use crate::value::{Answer, Cell, Value};
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,9 +100,10 @@ pub trait Engine {
         &mut self,
         query: &str,
         values: &[Value],
-        take: &mut dyn FnMut(Vec<Value>),
+        take: &mut dyn FnMut(&[Cell<'_>]),
     ) -> Result<(), StoreError> {
-        self.query(query, values)?.rows.into_iter().for_each(take);
+        let answer = self.query(query, values)?;
+        answer.rows.iter().for_each(|row| take(&row.iter().map(Cell::from).collect::<Vec<_>>()));
         Ok(())
     }
 

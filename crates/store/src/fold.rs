@@ -2,6 +2,8 @@
 
 use record::{Annotations, Loaded, RunFile};
 
+use crate::listing::ListedRun;
+use crate::packed::packed;
 use crate::tables::{Folded, TABLES, Table};
 use crate::value::Value;
 use pts::Standing;
@@ -13,6 +15,8 @@ pub struct Rows {
     pub run_key: String,
     /// The rows of each table in [`TABLES`], each beginning with the key.
     pub of_tables: Vec<Vec<Vec<Value>>>,
+    /// What lists show about the run.
+    pub listed: String,
 }
 
 impl Rows {
@@ -45,8 +49,11 @@ pub fn fold(
     let state = Standing::of(&loaded.entries, findings.outcomes(), false);
     let folded =
         Folded { library, folder, run, loaded, findings: &findings, figures: &figures, state, annotations };
+    let record::Labels { name, tags, notes } = annotations.labels(&run.id, &run.labels);
+    let shown = ListedRun { name, tags, notes, ..ListedRun::of(run) };
     let run_key = run_key(library, folder);
     let with_key = |row: Vec<Value>| std::iter::once(Value::from(&*run_key)).chain(row).collect();
     let of_table = |table: &&Table| (table.rows)(&folded).into_iter().map(with_key).collect();
-    Ok(Rows { of_tables: TABLES.iter().map(of_table).collect(), run_key })
+    let of_tables = TABLES.iter().map(of_table).collect();
+    Ok(Rows { of_tables, listed: packed(&shown, state), run_key })
 }

@@ -1,16 +1,17 @@
 //! The store of a library, kept up to date with its journals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pts::Standing;
-use record::{Annotations, Library};
+use record::{Annotations, Candidate, Library};
 
 use crate::engine::{Access, Engine, Limits};
 use crate::error::StoreError;
-use crate::listing::{self, Folded, Listed, ListedRun};
+use crate::listing::ListedRun;
+use crate::packed::unpacked;
 use crate::schema;
-use crate::sources::{self, Entries, Source};
+use crate::sources::{self, Source, State};
 use crate::sqlite::Sqlite;
 use crate::summary::Place;
 use crate::tables::{TABLES, Table};
@@ -116,67 +117,46 @@ impl Index {
     /// # Errors
     /// Returns an error if the library cannot be read or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
-        let entries = sources::entries(&self.runs)?;
-        self.survey_of(&entries)
+        let candidates = sources::candidates(&self.runs)?;
+        let seen = self.survey_of(&candidates)?;
+        let with_name =
+            |(candidate, seen): (Candidate, Option<Seen>)| Some((candidate.name.into_string().ok()?, seen?));
+        Ok(candidates.into_iter().zip(seen).filter_map(with_name).collect())
     }
 
-    /// Same as [`survey`](Self::survey), but for the entries of the library that the caller listed.
+    /// Same as [`survey`](Self::survey), but for the candidates that the caller listed, in this order; None for a candidate
+    /// that cannot be a run or whose name no run id can be.
     ///
     /// # Errors
     /// Same as [`survey`](Self::survey).
-    pub fn survey_of(&mut self, entries: &Entries) -> Result<BTreeMap<String, Seen>, StoreError> {
-        let runs = self.runs.clone();
-        let (folders, stored) = std::thread::scope(|scope| {
-            let folders = scope.spawn(move || sources::folders(&runs, entries));
-            let stored = self.stored(entries.len());
-            (folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), stored)
-        });
-        let (annotations, mut listed) = stored?;
-        let seen = |(folder, source): (String, Option<Source>)| {
-            let known = listed.remove(&folder);
-            let is_known = |known: &Listed| {
-                source.is_some_and(|source| is_current(Some(&known.folded), source, &annotations))
-            };
-            let seen = match known.filter(is_known) {
-                Some(Listed { run, state, .. }) => Seen::Current(run, state),
+    pub fn survey_of(&mut self, candidates: &[Candidate]) -> Result<Vec<Option<Seen>>, StoreError> {
+        let compared = self.compared(candidates, ", source.listed", |row, judged_by, annotations| {
+            let (run_id, source) = row.made_from(judged_by, annotations)?;
+            // A run whose row this build cannot interpret is read from its journal.
+            Some((source, unpacked(run_id, row.further()?)?))
+        })?;
+        let seen = |(state, row): (State, Option<Option<(Source, (ListedRun, Standing))>>)| match state {
+            State::Other => None,
+            State::Partial => Some(Seen::Stale),
+            State::Complete(source) => Some(match row.flatten().filter(|(known, _)| *known == source) {
+                Some((_, (run, standing))) => Seen::Current(Box::new(run), standing),
                 None => Seen::Stale,
-            };
-            (folder, seen)
+            }),
         };
-        Ok(folders.into_iter().map(seen).collect())
+        Ok(compared.states.into_iter().zip(compared.rows).map(seen).collect())
     }
 
-    /// Returns the annotations of runs, and the runs in the store by folder.
-    fn stored(&mut self, expected: usize) -> Result<(Annotations, HashMap<String, Listed>), StoreError> {
-        let annotations = self.annotations()?;
-        // All queries see the same state of the store, even if another process is replacing rows.
-        self.reading(|index| {
-            let (library, judged_by) = (&*index.library, &*index.judged_by);
-            Ok((annotations, listing::listed(&mut *index.engine, library, judged_by, expected)?))
-        })
+    /// Returns the number of runs of the library in the store.
+    pub(crate) fn count_runs(&mut self) -> Result<usize, StoreError> {
+        let count = "SELECT COUNT(*) FROM source WHERE library = $1";
+        let counted = self.engine.query(count, &[(&*self.library).into()])?;
+        let runs = counted.rows.first().and_then(|row| row.first()?.integer());
+        Ok(runs.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(0))
     }
 
     /// Returns all annotations of runs in the library.
     pub(crate) fn annotations(&self) -> Result<Annotations, StoreError> {
         Ok(self.runs.annotations()?)
-    }
-
-    /// Returns all runs in the store by folder, about `expected`, each with the data from which its rows were made; None for the rows of
-    /// another build.
-    pub(crate) fn sources(&mut self, expected: usize) -> Result<HashMap<String, Option<Folded>>, StoreError> {
-        let columns = Folded::COLUMNS.join(", ");
-        let query = format!(
-            "SELECT source.folder, source.judged_by, {columns} FROM source WHERE source.library = $1"
-        );
-        let of_row = |row: Vec<Value>| {
-            let mut row = row.into_iter();
-            let folder = row.next()?.into_text()?;
-            let is_own = row.next()?.text() == Some(&*self.judged_by);
-            Some((folder, Folded::of(&mut row).filter(|_| is_own)))
-        };
-        let mut known = HashMap::with_capacity(expected);
-        self.engine.each(&query, &[(&*self.library).into()], &mut |row| known.extend(of_row(row)))?;
-        Ok(known)
     }
 
     /// Removes the rows that meet a condition from all tables; from `source` last, because the condition may refer to it.
@@ -259,14 +239,6 @@ impl Index {
         }
         Ok(out)
     }
-}
-
-/// Returns whether rows that were made from `folded` are those of the current files and annotations of their run; false
-/// if there are none.
-pub(crate) fn is_current(folded: Option<&Folded>, source: Source, annotations: &Annotations) -> bool {
-    folded.is_some_and(|folded| {
-        folded.source == source && folded.annotations == added_to(annotations, &folded.run_id)
-    })
 }
 
 /// Returns the hash of the last annotation of a run.

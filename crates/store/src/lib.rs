@@ -9,6 +9,7 @@ pub mod schema;
 
 mod chosen;
 mod columns;
+mod compared;
 mod drives;
 mod error;
 mod export;
@@ -17,6 +18,7 @@ mod fold;
 mod index;
 mod library_id;
 mod listing;
+mod packed;
 mod parquet;
 mod postgres;
 mod shared;

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/002-annotations.sql"),
     include_str!("../migrations/003-drive.sql"),
     include_str!("../migrations/004-run-id.sql"),
+    include_str!("../migrations/005-listed.sql"),
 ];
 
 /// Name of the transaction that changes the schema.

@@ -43,7 +43,7 @@ impl Index {
         let engine = Postgres::open(address, Access::Write)?;
         // Neither journals nor the build that evaluated them matter here.
         let mut index = Self::on(Box::new(engine), Path::new(""), library, "")?;
-        let removed = index.sources(0)?.len();
+        let removed = index.count_runs()?;
         if removed == 0 {
             let answer = index.query("SELECT DISTINCT library FROM source ORDER BY library", &[])?;
             let known = answer.rows.iter().filter_map(|row| row.first()?.text().map(str::to_owned)).collect();

@@ -1,19 +1,21 @@
 //! The state of a run's files, which shows whether its rows are up to date.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
-use record::Library;
+use record::{Candidate, JOURNAL_FILE, Library, RUN_FILE};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, open, statx};
+use rustix::path::Arg;
+use stdx::parallel::mapped_while;
 use stdx::units::SECOND_NS;
 
 use crate::error::StoreError;
 use crate::value::Value;
 
-/// Number of runs below which another thread is not worth starting.
-const FEW: usize = 500;
+/// Number of runs whose files one thread examines at a time; fewer are not worth another thread.
+const PART: usize = 256;
 
 /// Lengths and modification times of a run's files. A journal only grows, and its run file is written once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +38,11 @@ impl Source {
     /// Returns the state of the files in the run at `path`; None if it is not a run.
     #[must_use]
     pub fn of(library: &Library, path: &Path) -> Option<Self> {
-        Self::from_files(library.files_of(path), extent)
-    }
-
-    fn from_files(
-        [run_file, journal]: [PathBuf; 2],
-        extent: impl Fn(&Path) -> Option<(i64, i64)>,
-    ) -> Option<Self> {
+        let [run_file, journal] = library.files_of(path);
         let (run_file_bytes, run_file_modified_ns) = extent(&run_file)?;
-        let (journal_bytes, journal_modified_ns) = extent(&journal)?;
+        // An archive contains both.
+        let (journal_bytes, journal_modified_ns) =
+            if journal == run_file { (run_file_bytes, run_file_modified_ns) } else { extent(&journal)? };
         Some(Self { run_file_bytes, run_file_modified_ns, journal_bytes, journal_modified_ns })
     }
 
@@ -55,10 +53,10 @@ impl Source {
             .map(Value::Integer)
     }
 
-    /// Takes the state from these values, in the order of the columns; None if they are not numbers.
+    /// Takes the state from these values, in the order of the columns; None if one is not a number.
     #[must_use]
-    pub fn of_values(values: &mut impl Iterator<Item = Value>) -> Option<Self> {
-        let mut number = || values.next()?.integer();
+    pub fn of_values(values: &mut impl Iterator<Item = Option<i64>>) -> Option<Self> {
+        let mut number = || values.next()?;
         Some(Self {
             run_file_bytes: number()?,
             run_file_modified_ns: number()?,
@@ -74,7 +72,7 @@ fn extent(path: &Path) -> Option<(i64, i64)> {
 }
 
 /// Same as [`extent`], but for a path within an open folder, which the system resolves faster.
-fn extent_at(folder: impl AsFd, path: &Path) -> Option<(i64, i64)> {
+fn extent_at(folder: impl AsFd, path: impl Arg) -> Option<(i64, i64)> {
     let found = statx(
         folder,
         path,
@@ -87,52 +85,70 @@ fn extent_at(folder: impl AsFd, path: &Path) -> Option<(i64, i64)> {
     Some((i64::try_from(found.stx_size).ok()?, seconds.checked_add(found.stx_mtime.tv_nsec.into())?))
 }
 
-/// The path of everything in a library that may be a run, by its name.
-pub type Entries = BTreeMap<OsString, PathBuf>;
-
 /// Lists a library; a missing library counts as empty.
 ///
 /// # Errors
 /// Returns an error if the library cannot be read.
-pub fn entries(library: &Library) -> Result<Entries, StoreError> {
-    library.entries().map_err(|source| StoreError::Library { path: library.root().into(), source })
+pub fn candidates(library: &Library) -> Result<Vec<Candidate>, StoreError> {
+    library.candidates().map_err(|source| StoreError::Library { path: library.root().into(), source })
 }
 
-/// Returns the names of these entries that may be runs, each with the state of its files; None for a folder that is not
-/// a complete run.
+/// The state of something that may be a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It cannot be a run, or only without the store: run ids are ASCII, so other names are read without the store.
+    Other,
+    /// It is not a complete run.
+    Partial,
+    /// It is a run.
+    Complete(Source),
+}
+
+/// Returns the state of each candidate, and the result of `before`, which is called at the same time.
 #[must_use]
-pub fn folders(library: &Library, entries: &Entries) -> BTreeMap<String, Option<Source>> {
-    // Run ids are ASCII; a folder whose name is not ASCII is read without the index.
-    let named = entries.iter().filter_map(|(name, path)| Some((name.to_str()?, &**path)));
-    let entries: Vec<(&str, &Path)> = named.collect();
+pub fn states_while<B>(
+    library: &Library,
+    candidates: &[Candidate],
+    before: impl FnOnce() -> B,
+) -> (Vec<State>, B) {
     let root = open(library.root(), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
-    let root = root.as_ref();
-    // Most of the time is spent in system calls, which several threads can make in parallel.
-    let threads = stdx::parallel::processors();
-    let share = entries.len().div_ceil(threads).max(FEW);
-    let states = move |part: &[(&str, &Path)]| -> Vec<_> {
-        let named =
-            |(name, path): &(&str, &Path)| Some(((*name).to_owned(), state(library, root, name, path)?));
-        part.iter().filter_map(named).collect()
+    let states = |part: &&[Candidate]| -> Vec<State> {
+        let mut path = Vec::new();
+        part.iter().map(|candidate| state(library, root.as_ref(), candidate, &mut path)).collect()
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = entries.chunks(share).map(|part| scope.spawn(move || states(part))).collect();
-        let joined = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().flat_map(joined).collect()
-    })
+    let parts: Vec<&[Candidate]> = candidates.chunks(PART).collect();
+    let (states, before) = mapped_while(&parts, states, before);
+    (states.concat(), before)
 }
 
-/// Returns the state of an entry's files, None within if it is not a complete run; None if it cannot be a run.
-fn state(library: &Library, root: Option<&OwnedFd>, name: &str, path: &Path) -> Option<Option<Source>> {
-    if name.starts_with('.') {
-        return None;
+/// Returns the state of a candidate; `path` is memory to reuse.
+fn state(library: &Library, root: Option<&OwnedFd>, candidate: &Candidate, path: &mut Vec<u8>) -> State {
+    if candidate.name.to_str().is_none_or(|name| name.starts_with('.')) {
+        return State::Other;
     }
-    let source = match root.filter(|_| !Library::may_be_archive(path)) {
-        Some(root) => Source::from_files(library.files_of(Path::new(name)), |file| extent_at(root, file)),
-        None => Source::of(library, path),
+    let source = match root.filter(|_| !candidate.is_archive) {
+        Some(root) => source_in(root, &candidate.name, path),
+        None => Source::of(library, &candidate.path_in(library.root())),
     };
-    let is_other_file = || std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    (source.is_some() || !is_other_file()).then_some(source)
+    let is_other_file =
+        || std::fs::symlink_metadata(candidate.path_in(library.root())).is_ok_and(|found| found.is_file());
+    match source {
+        Some(source) => State::Complete(source),
+        None if is_other_file() => State::Other,
+        None => State::Partial,
+    }
+}
+
+/// Returns the state of the files in a folder of the library.
+fn source_in(root: &OwnedFd, folder: &OsStr, path: &mut Vec<u8>) -> Option<Source> {
+    let mut extent = |name: &str| {
+        path.clear();
+        for part in [folder.as_bytes(), b"/", name.as_bytes(), b"\0"] {
+            path.extend_from_slice(part);
+        }
+        extent_at(root, CStr::from_bytes_with_nul(path).ok()?)
+    };
+    let (run_file_bytes, run_file_modified_ns) = extent(RUN_FILE)?;
+    let (journal_bytes, journal_modified_ns) = extent(JOURNAL_FILE)?;
+    Some(Source { run_file_bytes, run_file_modified_ns, journal_bytes, journal_modified_ns })
 }

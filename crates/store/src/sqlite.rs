@@ -16,7 +16,7 @@ use stdx::files::OwnedFolder;
 
 use crate::engine::{Access, Engine, Limits};
 use crate::error::StoreError;
-use crate::value::{Answer, Value};
+use crate::value::{Answer, Cell, Value};
 
 /// Name of the index in a library.
 pub const INDEX: &str = "index.sqlite";
@@ -99,14 +99,26 @@ impl Sqlite {
 }
 
 fn failure(path: &Path, action: &'static str, error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
+    let code = error.sqlite_error_code();
+    let source = without_repetition(error);
+    match code {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Damaged { store: path.display().to_string(), source: error.into() }
+            StoreError::Damaged { store: path.display().to_string(), source }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Locked { store: path.display().to_string() }
         }
-        _ => StoreError::Database { action, source: error.into() },
+        _ => StoreError::Database { action, source },
+    }
+}
+
+/// Removes the cause of an error if it only repeats the text of the error, such as that of a full disk.
+fn without_repetition(error: rusqlite::Error) -> Box<dyn std::error::Error + Send + Sync> {
+    match error {
+        rusqlite::Error::SqliteFailure(cause, Some(text)) if cause.to_string().ends_with(&text) => {
+            text.into()
+        }
+        other => other.into(),
     }
 }
 
@@ -129,6 +141,14 @@ fn value(found: ValueRef<'_>) -> Value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             Value::Text(String::from_utf8_lossy(bytes).into_owned())
         }
+    }
+}
+
+fn cell(found: ValueRef<'_>) -> Cell<'_> {
+    match found {
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Text(bytes) => str::from_utf8(bytes).map_or(Cell::Other, Cell::Text),
+        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Cell::Other,
     }
 }
 
@@ -235,14 +255,15 @@ impl Engine for Sqlite {
         &mut self,
         query: &str,
         values: &[Value],
-        take: &mut dyn FnMut(Vec<Value>),
+        take: &mut dyn FnMut(&[Cell<'_>]),
     ) -> Result<(), StoreError> {
         let mut prepared = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
         let width = prepared.column_count();
         let mut read = || -> rusqlite::Result<()> {
             let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
             while let Some(row) = rows.next()? {
-                take((0..width).map(|column| row.get_ref(column).map(value)).collect::<Result<_, _>>()?);
+                let cells = (0..width).map(|column| row.get_ref(column).map(cell));
+                take(&cells.collect::<rusqlite::Result<Vec<_>>>()?);
             }
             Ok(())
         };

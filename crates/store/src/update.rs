@@ -1,18 +1,17 @@
 //! Brings a store up to date with its library: several threads read and fold runs while another one writes the rows
 //! of the runs before them, because most of the time for writing is spent waiting for the disk.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use record::{Annotations, Detail, Library};
+use record::{Annotations, Candidate, Detail, Library};
 
+use crate::compared::Compared;
 use crate::error::StoreError;
 use crate::fold::{Rows, fold, run_key};
-use crate::index::{InProgress, Index, added_to, is_current};
-use crate::listing::Folded;
-use crate::sources::{self, Source};
+use crate::index::{InProgress, Index, added_to};
+use crate::sources::{self, Source, State};
 use crate::summary::Updated;
 use crate::tables::TABLES;
 use crate::value::Value;
@@ -33,20 +32,17 @@ impl Index {
     /// Returns an error if the library cannot be read or the database fails. Transactions committed before the
     /// error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
-        let State { folders, known, annotations } = self.state()?;
-        let stale = stale(&folders, &known, &annotations);
+        let candidates = sources::candidates(&self.runs)?;
+        let compared = self.files_compared(&candidates)?;
+        let stale = stale(&candidates, &compared);
         let mut updated = Updated::default();
-        self.read_and_write(&stale, in_progress, &annotations, &mut updated)?;
+        self.read_and_write(&stale, in_progress, &compared.annotations, &mut updated)?;
         updated.unreadable.sort();
-        updated.removed = self.forget_missing(known.keys(), &folders)?;
-        if stale.is_empty() && updated.removed == 0 {
-            updated.runs = known.len();
-            return Ok(updated);
-        }
-        let count = "SELECT COUNT(*) FROM source WHERE library = $1";
-        let counted = self.engine.query(count, &[(&*self.library).into()])?;
-        let runs = counted.rows.first().and_then(|row| row.first()?.integer());
-        updated.runs = runs.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(0);
+        updated.removed = self.erase_missing(&missing(&candidates, &compared))?;
+        updated.runs = match stale.is_empty() && updated.removed == 0 {
+            true => compared.rows.iter().flatten().count() + compared.gone.len(),
+            false => self.count_runs()?,
+        };
         Ok(updated)
     }
 
@@ -55,23 +51,18 @@ impl Index {
     /// # Errors
     /// Returns an error if the library cannot be read or the database fails.
     pub fn runs_if_current(&mut self) -> Result<Option<usize>, StoreError> {
-        let State { folders, known, annotations } = self.state()?;
-        let is_gone = |folder: &String| folders.get(folder).is_none_or(Option::is_none);
-        let is_current = stale(&folders, &known, &annotations).is_empty() && !known.keys().any(is_gone);
-        Ok(is_current.then_some(known.len()))
+        let candidates = sources::candidates(&self.runs)?;
+        let compared = self.files_compared(&candidates)?;
+        let is_current =
+            stale(&candidates, &compared).is_empty() && missing(&candidates, &compared).is_empty();
+        Ok(is_current.then(|| compared.rows.iter().flatten().count()))
     }
 
-    /// Returns the state of the library and of the store.
-    fn state(&mut self) -> Result<State, StoreError> {
-        let entries = sources::entries(&self.runs)?;
-        let annotations = self.annotations()?;
-        let (runs, expected) = (self.runs.clone(), entries.len());
-        let (folders, known) = thread::scope(|scope| {
-            let folders = scope.spawn(move || sources::folders(&runs, &entries));
-            let known = self.sources(expected);
-            (folders.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), known)
-        });
-        Ok(State { folders, known: known?, annotations })
+    /// Compares the files of the library's runs with those from which the rows were made.
+    fn files_compared(&mut self, candidates: &[Candidate]) -> Result<Compared<Option<Source>>, StoreError> {
+        self.compared(candidates, "", |row, judged_by, annotations| {
+            row.made_from(judged_by, annotations).map(|(_, source)| source)
+        })
     }
 
     /// Folds all journals again. The rows of a run remain until they are replaced, so others always find every run.
@@ -170,13 +161,14 @@ impl Index {
         let mut of_tables: Vec<Vec<Vec<Value>>> = TABLES.iter().map(|_| Vec::new()).collect();
         let mut sources = Vec::new();
         for (folder, source, ReadRun { rows, annotations, run_id }) in complete {
-            let own = [
+            let own: [Value; 7] = [
                 (&*rows.run_key).into(),
                 (&*self.library).into(),
                 folder.into(),
                 (&*self.judged_by).into(),
                 annotations.as_deref().into(),
                 (&*run_id).into(),
+                rows.listed.into(),
             ];
             sources.push(own.into_iter().chain(source.values()).collect());
             of_tables.iter_mut().zip(rows.of_tables).for_each(|(all, rows)| all.extend(rows));
@@ -186,9 +178,8 @@ impl Index {
                 std::iter::once("run_key").chain(table.columns.iter().map(|column| column.name)).collect();
             self.engine.insert(table.name, &columns, rows)?;
         }
-        let columns =
-            [&["run_key", "library", "folder", "judged_by", "annotations", "run_id"][..], &Source::COLUMNS]
-                .concat();
+        let own = ["run_key", "library", "folder", "judged_by", "annotations", "run_id", "listed"];
+        let columns = [&own[..], &Source::COLUMNS].concat();
         self.engine.insert("source", &columns, &sources)
     }
 
@@ -208,19 +199,12 @@ impl Index {
         Ok(())
     }
 
-    /// Removes the rows of those of the `known` runs that no longer exist, or can no longer be read.
-    fn forget_missing<'a>(
-        &mut self,
-        known: impl Iterator<Item = &'a String>,
-        folders: &BTreeMap<String, Option<Source>>,
-    ) -> Result<usize, StoreError> {
+    /// Removes the rows of those of these runs that do not exist or cannot be read.
+    fn erase_missing(&mut self, missing: &[&str]) -> Result<usize, StoreError> {
         // A run that is missing from the list may have been created and indexed by another process since the
         // list was read.
-        let is_gone = |folder: &&String| {
-            folders.get(*folder).is_none_or(Option::is_none)
-                && Source::of(&self.runs, &self.runs.path_of(folder)).is_none()
-        };
-        let gone: Vec<&str> = known.filter(is_gone).map(String::as_str).collect();
+        let is_gone = |folder: &&str| Source::of(&self.runs, &self.runs.path_of(folder)).is_none();
+        let gone: Vec<&str> = missing.iter().copied().filter(is_gone).collect();
         if !gone.is_empty() {
             self.transaction(|index| index.erase(&gone))?;
         }
@@ -228,24 +212,24 @@ impl Index {
     }
 }
 
-/// The state of a library and of its rows in a store.
-struct State {
-    /// Every folder that may be a run, with the state of its files; None if it is not a complete run.
-    folders: BTreeMap<String, Option<Source>>,
-    /// Every run in the store, with the state from which its rows were made; None for the rows of another build.
-    known: HashMap<String, Option<Folded>>,
-    annotations: Annotations,
+/// Returns the runs that have to be read, each with the state of its files.
+fn stale<'a>(candidates: &'a [Candidate], compared: &Compared<Option<Source>>) -> Vec<(&'a str, Source)> {
+    let with_state = candidates.iter().zip(&compared.states).zip(&compared.rows);
+    let stale = with_state.filter_map(|((candidate, state), row)| match state {
+        State::Complete(source) if *row != Some(Some(*source)) => Some((candidate.name.to_str()?, *source)),
+        _ => None,
+    });
+    stale.collect()
 }
 
-/// Returns the runs that have to be read, each with the state of its files.
-fn stale<'a>(
-    folders: &'a BTreeMap<String, Option<Source>>,
-    known: &HashMap<String, Option<Folded>>,
-    annotations: &Annotations,
-) -> Vec<(&'a str, Source)> {
-    let folded = |folder: &str| known.get(folder).and_then(Option::as_ref);
-    let of_runs = folders.iter().filter_map(|(folder, source)| Some((&**folder, (*source)?)));
-    of_runs.filter(|(folder, source)| !is_current(folded(folder), *source, annotations)).collect()
+/// Returns the runs in the store that are not in the library, or are no longer complete.
+fn missing<'a>(candidates: &'a [Candidate], compared: &'a Compared<Option<Source>>) -> Vec<&'a str> {
+    let with_state = candidates.iter().zip(&compared.states).zip(&compared.rows);
+    let partial = with_state.filter_map(|((candidate, state), row)| match state {
+        State::Other | State::Partial if row.is_some() => candidate.name.to_str(),
+        _ => None,
+    });
+    partial.chain(compared.gone.iter().map(String::as_str)).collect()
 }
 
 /// A run that was read.

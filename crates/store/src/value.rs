@@ -24,6 +24,47 @@ impl From<&Value> for serde_json::Value {
     }
 }
 
+/// A value in a row that is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// A whole number.
+    Integer(i64),
+    /// Text.
+    Text(&'a str),
+    /// Any other value.
+    Other,
+}
+
+impl<'a> Cell<'a> {
+    /// Returns the text; None for any other value.
+    #[must_use]
+    pub fn text(&self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Integer(_) | Self::Other => None,
+        }
+    }
+
+    /// Returns the whole number; None for any other value.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            Self::Text(_) | Self::Other => None,
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for Cell<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Integer(number) => Self::Integer(*number),
+            Value::Text(text) => Self::Text(text),
+            Value::Null | Value::Real(_) => Self::Other,
+        }
+    }
+}
+
 /// The answer to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use figures::rows;
 use fixture::Scenario;
-use store::{Access, InProgress, Index, Kind, Limits, Seen, StoreError, TABLES, Updated, Value};
+use store::engine::Engine as _;
+use store::{Access, InProgress, Index, Kind, Limits, Seen, Sqlite, StoreError, TABLES, Updated, Value};
 
 const BUILD: &str = "this build";
 const LIMITS: Limits = Limits::within(Duration::from_secs(60));
@@ -232,4 +233,13 @@ fn a_query_ends_at_its_time_limit_even_within_a_step() {
         assert!(matches!(answer, Err(StoreError::TooSlow { .. })), "{query}: {answer:?}");
     }
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_full_disk_is_reported_once() {
+    let mut store = Sqlite::in_memory().expect("a database");
+    store.define("PRAGMA max_page_count = 1").expect("a limit");
+    let full = store.define("CREATE TABLE a (b)").expect_err("one page has no room for a table");
+    let text = stdx::text::with_causes(&full);
+    assert_eq!(text, "cannot write to the store: database or disk is full");
 }

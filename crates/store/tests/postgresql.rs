@@ -328,7 +328,7 @@ fn an_older_schema_is_migrated_and_a_newer_or_damaged_one_is_refused() {
     let known = store::schema::VERSION;
     server.psql(
         &database,
-        &format!("UPDATE plateau.schema_version SET version = {known}; DROP TABLE plateau.note"),
+        &format!("UPDATE plateau.schema_version SET version = {known}; DROP TABLE plateau.source"),
     );
     let damaged = reading(&reader, root.path()).survey().expect_err("a table is missing");
     assert!(matches!(damaged, StoreError::Altered { .. }), "{damaged}");

@@ -1,12 +1,10 @@
 //! The runs in the library, read from the library's index if the index is up to date, and otherwise from the
 //! runs' files.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pts::Standing;
-use record::{Library, LibraryError, Run};
+use record::{Candidate, Library, LibraryError, Run};
 use stdx::text::with_causes;
 use store::{Access, Address, InProgress, Index, ListedRun, Seen, StoreError, Updated};
 
@@ -43,31 +41,30 @@ pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
 /// Same as [`runs`].
 pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     let listed = |source| LibraryError::Io { action: "list", path: library.root().into(), source };
-    let mut entries = library.entries().map_err(listed)?;
+    let mut candidates = library.candidates().map_err(listed)?;
     let shared = store.and_then(|store| {
-        let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey_of(&entries));
+        let seen = shared(store, library, Access::Read).and_then(|mut index| index.survey_of(&candidates));
         let seen = seen.inspect_err(|error| log::info!("the store is not used: {}", with_causes(error)));
         // The library's own index may have what the store lacks.
-        seen.ok().filter(|seen| seen.values().all(|seen| *seen != Seen::Stale))
+        seen.ok().filter(|seen| is_current(seen))
     });
-    let seen = shared.map_or_else(|| indexed(library, &mut entries), Ok).unwrap_or_else(|error| {
+    let seen = shared.map_or_else(|| indexed(library, &mut candidates), Ok).unwrap_or_else(|error| {
         log::info!("the index is not used: {}", with_causes(&error));
-        BTreeMap::new()
+        candidates.iter().map(|_| None).collect()
     });
-    let mut runs = Vec::with_capacity(seen.len());
-    for (folder, seen) in seen {
-        let Seen::Current(run, state) = seen else { continue };
-        // Only the journal's lock shows whether a process is working on an incomplete run.
-        if state == Standing::Incomplete
-            && library.open(&folder).and_then(|run| run.is_in_progress()).unwrap_or(true)
-        {
-            continue;
+    let (mut runs, mut others) = (Vec::with_capacity(seen.len()), Vec::new());
+    for (candidate, seen) in candidates.into_iter().zip(seen) {
+        let dir = candidate.path_in(library.root());
+        match seen {
+            Some(Seen::Current(run, state))
+                if state != Standing::Incomplete || !is_in_progress(library, &dir) =>
+            {
+                runs.push(Known { run, dir, found: Found::Indexed(state) });
+            }
+            _ => others.push(dir),
         }
-        // The entries that remain are read from their files.
-        let dir = entries.remove(OsStr::new(&folder)).unwrap_or_else(|| library.path_of(&folder));
-        runs.push(Known { run, dir, found: Found::Indexed(state) });
     }
-    let (unread, unreadable) = library.list_of(entries.into_values());
+    let (unread, unreadable) = library.list_of(others.into_iter());
     runs.extend(unread.into_iter().map(|run| Known {
         run: Box::new(ListedRun::of(&run.file)),
         dir: run.dir.clone(),
@@ -77,28 +74,35 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
     Ok((runs, unreadable))
 }
 
-fn indexed(
-    library: &Library,
-    entries: &mut BTreeMap<OsString, PathBuf>,
-) -> Result<BTreeMap<String, Seen>, StoreError> {
+fn is_current(seen: &[Option<Seen>]) -> bool {
+    !seen.contains(&Some(Seen::Stale))
+}
+
+/// Returns whether a process may be working on an incomplete run, which only the journal's lock shows.
+fn is_in_progress(library: &Library, dir: &Path) -> bool {
+    let name = dir.file_name().unwrap_or_default();
+    library.open(name).and_then(|run| run.is_in_progress()).unwrap_or(true)
+}
+
+fn indexed(library: &Library, candidates: &mut Vec<Candidate>) -> Result<Vec<Option<Seen>>, StoreError> {
     let judged_by = judged_by();
     let up_to_date = |index: &mut Index| {
-        let seen = index.survey_of(entries)?;
-        if seen.values().all(|seen| *seen != Seen::Stale) {
+        let seen = index.survey_of(candidates)?;
+        if is_current(&seen) {
             return Ok(seen);
         }
         index.update(InProgress::LeftOut)?;
         // An update may take long enough for runs to be added, archived or removed.
-        if let Ok(now) = library.entries() {
-            *entries = now;
+        if let Ok(now) = library.candidates() {
+            *candidates = now;
         }
-        index.survey_of(entries)
+        index.survey_of(candidates)
     };
     let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);
     seen.or_else(|error| {
         // Up-to-date rows can still be used.
         log::info!("the index is not updated: {}", with_causes(&error));
-        Index::open(library.root(), &judged_by, Access::Read)?.survey_of(entries)
+        Index::open(library.root(), &judged_by, Access::Read)?.survey_of(candidates)
     })
 }
 

@@ -95,7 +95,8 @@ impl<'a> Replay<'a> {
             return true;
         }
         let Some(place) = self.notes.iter().position(|recorded| same_place(recorded, note)) else {
-            return false;
+            // Early builds did not record the end of rounds. After the start of the rounds that follow, it would end those.
+            return *note == Note::RoundsEnded && self.notes.iter().any(is_first_round);
         };
         self.notes.drain(..=place);
         true
@@ -104,6 +105,10 @@ impl<'a> Replay<'a> {
     fn next(&mut self) -> Result<Event, Stop> {
         self.answers.pop_front().map(Cow::into_owned).ok_or(Stop::EndOfJournal)
     }
+}
+
+fn is_first_round(note: &Note) -> bool {
+    matches!(note, Note::RoundStarted { round: 1, .. })
 }
 
 fn same_place(one: &Note, other: &Note) -> bool {
@@ -261,6 +266,19 @@ mod tests {
         assert!(!replay.had_noted(&judged(2, next_up)), "each recorded note is matched once");
         assert!(replay.had_noted(&Note::RoundStarted { round: 3, cells: 1 }));
         assert!(!replay.had_noted(&judged(3, 1.0)), "the journal ends before it");
+    }
+
+    #[test]
+    fn the_end_of_rounds_is_not_recorded_after_the_start_of_others() {
+        let started = |round| Event::Noted(Note::RoundStarted { round, cells: 1 });
+        for (latest, is_over) in [(1, true), (2, false)] {
+            let judgement = Event::Noted(judged(1, 1.0));
+            let mut replay = replay_of(vec![Event::Idled { length_ns: 1 }, judgement, started(latest)]);
+            replay.idle(1).expect("recorded");
+            assert!(replay.had_noted(&judged(1, 1.0)));
+            assert_eq!(replay.had_noted(&Note::RoundsEnded), is_over);
+            assert!(replay.had_noted(&Note::RoundStarted { round: latest, cells: 1 }));
+        }
     }
 
     #[test]

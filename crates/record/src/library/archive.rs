@@ -21,8 +21,10 @@ use crate::storage::{FoundKind, Storage, Stored};
 
 /// Suffix of an archive's name, which begins with the name of the run.
 const SUFFIX: &str = ".tar.zst";
-pub(super) const RUN_FILE: &str = "run.json";
-pub(super) const JOURNAL: &str = "journal";
+/// Name of the run file in a run's folder.
+pub const RUN_FILE: &str = "run.json";
+/// Name of the journal in a run's folder.
+pub const JOURNAL: &str = "journal";
 
 /// Limit on the number of files.
 pub(super) const MOST_FILES: usize = 1_000;

@@ -54,7 +54,7 @@ impl Storage for Real {
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+        files::names_in(&files::open_folder(folder)?)
     }
 
     fn look(&self, path: &Path) -> io::Result<Found> {

@@ -6,9 +6,12 @@ use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 
 use super::read::{self, Links, ReadError};
+
+/// Number of bytes of a folder to read at a time: about a thousand entries.
+const LISTED_BYTES: usize = 1 << 16;
 
 /// Opens a folder, following a symbolic link. Does not block even if the path now refers to a FIFO.
 ///
@@ -25,11 +28,17 @@ pub fn open_folder(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Returns an error if `folder` is not a folder, or the system call fails.
 pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
+    // A descriptor of its own, which is at the first entry.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let own = rustix::fs::openat(folder, ".", flags, Mode::empty())?;
+    let mut buffer = Vec::with_capacity(LISTED_BYTES);
+    let mut entries = RawDir::new(own, buffer.spare_capacity_mut());
     let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let name = entry?.file_name().to_bytes().to_vec();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {
-            names.push(OsString::from_vec(name));
+            names.push(OsString::from_vec(name.to_vec()));
         }
     }
     Ok(names)
