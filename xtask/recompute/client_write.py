@@ -44,8 +44,11 @@ class Stretch:
 
     def add(self, segment: Segment) -> None:
         """Appends a chunk."""
-        parts = [(part.ios * BLOCK, part.length_ns / 1e9) for part in segment.slices(INTERVALS)]
-        self.chunks.append([part for part in parts if part[1] > 0])
+        parts = [(part.ios * BLOCK, part.length_ns) for part in segment.slices(INTERVALS)]
+        if len(parts) > 1 and 2 * parts[-1][1] < segment.series["interval_ns"]:
+            (amount, length), (rest, short) = parts[-2:]
+            parts[-2:] = [(amount + rest, length + short)]
+        self.chunks.append([(amount, length / 1e9) for amount, length in parts if length > 0])
 
     @property
     def all(self) -> list[Interval]:

@@ -21,6 +21,8 @@ const WIDE: f64 = 20.0;
 /// Maximum font size of a value.
 const LETTERS: f64 = 13.0;
 const SMALLEST_LETTERS: f64 = 8.0;
+/// If whole numbers would need letters smaller than this, thousands are abbreviated.
+const SMALL_LETTERS: f64 = 10.0;
 
 /// Renders `grid` as SVG with `title` as the accessible name. The first row is at the bottom, as on an axis.
 #[must_use]
@@ -41,7 +43,7 @@ pub fn matrix(grid: &Columns3d, title: &str, size: Size) -> String {
     let mut canvas = Canvas::new(size, title, &description);
     let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
     canvas.text((middle.0, 18.0), &grid.height_label, TITLE);
-    let letters = letters(grid, width, height);
+    let (print, letters) = print_and_letters(grid, width, height);
     for (row, name) in grid.depth.iter().enumerate() {
         let y = bottom - height * (row as f64 + 1.0);
         let name_at = (left - 9.0, y + height / 2.0 + 4.2);
@@ -54,12 +56,11 @@ pub fn matrix(grid: &Columns3d, title: &str, size: Size) -> String {
                 &mut canvas,
                 value.filter(|value| value.is_finite()),
                 (corner, (width, height)),
-                |value| {
-                    (
-                        shading.index(value),
-                        letters,
-                        format!("{hint}: {} {}", hinted(value), grid.height_label),
-                    )
+                |value| CellLook {
+                    shade: shading.index(value),
+                    letters,
+                    text: print(value),
+                    hint: format!("{hint}: {} {}", hinted(value), grid.height_label),
                 },
             );
         }
@@ -78,32 +79,55 @@ pub fn matrix(grid: &Columns3d, title: &str, size: Size) -> String {
     canvas.finish()
 }
 
-/// Draws a cell at (corner, extent); `looks` returns a value's shade, font size and tooltip.
+/// How a cell is drawn.
+struct CellLook {
+    shade: usize,
+    /// Font size.
+    letters: f64,
+    text: String,
+    /// Tooltip.
+    hint: String,
+}
+
+/// Draws a cell at (corner, extent).
 fn draw_cell(
     canvas: &mut Canvas,
     value: Option<f64>,
     ((x, y), (width, height)): ((f64, f64), (f64, f64)),
-    looks: impl Fn(f64) -> (usize, f64, String),
+    look: impl Fn(f64) -> CellLook,
 ) {
     let middle = (x + width / 2.0, y + height / 2.0);
     let Some(value) = value else {
         canvas.text((middle.0, middle.1 + 4.0), "-", LABEL.colour(SOFT_INK));
         return;
     };
-    let (shade, letters, hint) = looks(value);
+    let CellLook { shade, letters, text, hint } = look(value);
     let colour = if shade < SHADES.len() / 2 { INK } else { LIGHT_LETTERS };
     canvas.hinted(&hint, |canvas| {
         canvas.rect((x + 0.5, y + 0.5), width - 1.0, height - 1.0, SHADES[shade]);
         let lettering = Lettering { size: letters, ..LABEL }.colour(colour);
-        canvas.text((middle.0, middle.1 + letters * 0.35), &printed(value), lettering);
+        canvas.text((middle.0, middle.1 + letters * 0.35), &text, lettering);
     });
 }
 
-/// Returns the font size at which every value fits into its cell.
-fn letters(grid: &Columns3d, width: f64, height: f64) -> f64 {
-    let values = grid.heights.iter().flatten().flatten();
-    let widest = values.map(|value| text_width(&printed(*value), 1.0)).fold(1.0, f64::max);
-    LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
+/// Returns how to print the values, and the font size at which each of them fits into its cell.
+fn print_and_letters(grid: &Columns3d, width: f64, height: f64) -> (fn(f64) -> String, f64) {
+    let letters = |print: fn(f64) -> String| {
+        let values = grid.heights.iter().flatten().flatten();
+        let widest = values.map(|value| text_width(&print(*value), 1.0)).fold(1.0, f64::max);
+        LETTERS.min((width - 4.0) / widest).min(height * 0.7).max(SMALLEST_LETTERS)
+    };
+    let whole = letters(printed);
+    if whole < SMALL_LETTERS { (abbreviated, letters(abbreviated)) } else { (printed, whole) }
+}
+
+/// Like [`printed`], but with three significant digits from ten thousand upwards: `45.7k`.
+fn abbreviated(value: f64) -> String {
+    match value.abs() {
+        size if (99_950.0..1e6).contains(&size) => grouped(value / 1e3, 0) + "k",
+        size if (1e4..99_950.0).contains(&size) => grouped(value / 1e3, 1) + "k",
+        _ => printed(value),
+    }
 }
 
 /// Returns a value with at least three significant digits, with a unit prefix from one million upwards:
@@ -162,5 +186,6 @@ mod tests {
     #[test]
     fn values_keep_three_digits() {
         assert_eq!([0.207, 3.097, 45_654.2, 1_234_567.0].map(printed), ["0.207", "3.10", "45,654", "1.23M"]);
+        assert_eq!([207.3, 45_654.2, 99_960.0, 456_540.0].map(abbreviated), ["207", "45.7k", "100k", "457k"]);
     }
 }

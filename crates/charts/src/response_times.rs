@@ -17,6 +17,8 @@ const SMALLEST_CAPTION: f64 = 9.0;
 const SMALLER_CAPTION: f64 = 11.0;
 const CAPTION_ROW: f64 = 16.0;
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
+/// Baseline of the first row of names below a caption of one line.
+const FIRST_NAME: f64 = 36.0;
 /// Height of one row of names above the plot; overlapping names are placed in separate rows.
 const NAME_ROW: f64 = 15.0;
 const NAME: Lettering = Lettering::new(12.0, Anchor::Start).colour(INK);
@@ -37,6 +39,8 @@ struct HistogramPlot {
     ios: Ruler,
     share: Ruler,
     names: Vec<Name>,
+    /// Baseline of the first row of names.
+    names_from: f64,
 }
 
 /// Label of a marker above the plot.
@@ -56,8 +60,8 @@ impl HistogramPlot {
         let time = Ruler::of(Scale::LinearFromZero, [end].into_iter(), ((right - left) / 80.0) as usize);
         let names = names(times, &time, left, right);
         let rows = names.iter().map(|name| name.row + 1).max().unwrap_or(0);
-        let captions = caption_lines(times, size).len();
-        let top = 30.0 + CAPTION_ROW * (captions - 1) as f64 + NAME_ROW * rows as f64;
+        let captions = CAPTION_ROW * (caption_lines(times, size).len() - 1) as f64;
+        let top = 30.0 + captions + NAME_ROW * rows as f64;
         let bottom = (size.height - 46.0).max(top + 40.0);
         let counts = times.bins.iter().map(|bin| bin.ios as f64);
         Self {
@@ -69,6 +73,7 @@ impl HistogramPlot {
             ios: Ruler::of(Scale::Log10, counts.chain([BELOW_ONE]), ((bottom - top) / 40.0) as usize),
             share: Ruler::of(Scale::LinearFromZero, [100.0].into_iter(), 5),
             names,
+            names_from: FIRST_NAME + captions,
         }
     }
 
@@ -195,7 +200,7 @@ fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &HistogramP
 
 fn draw_markers(canvas: &mut Canvas, plot: &HistogramPlot) {
     for name in &plot.names {
-        let y = 36.0 + NAME_ROW * name.row as f64;
+        let y = plot.names_from + NAME_ROW * name.row as f64;
         if let Some(x) = name.line {
             canvas.line((x, y + 3.0), (x, plot.bottom), Stroke { colour: FIT, width: 1.2, dash: "5 4" });
         }
@@ -258,4 +263,29 @@ fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f
     };
     let to = line.unwrap_or(right).max(if matches!(anchor, Anchor::Start) { at + width } else { at });
     (Name { text, at, anchor, line, row: 0 }, (from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_below_every_line_of_the_caption() {
+        let caption = |text: &str| ResponseTimes {
+            caption: text.into(),
+            bins: Vec::new(),
+            confidence: Vec::new(),
+            markers: vec![("ART".into(), Some(0.5))],
+            to_ms: 1.0,
+        };
+        let size = Size { width: 460.0, height: 300.0 };
+        let results = "719,835.3 IOPS, 2,948.4 MB/s, MRT n/a (scaled)";
+        for (text, lines) in [("short", 1.0), (&*format!("RND 4KiB W, TC 2 QD 16: {results}"), 2.0)] {
+            let times = caption(text);
+            assert_eq!(caption_lines(&times, size).len() as f64, lines, "{text}");
+            let plot = HistogramPlot::new(&times, size);
+            let last = 16.0 + CAPTION_ROW * (lines - 1.0);
+            assert!(plot.names_from - NAME.size > last && plot.top > plot.names_from - NAME.size, "{text}");
+        }
+    }
 }

@@ -89,6 +89,18 @@ impl Ruler {
         Self { high, ticks, ..rounded }
     }
 
+    /// Returns the same axis with all values divided by `divisor`; the labels remain.
+    pub fn divided(self, divisor: f64) -> Self {
+        let tick = |tick: Tick| Tick { value: tick.value / divisor, ..tick };
+        Self {
+            low: self.low / divisor,
+            high: self.high / divisor,
+            ticks: self.ticks.into_iter().map(tick).collect(),
+            minor: self.minor.into_iter().map(|value| value / divisor).collect(),
+            ..self
+        }
+    }
+
     fn fitted((low, high): (f64, f64), tick_count: usize) -> Self {
         let rounded = Self::linear(low, high, tick_count);
         let high = if high > low { high } else { rounded.high };

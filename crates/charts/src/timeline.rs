@@ -29,6 +29,31 @@ const MOST: f64 = 540.0;
 /// Minimum distance between the markers of a curve; closer markers would obscure the line.
 const MARKERS_APART: f64 = 14.0;
 
+/// Below this length, ticks in minutes would be fractions, so the axis is in seconds.
+const SHORT_MINUTES: f64 = 3.0;
+
+/// Unit of the time axis.
+#[derive(Clone, Copy)]
+struct TimeUnit {
+    one: &'static str,
+    many: &'static str,
+    per_minute: f64,
+}
+
+const MINUTES: TimeUnit = TimeUnit { one: "minute", many: "minutes", per_minute: 1.0 };
+const SECONDS: TimeUnit = TimeUnit { one: "second", many: "seconds", per_minute: 60.0 };
+
+impl TimeUnit {
+    const fn of(line: &TimeLine) -> Self {
+        if line.to_minutes > 0.0 && line.to_minutes < SHORT_MINUTES { SECONDS } else { MINUTES }
+    }
+
+    /// Returns a time in words, such as `minute 12.5`.
+    fn moment(self, minute: f64) -> String {
+        format!("{} {}", self.one, hinted(minute * self.per_minute))
+    }
+}
+
 /// The data of a timeline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimeLine {
@@ -130,8 +155,10 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
     let size = Size { width, ..line.size_within(most) };
     let right = size.width - KEYS;
     let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
-    let x = Ruler::ending_at(to_minutes, (((right - LEFT) / 50.0) as usize).min(12));
-    let description = format!("Over {} minutes. {}", hinted(to_minutes), describe(&line.panels));
+    let unit = TimeUnit::of(line);
+    let length = to_minutes * unit.per_minute;
+    let x = Ruler::ending_at(length, (((right - LEFT) / 50.0) as usize).min(12)).divided(unit.per_minute);
+    let description = format!("Over {} {}. {}", hinted(length), unit.many, describe(&line.panels));
     let mut canvas = Canvas::new(size, title, &description);
     let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
     for (panel, height) in line.panels.iter().zip(line.heights(most)) {
@@ -140,12 +167,12 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
         let area = PanelArea { top, right, bottom, x: &x };
         match &panel.content {
             Content::Course(curves) | Content::Strip(curves) => {
-                draw_curves(&mut canvas, curves, panel, &area, strands);
+                draw_curves(&mut canvas, curves, panel, (&area, unit), strands);
                 strands += curves.strands.len();
             }
             Content::Heat(columns) => draw_heat(&mut canvas, columns, &area),
         }
-        draw_interruptions(&mut canvas, line, &area);
+        draw_interruptions(&mut canvas, line, &area, unit);
         top = bottom + GAP;
     }
     let area = PanelArea { top, right, bottom, x: &x };
@@ -155,7 +182,7 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
         canvas.text((at, bottom + 17.0), &tick.label, TICK);
     }
     let middle = ((LEFT + right) / 2.0, bottom + 34.0);
-    canvas.text(middle, "Time (minutes)", Lettering { anchor: Anchor::Middle, ..TITLE });
+    canvas.text(middle, &format!("Time ({})", unit.many), Lettering { anchor: Anchor::Middle, ..TITLE });
     canvas.finish()
 }
 
@@ -215,14 +242,20 @@ fn draw_heat(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>) 
 }
 
 /// Draws curves, numbered from `first` within the whole picture.
-fn draw_curves(canvas: &mut Canvas, curves: &Curves, panel: &Panel, area: &PanelArea<'_>, first: usize) {
+fn draw_curves(
+    canvas: &mut Canvas,
+    curves: &Curves,
+    panel: &Panel,
+    (area, unit): (&PanelArea<'_>, TimeUnit),
+    first: usize,
+) {
     let values = points(curves).map(|(_, value)| value).chain(curves.room_for.iter().copied());
     let ticks = ((area.bottom - area.top) / if panel.is_strip() { 14.0 } else { 24.0 }) as usize;
     let y = Ruler::of(curves.scale, values, ticks);
     draw_grid(canvas, area, &y);
     for (index, strand) in curves.strands.iter().enumerate() {
         canvas.grouped(&format!("series s{}", first + index), |canvas| {
-            draw_strand(canvas, strand, panel, (area, &y), index);
+            draw_strand(canvas, strand, panel, (area, &y, unit), index);
         });
     }
     draw_frame(canvas, area, points(curves).next().is_none());
@@ -235,7 +268,7 @@ fn draw_strand(
     canvas: &mut Canvas,
     strand: &Strand,
     panel: &Panel,
-    (area, y): (&PanelArea<'_>, &Ruler),
+    (area, y, unit): (&PanelArea<'_>, &Ruler, TimeUnit),
     index: usize,
 ) {
     let name = if strand.name.is_empty() { &panel.title } else { &strand.name };
@@ -250,7 +283,7 @@ fn draw_strand(
                 continue;
             }
             free_from = at.0 + MARKERS_APART;
-            let hint = format!("minute {}, {name}: {}", hinted(*minute), hinted(*value));
+            let hint = format!("{}, {name}: {}", unit.moment(*minute), hinted(*value));
             canvas.hinted(&hint, |canvas| marker::draw(canvas, index, colour(index), at, 2.6));
         }
     }
@@ -273,11 +306,40 @@ fn draw_keys(canvas: &mut Canvas, curves: &Curves, area: &PanelArea<'_>, first: 
     }
 }
 
-fn draw_interruptions(canvas: &mut Canvas, line: &TimeLine, area: &PanelArea<'_>) {
+fn draw_interruptions(canvas: &mut Canvas, line: &TimeLine, area: &PanelArea<'_>, unit: TimeUnit) {
     for minute in &line.interruptions {
         let Some(at) = area.at_x(*minute) else { continue };
         let stroke = Stroke { colour: FIT, width: 1.2, dash: "3 3" };
-        let hint = format!("the run was interrupted at minute {}", hinted(*minute));
+        let hint = format!("the run was interrupted at {}", unit.moment(*minute));
         canvas.hinted(&hint, |canvas| canvas.line((at, area.top), (at, area.bottom), stroke));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(to_minutes: f64) -> String {
+        let strand = Strand { name: String::new(), pieces: vec![vec![(0.0, 1.0), (to_minutes, 2.0)]] };
+        let curves = Curves { scale: Scale::LinearFromZero, room_for: Vec::new(), strands: vec![strand] };
+        let panel = Panel { title: "IOPS".into(), content: Content::Strip(curves) };
+        let line = TimeLine { to_minutes, interruptions: vec![to_minutes / 2.0], panels: vec![panel] };
+        timeline(&line, "a test")
+    }
+
+    #[test]
+    fn the_time_axis_of_a_short_test_is_in_seconds() {
+        let svg = picture(0.5);
+        for text in
+            ["Time (seconds)", ">30.0</text>", "at second 15.0", "second 30.0, IOPS: 2", "Over 30.0 seconds"]
+        {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        let svg = picture(30.0);
+        for text in
+            ["Time (minutes)", ">30.0</text>", "at minute 15.0", "minute 30.0, IOPS: 2", "Over 30.0 minutes"]
+        {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
     }
 }

@@ -5,7 +5,7 @@ mod figures;
 mod pages;
 mod parts;
 
-use charts::markup::escape;
+use charts::markup::{escape, escape_breakable};
 use report::parts::Shell;
 
 use crate::authored::Authored;
@@ -125,7 +125,7 @@ fn warnings(comparison: &Comparison) -> String {
             rows.push_str(&format!(
                 "<tr>{subject}<td class=\"letters\">{}</td><td>{}</td></tr>\n",
                 letters(runs),
-                escape(text)
+                escape_breakable(text)
             ));
         }
     }
@@ -140,7 +140,7 @@ fn headers(comparison: &Comparison) -> String {
     let device = |(index, run): (usize, &Candidate)| {
         let rows: String = devices::HEADER
             .iter()
-            .map(|(name, of)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&of(run))))
+            .map(|(name, of)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape_breakable(&of(run))))
             .collect();
         format!(
             "<details class=\"{}\" open><summary>{} {}</summary><dl>{rows}</dl></details>\n",

@@ -49,9 +49,10 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
     blocks.extend(points("Key points", &authored.key_points));
     blocks.push(runs(comparison));
     blocks.push(Block::Heading("Selected performance".into()));
-    for group in groups(comparison) {
-        blocks.extend(selected(comparison, &group));
-    }
+    let groups = groups(comparison);
+    // Once for all bars, before the first ones.
+    blocks.extend((!groups.is_empty()).then(|| Block::Text(BARS_READING.into())));
+    blocks.extend(groups.iter().flat_map(|group| selected(comparison, group)));
     blocks.push(Block::Text(READING.into()));
     blocks.extend(marks(comparison.lines.iter().filter(|line| line.selected)).map(Block::Text));
     blocks.extend(matrix(comparison));
@@ -144,7 +145,6 @@ fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
         let name = names.join(" and ");
         let (svg, size) = charts::grid(&pictures, each, 2, &name);
         blocks.push(Block::Picture { name, svg, height: size.height });
-        blocks.push(Block::Text(BARS_READING.into()));
     }
     let (runs, others) = listed(comparison, group);
     for lines in group.lines.chunks(FIGURES_IN_TABLE) {

@@ -97,6 +97,13 @@ fn no_number_or_unit_is_split_in_the_pdf() {
 }
 
 #[test]
+fn the_reading_of_bars_is_printed_once() {
+    let pdf = pdf(&of(4), &Authored::default()).expect("a PDF");
+    let Some(pages) = fixture::pages(&pdf) else { return };
+    assert_eq!(pages.iter().map(|page| page.matches("Whiskers are").count()).sum::<usize>(), 1);
+}
+
+#[test]
 fn marks_of_runs_are_never_cut() {
     let comparison = of(20);
     let page = html(&comparison, &Authored::default());

@@ -121,7 +121,7 @@ fn host_limited_cells_are_flagged_in_every_data_format() {
 fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     let run = recorded(&busy("busy"));
     let document = report::fold(&run.0.file, &run.1).unwrap();
-    let html = report::html(&document);
+    let html = report::html(&document).replace('\u{a0}', " ");
     let pdf = fixture::pages(&report::pdf(&document).unwrap());
     let sheets: Vec<String> =
         html.split("<section ").skip(1).map(|sheet| sheet.replace("&lt;", "<")).collect();

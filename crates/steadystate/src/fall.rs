@@ -55,22 +55,32 @@ pub fn mean_rate(intervals: &[Interval]) -> Option<f64> {
 }
 
 /// Divides a segment of writes with one block size into at most `most` intervals, by the same rule as the samples of a
-/// timeline.
+/// timeline. A remainder of less than half a recorded interval is part of the interval before it: on its own, a few I/Os
+/// in a very short time would look like a huge throughput.
 #[must_use]
 pub fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
     let column = &segment.series.write_ios;
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let parts = column.len().min(most);
-    let whole = [Interval { bytes: segment.write.bytes, seconds: length_ns as f64 / 1e9 }];
     let part = |index: usize| {
         let (from, to) = (index * column.len() / parts, (index + 1) * column.len() / parts);
         let end_ns = if to == column.len() { length_ns } else { to as u64 * segment.series.interval_ns };
         let ios: u64 = column.range(from..to).sum();
         let ns = end_ns.saturating_sub(from as u64 * segment.series.interval_ns);
-        Interval { bytes: ios * u64::from(segment.workload.block_bytes), seconds: ns as f64 / 1e9 }
+        (ios * u64::from(segment.workload.block_bytes), ns)
     };
-    let all: Vec<Interval> = if parts == 0 { whole.into() } else { (0..parts).map(part).collect() };
-    all.into_iter().filter(|interval| interval.seconds > 0.0).collect()
+    let mut all: Vec<(u64, u64)> = match parts {
+        0 => vec![(segment.write.bytes, length_ns)],
+        _ => (0..parts).map(part).collect(),
+    };
+    if let [.., before, (bytes, ns)] = all.as_mut_slice()
+        && *ns < segment.series.interval_ns.div_ceil(2)
+    {
+        *before = (before.0 + *bytes, before.1 + *ns);
+        all.pop();
+    }
+    let interval = |(bytes, ns): (u64, u64)| Interval { bytes, seconds: ns as f64 / 1e9 };
+    all.into_iter().filter(|(_, ns)| *ns > 0).map(interval).collect()
 }
 
 /// Finds the first fall of `series`; `None` if its throughput never falls permanently. A drive may first complete
@@ -152,6 +162,7 @@ fn median_rate(intervals: &[Interval]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::segment;
     use proptest::prelude::*;
 
     /// Returns writes at each of `levels` (bytes per second, bytes), in seconds, with relative `noise`.
@@ -179,6 +190,18 @@ mod tests {
 
     fn noise(limit: f64) -> impl Strategy<Value = Vec<f64>> {
         proptest::collection::vec(-limit..limit, 61)
+    }
+
+    #[test]
+    fn a_short_remainder_is_not_an_interval() {
+        let seconds = |ios: Vec<u64>, length_ns: u64| -> Vec<f64> {
+            intervals(&segment(ios, length_ns), 32).iter().map(|interval| interval.seconds).collect()
+        };
+        assert_eq!(seconds(vec![100, 100, 9], 2_000_001_000), [1.0, 1.000_001]);
+        assert_eq!(seconds(vec![100, 100, 60], 2_500_000_000), [1.0, 1.0, 0.5]);
+        assert_eq!(seconds(vec![9], 1_000), [1e-6]);
+        let all = intervals(&segment(vec![100, 100, 9], 2_000_001_000), 32);
+        assert_eq!(all[1].bytes, 109 * all[0].bytes / 100);
     }
 
     proptest! {

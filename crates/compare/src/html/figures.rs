@@ -12,6 +12,8 @@ use crate::wording::{decimals, difference, letter};
 
 /// Width of the ranked bars.
 const BARS: f64 = 470.0;
+/// Maximum number of figures in a table of differences.
+const IN_MATRIX: usize = 9;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to the baseline, with the 95 % confidence interval in \
                        parentheses: Welch's interval for the logarithm of the ratio of the two means. If that \
@@ -99,12 +101,22 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
     )
 }
 
-/// Returns all differences of selected figures at a glance.
+/// Returns all differences of selected figures at a glance, in tables that fit on paper.
 fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
-    let lines = || groups.iter().flat_map(|group| &group.lines);
-    let head: String = lines().map(|line| format!("<th>{}</th>", escape(&line.name))).collect();
+    let lines: Vec<&Line> = groups.iter().flat_map(|group| group.lines.iter().copied()).collect();
+    let tables: String = lines.chunks(IN_MATRIX).map(|lines| matrix_of(comparison, lines)).collect();
+    format!(
+        "<section><h2>Differences from <span class=\"base\">A</span></h2>\n{tables}\
+         <p class=\"remark\">Green: better beyond noise. Red: worse beyond noise. Grey: within noise, or with unknown \
+         spread.</p>\n</section>\n"
+    )
+}
+
+fn matrix_of(comparison: &Comparison, lines: &[&Line]) -> String {
+    let head: String = lines.iter().map(|line| format!("<th>{}</th>", escape(&line.name))).collect();
     let row = |run: usize| {
-        let cells: String = lines()
+        let cells: String = lines
+            .iter()
             .map(|line| {
                 let name = escape(&line.name);
                 difference_cell((run, &name), key(comparison, line), line.differences[run].as_ref(), true)
@@ -117,10 +129,8 @@ fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
         )
     };
     format!(
-        "<section><h2>Differences from <span class=\"base\">A</span></h2>\n<div class=\"wide\" tabindex=\"0\"><table \
-         class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n\
-         <p class=\"remark\">Green: better beyond noise. Red: worse beyond noise. Grey: within noise, or with unknown \
-         spread.</p>\n</section>\n",
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n\
+         <tbody>{}</tbody></table></div>\n",
         (0..comparison.runs.len()).map(row).collect::<String>()
     )
 }

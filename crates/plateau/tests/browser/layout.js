@@ -1,4 +1,40 @@
 // Inspects a report in frames of several widths, and records everything that a reader could not see or read.
+// Texts of charts that overlap or are cut off, and numbers that lines break from their units.
+const textFaults = (page) => {
+  const faults = [];
+  const box = (node) => node.getBoundingClientRect();
+  for (const chart of page.querySelectorAll("figure svg")) {
+    const edges = box(chart);
+    if (!edges.height || chart.parentNode.closest("svg")) continue;
+    const name = `${chart.closest(".sheet, section")?.id} ${chart.getAttribute("aria-label")}`;
+    const texts = [...chart.querySelectorAll("text")].map((node) => [node.textContent, box(node)]);
+    for (const [text, { left, right }] of texts) {
+      if (left < edges.left - 2 || right > edges.right + 2) faults.push(`${name}: '${text}' is cut off`);
+    }
+    texts.forEach(([text, a], index) => {
+      for (const [other, b] of texts.slice(index + 1)) {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        // The box of a text is taller than its letters.
+        if (across > 2 && down > Math.min(a.height, b.height) / 2) faults.push(`${name}: '${text}' overlaps '${other}'`);
+      }
+    });
+  }
+  const range = page.createRange();
+  for (const part of page.querySelectorAll("figcaption, .sentence")) {
+    for (const text of [...part.childNodes, ...[...part.children].flatMap((child) => [...child.childNodes])]) {
+      if (text.nodeType !== Node.TEXT_NODE) continue;
+      for (const found of text.nodeValue.matchAll(/\d\s(?:%|ms|KiB|MB|GB|MB\/s|IOPS)(?![\w/])/g)) {
+        range.setStart(text, found.index);
+        range.setEnd(text, found.index + found[0].length);
+        const lines = [...range.getClientRects()].filter((line) => line.width > 0).map((line) => line.top);
+        if (Math.max(...lines) - Math.min(...lines) > 3) faults.push(`'${found[0]}' is on two lines: ${text.nodeValue}`);
+      }
+    }
+  }
+  return faults;
+};
+
 onload = () => {
   const found = {};
   for (const frame of document.querySelectorAll("iframe")) {
@@ -7,6 +43,7 @@ onload = () => {
       const page = frame.contentDocument;
       const sheets = [...page.querySelectorAll(".sheet")];
       const box = (node) => node.getBoundingClientRect();
+      faults.push(...textFaults(page));
       const name = (node) => `${node.closest(".sheet").id} ${node.className || node.tagName}`;
       for (const sheet of sheets) {
         const parts = [...sheet.children].filter((part) => box(part).height > 0);

@@ -156,7 +156,7 @@ fn health_row(minute: f64, health: &Health) -> Vec<String> {
         (Some(now), _) => Some(if now { "yes" } else { "no" }.to_owned()),
         (None, seconds) => seconds.map(|seconds| format!("{seconds} s over its lifetime")),
     };
-    let gigabytes = |bytes: u64| grouped(bytes as f64 / 1e9, 1);
+    let gigabytes = |bytes: u64| grouped(bytes as f64 / 1e9, 3);
     let state = health.power_state.map(|state| format!("power state {state}"));
     let meters = health
         .power_milliwatts
@@ -224,6 +224,17 @@ mod tests {
         let bad = || checked(HostVerdict::WouldInvalidate, "CPUs 100 % busy");
         let events = vec![bad(), bad(), checked(HostVerdict::Warn, "CPUs 20 % busy")];
         assert_eq!(invalidating(&entries(events)), ["other load: CPUs 100 % busy"]);
+    }
+
+    #[test]
+    fn amounts_of_small_drives_are_not_rounded_to_zero() {
+        let health = Health {
+            host_written_bytes: Some(16_777_216),
+            media_written_bytes: Some(1_234_567_890_123),
+            ..Health::default()
+        };
+        let row = health_row(0.0, &health);
+        assert_eq!(row[3..5], ["0.017", "1,234.568"]);
     }
 
     #[test]

@@ -66,3 +66,12 @@ pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page
 pub(crate) fn timeline_name(test: &Supplement) -> String {
     format!("{}: IOPS, response times and health over the whole test", test.title)
 }
+
+/// Says where the notes are that do not fit on the first page; `is_whole` is set if none fits.
+pub(crate) const fn continuation(is_whole: bool) -> &'static str {
+    if is_whole {
+        "After the report pages, in Annex N."
+    } else {
+        "Continued after the report pages, in Annex N."
+    }
+}

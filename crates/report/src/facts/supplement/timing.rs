@@ -81,8 +81,7 @@ pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'
                 concerned.for_each(|timing| timing.readings.push((at_ns, health)));
             }
             event => {
-                // The first reading after the next test's purge or load says nothing about the test that has ended.
-                if matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_)) {
+                if is_answer(event) {
                     ended = None;
                 }
                 let open = all.iter_mut().filter(|timing| Some(timing.test) == current.map(String::as_str));
@@ -93,6 +92,19 @@ pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'
     all.into_iter().map(|timing| (timing.test, timing.on_axis(scaled))).collect()
 }
 
+/// Returns whether an event says what the drive did. The first reading after that of the next test says nothing about the
+/// test that has ended, even if the drive failed or was idle.
+fn is_answer(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Purged(_)
+            | Event::Preconditioned(_)
+            | Event::Measured(_)
+            | Event::Cut(_)
+            | Event::Idled { .. }
+    )
+}
+
 impl<'a> ClockTiming<'a> {
     fn add(&mut self, event: &'a Event, clock: &mut Clock) {
         let (phase, segment) = match event {
@@ -101,6 +113,17 @@ impl<'a> ClockTiming<'a> {
             // Flash writes before the purge are irrelevant to the test.
             Event::Purged(_) => {
                 self.readings.clear();
+                return;
+            }
+            // Neither is a completed workload, but an interruption that follows comes after it.
+            Event::Cut(cut) => {
+                let intervals = cut.series.read_ios.len().max(cut.series.write_ios.len()) as u64;
+                let length_ns = intervals.saturating_mul(cut.series.interval_ns);
+                clock.read(cut.start_ns.saturating_add(length_ns));
+                return;
+            }
+            Event::Idled { length_ns } => {
+                clock.last_ns = clock.last_ns.saturating_add(*length_ns);
                 return;
             }
             _ => return,
@@ -144,7 +167,7 @@ impl Timing<'_> {
 mod tests {
     use super::*;
     use crate::facts::samples::{MINUTE_NS as MINUTE, entries, measured, read, segment, started};
-    use record::{Note, Purged};
+    use record::{Cut, Note, Purged};
 
     fn ended(test: &str) -> Event {
         Event::TestEnded { test: test.into(), converged: None }
@@ -228,6 +251,39 @@ mod tests {
             let all = timings(&entries, &ScaledClock::of(&entries, 1));
             assert_eq!(minutes_of(&all[0].1).0, [0.0, 1.0, 2.0, 3.0], "{second}");
             assert_eq!(all[0].1.interruptions, [2.0]);
+        }
+    }
+
+    fn cut(minute: u64) -> Event {
+        let Segment { workload, start_ns, series, .. } = segment(minute);
+        Event::Cut(Cut { workload, start_ns, series, errors: Vec::new() })
+    }
+
+    #[test]
+    fn a_failure_and_idle_time_of_the_next_test_end_the_test_before() {
+        for answer in [cut(1), Event::Idled { length_ns: MINUTE }] {
+            let entries = entries(vec![
+                started("wsat"),
+                measured(0),
+                ended("wsat"),
+                started("lat"),
+                answer,
+                read(30, Health::default()),
+            ]);
+            let all = timings(&entries, &ScaledClock::of(&entries, 1));
+            assert_eq!((all[0].1.end_minutes(), all[0].1.readings.len()), (1.0, 0));
+            assert_eq!(all[1].1.readings.len(), 1);
+        }
+    }
+
+    #[test]
+    fn an_interruption_comes_after_the_failure_or_the_idle_time() {
+        let resumed = || Event::Resumed { gap_ns: MINUTE };
+        for answer in [cut(1), Event::Idled { length_ns: MINUTE }] {
+            let entries = entries(vec![started("hir"), measured(0), answer, resumed(), measured(0)]);
+            let all = timings(&entries, &ScaledClock::of(&entries, 1));
+            assert_eq!(all[0].1.interruptions, [2.0]);
+            assert_eq!(minutes_of(&all[0].1).0, [0.0, 2.0]);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::facts::supplement::workload_table::WorkloadTable;
 use crate::facts::supplement::{Supplement, percentiles};
 use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
-use charts::markup::escape;
+use charts::markup::{escape, escape_running};
 
 /// Returns the annexes, which follow the last page.
 pub(super) fn annex(document: &Document) -> String {
@@ -141,7 +141,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     let picture = charts::timeline(&test.timeline, &name);
     let narrow = narrow(Some(charts::narrow_timeline(&test.timeline, &name)));
     out += &format!("<figure>{picture}{narrow}</figure>\n");
-    out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
+    out += &format!("<p class=\"remark\">{}</p>\n", escape_running(&test.remark));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
     out.extend(
@@ -162,8 +162,11 @@ fn page_beyond(page: &Page) -> String {
         }
     };
     let exhibits: String = page.exhibits.iter().map(drawn).collect();
-    let remarks: String =
-        page.remarks.iter().map(|text| format!("<p class=\"remark\">{}</p>\n", escape(text))).collect();
+    let remarks: String = page
+        .remarks
+        .iter()
+        .map(|text| format!("<p class=\"remark\">{}</p>\n", escape_running(text)))
+        .collect();
     format!("<h4>{}</h4>\n{exhibits}{remarks}", escape(&page.title))
 }
 

@@ -2,7 +2,7 @@
 
 use charts::Size;
 use charts::card::{CardFigure, Tone};
-use charts::markup::escape;
+use charts::markup::{escape, escape_running};
 
 use super::exhibits::narrow;
 use super::frame::{banners, facts};
@@ -29,7 +29,7 @@ pub(super) fn page(document: &Document) -> String {
          <footer><span>{}</span><span>Cover</span></footer>\n</article>\n",
         banners(document, None),
         escape(&cover.device),
-        escape(&cover.sentence),
+        escape_running(&cover.sentence),
         pictures(&cover),
         tests(&cover.tests),
         facts("device", &cover.facts),

@@ -14,7 +14,7 @@ use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::{Fact, or_na};
 use charts::Size;
-use charts::markup::escape;
+use charts::markup::{escape, escape_running};
 
 /// Tables with more than this many columns use less padding.
 const WIDE_COLUMNS: usize = 10;
@@ -27,8 +27,10 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
     let page = &outcome.pages[index];
     let size = room(document, outcome, page);
     let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, page, size)).collect();
-    let remarks: String =
-        remarks(outcome, page).iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
+    let remarks: String = remarks(outcome, page)
+        .iter()
+        .map(|r| format!("<p class=\"remark\">{}</p>\n", escape_running(r)))
+        .collect();
     let body = format!(
         "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
@@ -103,12 +105,13 @@ pub(super) fn narrow(svg: Option<String>) -> String {
 
 /// Returns a chart with a caption that contains the finding and explains how to read the chart.
 pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
-    let finding = charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape(&text)));
+    let finding =
+        charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape_running(&text)));
     let caption = exhibit.reading().map(|reading| {
         format!(
             "<figcaption>{}{}</figcaption>",
             finding.unwrap_or_default(),
-            escape(charts::sentence(reading))
+            escape_running(charts::sentence(reading))
         )
     });
     format!("<figure>{svg}{}</figure>\n", caption.unwrap_or_default())
@@ -139,7 +142,7 @@ pub(super) fn numbers(table: &Table) -> String {
 
 pub(super) fn determination(facts: &Facts) -> String {
     let item = |(label, value): &(String, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(&or_na(Some(value))))
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape_running(&or_na(Some(value))))
     };
     format!(
         "<div class=\"determination\"><h3>{}</h3><dl>{}</dl></div>\n",

@@ -9,7 +9,7 @@ use crate::pages::list::PageNumber;
 use crate::pages::test_summary::{SET_UP_HEADINGS, set_up_row};
 use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
-use charts::markup::{escape, shortened};
+use charts::markup::{escape, escape_breakable, shortened};
 
 /// Opens the element in which a wide table scrolls, so that the page does not. The element can be focused, so
 /// that the arrow keys scroll it.
@@ -55,8 +55,9 @@ pub(super) fn banners(document: &Document, outcome: Option<&Outcome>) -> String 
 
 /// Returns a list of labelled values.
 pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
-    let row =
-        |(label, value): &(&str, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(label), escape(value));
+    let row = |(label, value): &(&str, String)| {
+        format!("<dt>{}</dt><dd>{}</dd>", escape(label), escape_breakable(value))
+    };
     format!("<dl class=\"{class}\">{}</dl>\n", items.iter().map(row).collect::<String>())
 }
 

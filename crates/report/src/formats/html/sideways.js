@@ -6,7 +6,7 @@
       const scrolls = part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === "auto";
       if (scrolls && !hints.has(part) && !part.previousElementSibling?.classList.contains("sideways")) {
         const text = document.createElement("p");
-        text.className = "remark sideways";
+        text.className = "remark sideways added";
         text.textContent = "Scroll sideways to see all columns.";
         part.before(text);
         hints.set(part, text);

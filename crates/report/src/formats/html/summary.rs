@@ -5,7 +5,7 @@ use super::notes;
 use crate::document::contents::Document;
 use crate::pages::list::PageNumber;
 use crate::pages::notes::NoteRow;
-use crate::pages::{front, titles};
+use crate::pages::{annexes, front, titles};
 
 /// Returns the summary of all tests. `continued` is set if the notes continue in an annex.
 pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, number: PageNumber) -> String {
@@ -16,12 +16,12 @@ pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, numbe
         summary_top(document, number, titles::summary_kind(document)),
         blocks(&front::blocks(document)),
         set_up_table(document, &document.outcomes, &document.not_begun),
-        continuation(continued),
+        if continued { continuation(rows.is_empty()) } else { String::new() },
         facts("origin", &front::origin(document))
     );
     sheet(document, number, "summary", &banners(document, None), &body)
 }
 
-fn continuation(continued: bool) -> &'static str {
-    if continued { "<p class=\"remark\">Continued after the report pages, in Annex N.</p>\n" } else { "" }
+fn continuation(is_whole: bool) -> String {
+    format!("<p class=\"remark\">{}</p>\n", annexes::continuation(is_whole))
 }

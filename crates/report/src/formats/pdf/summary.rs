@@ -14,7 +14,7 @@ use crate::pages::notes::{NoteRow, all_notes, notes_within, split};
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::pages::values::{Fact, company, model, or_na};
-use crate::pages::{front, titles};
+use crate::pages::{annexes, front, titles};
 use print::fonts::{Fonts, Style, ink, soft};
 use print::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, PALE, ROOM, SIDE, Sheet, TOP, WHITE};
 
@@ -177,7 +177,7 @@ pub(super) fn first(sheet: &mut Sheet<'_>, document: &Document, number: PageNumb
     let (notes, further) = notes_below(sheet.fonts, document, y);
     let y = if notes.is_empty() && !further.is_empty() { y } else { y + notes_table(sheet, y, &notes) + 6.0 };
     if !further.is_empty() {
-        let text = "Continued after the report pages, in Annex N.";
+        let text = annexes::continuation(notes.is_empty());
         sheet.text((SIDE, y + 11.0), ROOM, text, soft(11.0), Align::Middle);
     }
     origin(sheet, document);
