@@ -97,6 +97,24 @@ fn no_number_or_unit_is_split_in_the_pdf() {
 }
 
 #[test]
+fn tables_of_differences_fit_on_paper() {
+    let root = fixture::folder();
+    let candidate = |id: &'static str| {
+        let tests = &["iops", "tp-1024", "lat", "wsat", "hir"];
+        let scenario = Scenario { id, profile: "pts-e-2.0", tests, ..Scenario::default() };
+        let (run, loaded) = fixture::record(root.path(), &scenario);
+        Candidate::of(&run.file, &loaded).expect("a run")
+    };
+    let comparison = Comparison::of(vec![candidate("a"), candidate("b")]).expect("runs");
+    let page = html(&comparison, &Authored::default());
+    let heads = page.split("<table class=\"matrix\"><thead>").skip(1);
+    let columns: Vec<usize> = heads
+        .map(|table| table.split("</thead>").next().unwrap_or_default().matches("<th>").count())
+        .collect();
+    assert!(columns.len() > 1 && columns.iter().all(|count| (2..=10).contains(count)), "{columns:?}");
+}
+
+#[test]
 fn the_reading_of_bars_is_printed_once() {
     let pdf = pdf(&of(4), &Authored::default()).expect("a PDF");
     let Some(pages) = fixture::pages(&pdf) else { return };
