@@ -46,6 +46,9 @@ pub enum InProgress {
     LeftOut,
 }
 
+/// What the row of a run shows, and the state of the files from which it was made; None for the row of another build.
+type Known = Option<(Source, (ListedRun, Standing))>;
+
 impl Index {
     /// Opens the index in a library; if it is missing and the library is writable, it is created.
     ///
@@ -135,7 +138,7 @@ impl Index {
             // A run whose row this build cannot interpret is read from its journal.
             Some((source, unpacked(run_id, row.further()?)?))
         })?;
-        let seen = |(state, row): (State, Option<Option<(Source, (ListedRun, Standing))>>)| match state {
+        let seen = |(state, row): (State, Option<Known>)| match state {
             State::Other => None,
             State::Partial => Some(Seen::Stale),
             State::Complete(source) => Some(match row.flatten().filter(|(known, _)| *known == source) {
