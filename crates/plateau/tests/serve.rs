@@ -42,6 +42,23 @@ fn expected_status(path: &str) -> u16 {
     }
 }
 
+/// A method that no route has is not a way around the gate, and neither is one that the server derives from GET.
+fn other_methods_are_refused(server: &Server, path: &str, cookie: &str) {
+    let (own, foreign) = (server.address.as_str(), format!("{cookie}Origin: http://evil.example\r\n"));
+    for other in ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"] {
+        let ask = |headers: &str, host: &str| {
+            let head =
+                format!("{other} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
+            Response::of(&server.raw(&head)).status
+        };
+        assert_eq!(ask(cookie, "evil.example"), 421, "{other} {path} for another host");
+        assert_eq!(ask(&foreign, own), 403, "{other} {path} for another origin");
+        assert_eq!(ask("", own), 401, "{other} {path} without a session");
+        let admitted = ask(cookie, own);
+        assert!(other == "HEAD" || admitted == 405, "{other} {path}: {admitted}");
+    }
+}
+
 #[test]
 fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     let bench = Bench::new();
@@ -81,19 +98,7 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         if is_sent {
             continue;
         }
-        // A method that no route has is not a way around the gate, and neither is one that the server derives from GET.
-        for other in ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"] {
-            let ask = |headers: &str, host: &str| {
-                let head =
-                    format!("{other} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
-                Response::of(&server.raw(&head)).status
-            };
-            assert_eq!(ask(&cookie, "evil.example"), 421, "{other} {path} for another host");
-            assert_eq!(ask(&foreign, own), 403, "{other} {path} for another origin");
-            assert_eq!(ask("", own), 401, "{other} {path} without a session");
-            let admitted = ask(&cookie, own);
-            assert!(other == "HEAD" || admitted == 405, "{other} {path}: {admitted}");
-        }
+        other_methods_are_refused(&server, &path, &cookie);
         if method == "POST" {
             for token in ["", "csrf=", "csrf=0", &format!("csrf={of_viewer}")] {
                 assert_eq!(ask(&cookie, own, token).status, 403, "{what} with '{token}'");
