@@ -4,8 +4,8 @@ use engine::{Engine, Polling};
 use record::{Access, Offsets, Placement, Process, Syncs, Zone};
 use stdx::units::count_of;
 
-use super::depth_search::LatencyTarget;
 use super::file_list::Files;
+use super::latency_target::LatencyTarget;
 use super::limits::JobLimits;
 use super::log_options::Logs;
 use super::steady::{Steady, SteadyState};

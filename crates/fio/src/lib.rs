@@ -18,6 +18,7 @@ mod histogram_log;
 pub mod hosts;
 mod job;
 mod keys;
+mod latency_target;
 mod lay_out;
 pub mod limits;
 mod log_options;

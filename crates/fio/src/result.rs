@@ -1,6 +1,7 @@
 //! Results of jobs: combined segments, as text and as JSON with fio's names.
 
 mod document;
+mod grouped;
 mod origin;
 mod part;
 mod samples;
@@ -13,6 +14,7 @@ use stdx::units::{count_of, grouped};
 
 pub use self::document::Document;
 pub(crate) use self::document::{Syncs, Times, syncs, times};
+pub use self::grouped::grouped;
 pub(crate) use self::origin::milliseconds;
 pub use self::origin::{ClockState, Host, Origin, Reading, Span, Start};
 pub use self::part::Part;

@@ -42,7 +42,7 @@ impl SourceRow<'_> {
     pub fn made_from(&self, judged_by: &str, annotations: &Annotations) -> Option<(&str, Source)> {
         let run_id = self.text(2).filter(|_| self.text(1) == Some(judged_by))?;
         let is_current = match (annotations.digest(run_id), self.text(3)) {
-            (Some(digest), Some(known)) => digest.to_string() == known,
+            (Some(digest), Some(known)) => digest.is(known),
             (digest, known) => digest.is_none() && known.is_none(),
         };
         let mut numbers = self.cells.get(4..8)?.iter().map(Cell::integer);

@@ -112,12 +112,10 @@ fn failure(path: &Path, action: &'static str, error: rusqlite::Error) -> StoreEr
     }
 }
 
-/// Removes the cause of an error if it only repeats the text of the error, such as that of a full disk.
+/// Removes the cause of the error of a full disk, which only repeats its text.
 fn without_repetition(error: rusqlite::Error) -> Box<dyn std::error::Error + Send + Sync> {
     match error {
-        rusqlite::Error::SqliteFailure(cause, Some(text)) if cause.to_string().ends_with(&text) => {
-            text.into()
-        }
+        rusqlite::Error::SqliteFailure(cause, Some(text)) if cause.code == ErrorCode::DiskFull => text.into(),
         other => other.into(),
     }
 }

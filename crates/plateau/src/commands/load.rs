@@ -24,8 +24,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Origin, Part, Reading, Start};
-use fio::steady::SteadyResult;
+use fio::result::{Document, Origin, Part, Reading, Start, grouped};
 use fio::{DepthSearch, Job, Limits, PlannedLog, Searches};
 
 /// A target, opened with only the permissions that its jobs need.
@@ -76,7 +75,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     }
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
-    let (mut parts, mut written): (Vec<(usize, Part)>, _) = (Vec::new(), Vec::new());
+    let (mut parts, mut written): (Vec<Part>, _) = (Vec::new(), Vec::new());
     let limits = ChoiceLimits::default().shared_by(stages.len() * opened.len());
     let by = Choosing { limits, go_on: &|| !interrupted.load(Ordering::Relaxed) };
     if let Some(requested) = options.start_at {
@@ -95,13 +94,12 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        let mut of_stage = grouped_parts(&request, &stage, results, steady, &facts, &readings);
-        if let Some((_, part)) = of_stage.first_mut() {
+        let mut of_stage = grouped(&request.jobs, &stage, results, steady, &facts, &readings);
+        if let Some(part) = of_stage.first_mut() {
             part.depths = depths;
         }
         parts.extend(of_stage);
     }
-    let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
     }
@@ -354,51 +352,6 @@ fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
             host.ceiling_share = share;
         }
     }
-}
-
-/// Returns a stage's results by job, or by group if a job requests it.
-fn grouped_parts(
-    request: &LoadRequest,
-    stage: &[usize],
-    mut results: ByJob,
-    mut steady: BTreeMap<usize, SteadyResult>,
-    facts: &BTreeMap<String, TargetFacts>,
-    readings: &Readings,
-) -> Vec<(usize, Part)> {
-    let mut parts: Vec<(usize, Part)> = Vec::new();
-    for &index in stage {
-        let job = &request.jobs[index];
-        let filename = job.filename.as_deref().unwrap_or_default();
-        let (target, reading) = (facts[filename].clone(), readings[filename]);
-        let without_sync = target.simulated.is_some() && job.ends_with_fsync();
-        let more = without_sync.then(|| "end_fsync has no effect on a simulated drive".to_owned());
-        let mut part = Part {
-            name: job.name.clone(),
-            target,
-            segments: Vec::new(),
-            report: None,
-            steady: steady.remove(&index),
-            depths: None,
-            notes: job.notes().into_iter().chain(more).collect(),
-            given: job.given(),
-            span: None,
-        };
-        for (outcome, report) in results.remove(&index).unwrap_or_default() {
-            let LoadOutcome::Finished(segment) = outcome else { continue };
-            part.add(segment, report, reading);
-        }
-        let before = parts.last_mut().filter(|(last, _)| {
-            job.continues || job.group_reporting && !job.new_group && request.jobs[*last].group_reporting
-        });
-        match before {
-            Some((last, group)) => {
-                *last = index;
-                group.join(part);
-            }
-            None => parts.push((index, part)),
-        }
-    }
-    parts
 }
 
 fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>, origin: &Origin) -> Done {

@@ -10,8 +10,7 @@ use crate::Context;
 use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
 use crate::exhibits::unit::Unit;
 
-/// A percentile, stored as the fraction of I/Os beyond it. This is exact, unlike 99.999 % as a floating-point
-/// fraction.
+/// A percentile, stored as the fraction of I/Os beyond it, because 99.999 % is not exact as a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentile {
     /// Percentage as printed: `99.999`.
@@ -97,8 +96,7 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// Returns the key of the page that shows maxima. The page is comparable only with pages that show the same
-    /// percentile.
+    /// Returns the key of the page that shows maxima, which is comparable only with pages of the same percentile.
     pub fn key(self, key: &str) -> PageKey {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
     }

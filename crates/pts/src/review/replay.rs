@@ -96,7 +96,8 @@ impl<'a> Replay<'a> {
         }
         let Some(place) = self.notes.iter().position(|recorded| same_place(recorded, note)) else {
             // Early builds did not record the end of rounds. After the start of the rounds that follow, it would end those.
-            return *note == Note::RoundsEnded && self.notes.iter().any(is_first_round);
+            let is_start = |note: &Note| matches!(note, Note::RoundStarted { round: 1, .. });
+            return *note == Note::RoundsEnded && self.notes.iter().any(is_start);
         };
         self.notes.drain(..=place);
         true
@@ -105,10 +106,6 @@ impl<'a> Replay<'a> {
     fn next(&mut self) -> Result<Event, Stop> {
         self.answers.pop_front().map(Cow::into_owned).ok_or(Stop::EndOfJournal)
     }
-}
-
-fn is_first_round(note: &Note) -> bool {
-    matches!(note, Note::RoundStarted { round: 1, .. })
 }
 
 fn same_place(one: &Note, other: &Note) -> bool {
