@@ -14,7 +14,7 @@ use stdx::units::{count_of, grouped};
 
 pub use self::document::Document;
 pub(crate) use self::document::{Syncs, Times, syncs, times};
-pub use self::grouped::grouped;
+pub use self::grouped::parts_of_stage;
 pub(crate) use self::origin::milliseconds;
 pub use self::origin::{ClockState, Host, Origin, Reading, Span, Start};
 pub use self::part::Part;

@@ -12,7 +12,7 @@ use crate::steady::SteadyResult;
 
 /// Returns a stage's results by job, or by group if a job requests it; `facts` and `readings` are by target.
 #[must_use]
-pub fn grouped(
+pub fn parts_of_stage(
     jobs: &[Job],
     stage: &[usize],
     mut results: BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>,

@@ -24,7 +24,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
-use fio::result::{Document, Origin, Part, Reading, Start, grouped};
+use fio::result::{Document, Origin, Part, Reading, Start, parts_of_stage};
 use fio::{DepthSearch, Job, Limits, PlannedLog, Searches};
 
 /// A target, opened with only the permissions that its jobs need.
@@ -94,7 +94,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         written
             .extend(planned.iter().filter_map(|log| Some((log.path(), log.text(results.get(&log.job)?)?))));
-        let mut of_stage = grouped(&request.jobs, &stage, results, steady, &facts, &readings);
+        let mut of_stage = parts_of_stage(&request.jobs, &stage, results, steady, &facts, &readings);
         if let Some(part) = of_stage.first_mut() {
             part.depths = depths;
         }
