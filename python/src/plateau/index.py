@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Union
 from urllib.parse import quote
 
-_VERSION = 4
+_VERSION = 5
 _SCHEMA = "plateau"
 _SOCKETS = "/var/run/postgresql"
 
