@@ -114,7 +114,7 @@ fn a_store_that_cannot_be_used_changes_no_list_and_no_run() {
     let database = server.database();
     let damaged = server.url(WRITER, &database);
     bench.ok(&["index", "--store", &damaged]);
-    server.psql(&database, "DROP TABLE plateau.source");
+    server.psql(&database, "DROP TABLE plateau.run, plateau.source");
     let newer = server.database();
     let newer_url = server.url(WRITER, &newer);
     bench.ok(&["index", "--store", &newer_url]);
