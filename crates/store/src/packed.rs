@@ -1,4 +1,4 @@
-//! What lists show about a run as one text, which is read several times as fast as the rows of several tables.
+//! What lists show about a run as one text, so that a list reads one table instead of six.
 //!
 //! Each text follows its length in bytes and a colon; each list follows its number of texts and a semicolon. An optional
 //! text is a list of none or one.

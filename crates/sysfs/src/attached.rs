@@ -88,7 +88,7 @@ fn enclosure_slot(dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the name of the PCIe slot that contains an NVMe drive, if the host's firmware or its hot-plug controller
-/// describes one. The slot of an HBA is not the slot of the drives behind it, and that of a switch is not the slot
+/// describes one. The slot of an HBA is not the slot of the drives attached to it, and that of a switch is not the slot
 /// of a drive: only the drive's own function counts.
 fn pcie_slot(roots: &Roots, device: &SysDevice) -> Option<String> {
     let paths = device.nvme_paths();
