@@ -5,7 +5,7 @@ mod support;
 use support::{Bench, finished, hold};
 
 /// The run lasts long enough to be stopped after its first cells.
-const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
+const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/16", "--profile", "pts-e-1.0"];
 
 #[test]
 fn a_copied_run_is_a_copy_until_its_source_is_gone() {

@@ -96,7 +96,7 @@ fn every_kind_of_test_on_a_zram_device() {
     let Some(device) = Zram::new(SIZE) else { return };
     // Each figure of these tests comes from several cells, so shorter cells are enough. ECW is the older name of CBW.
     // zram has sectors of 4 KiB.
-    tests_complete(&bench, &device.path, &["cbw", "dirth"], "0.02", &["--composite-fits-sectors"]);
+    tests_complete(&bench, &device.path, &["cbw", "dirth"], "0.01", &["--composite-fits-sectors"]);
 }
 
 #[test]

@@ -30,9 +30,10 @@ use transfer::protocol::Begin;
 use transfer::{First, SourceState};
 use unreliable::Unreliable;
 
-const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
+const SHORT: [&str; 7] =
+    ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--tc=1", "--qd=2"];
 /// A run that lasts long enough to be followed.
-const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
+const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/16", "--profile", "pts-e-1.0"];
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// A server with its own library and state.

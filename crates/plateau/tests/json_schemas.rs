@@ -17,7 +17,8 @@ use support::Bench;
 
 /// Commands that print no JSON document.
 const WITHOUT: [&str; 6] = ["completions", "help", "launcher", "man", "metrics", "watch"];
-const SHORT: [&str; 5] = ["iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--name=first"];
+const SHORT: [&str; 7] =
+    ["iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--tc=1", "--qd=2", "--name=first"];
 
 #[track_caller]
 fn check(bench: &Bench, schema: &Value, args: &[&str]) -> Value {
@@ -34,8 +35,16 @@ fn what_commands_print_matches_the_schema() {
     let check = |args: &[&str]| check(&bench, &schema, args);
     check(&[&["run"], &SHORT[..]].concat());
     check(&["run", "lat,tp-128", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--seed=2"]);
-    let campaign =
-        check(&["run", "iops", "sim:sas-slc-2011", "sim:sata-mlc-2011", "--scale=1/1024", "--max-rounds=5"]);
+    let campaign = check(&[
+        "run",
+        "iops",
+        "sim:sas-slc-2011",
+        "sim:sata-mlc-2011",
+        "--scale=1/1024",
+        "--max-rounds=5",
+        "--tc=1",
+        "--qd=2",
+    ]);
     assert_eq!(campaign["runs"].as_array().map(Vec::len), Some(2), "one document for several targets");
     let (html, other, csv) = (path("r.html"), path("other"), path("csv"));
     let (rules, site, tables) = (path("rules.toml"), path("site"), path("tables"));
@@ -44,7 +53,8 @@ fn what_commands_print_matches_the_schema() {
     std::fs::write(&notices, "[[program]]\nname = \"none\"\nrun = [\"/bin/true\"]\n").expect("written");
     let example = ["examples", "--install", "slc-a", "mlc-a"];
     for args in [
-        &["job", "job-1", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"][..],
+        &["job", "job-1", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--tc=1", "--qd=2"]
+            [..],
         &["resume", "job-1"],
         &["examples"],
         &example,

@@ -106,9 +106,10 @@ fn a_run_is_planned_started_once_watched_and_found() {
     let bench = Bench::new();
     let server = Server::start(&bench);
     let operator = Operator::of(&server);
-    let page = operator.plan(&simulated("1/64"));
+    let page = operator.plan(&simulated("1/1024"));
     let shown = server.get(&page, &operator.cookie).body;
-    for text in ["Drive fills", "Type the identity", MODEL, "plateau run --scale=1/64", "nothing; the target"]
+    for text in
+        ["Drive fills", "Type the identity", MODEL, "plateau run --scale=1/1024", "nothing; the target"]
     {
         assert!(shown.contains(text), "{text}: {shown}");
     }
@@ -135,7 +136,7 @@ fn a_run_is_planned_started_once_watched_and_found() {
     assert_eq!(found[0]["run"], run.as_str());
     let audit = support::text(&bench.state.path().join("lab/lab.journal"));
     assert_eq!(audit.lines().count(), 1, "{audit}");
-    assert!(audit.contains("\"command\":\"plateau run --scale=1/64"), "{audit}");
+    assert!(audit.contains("\"command\":\"plateau run --scale=1/1024"), "{audit}");
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_plan_is_kept_if_its_start_cannot_be_stored() {
     let bench = Bench::new();
     let server = Server::start(&bench);
     let operator = Operator::of(&server);
-    let page = operator.plan(&simulated("1/64"));
+    let page = operator.plan(&simulated("1/1024"));
     let in_the_way = bench.state.path().join("lab/queue.json.next");
     std::fs::create_dir_all(&in_the_way).expect("a folder");
     let response = operator.post(&page, &[("identity", MODEL)]);
@@ -362,7 +363,7 @@ fn a_run_is_resumed_once_however_often_this_is_requested() {
 fn runs_are_tagged_noted_archived_and_found_by_link() {
     let bench = Bench::new();
     let document =
-        bench.json(&["run", "iops", MODEL, "--scale", "1/64", "--profile", "pts-e-1.0", "--tag", "first"]);
+        bench.json(&["run", "iops", MODEL, "--scale", "1/1024", "--profile", "pts-e-1.0", "--tag", "first"]);
     let run = document["run"].as_str().expect("an id");
     let server = Server::start(&bench);
     let operator = Operator::of(&server);

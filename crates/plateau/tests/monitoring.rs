@@ -263,7 +263,7 @@ fn metrics_without_a_server_are_those_of_a_server() {
     }
     let bench = Bench::new();
     add_user(&bench);
-    bench.ok(&["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"]);
+    bench.ok(&["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--tc=1", "--qd=2"]);
     let mut run = Process(bench.start(&[
         "run",
         "iops",

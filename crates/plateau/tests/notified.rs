@@ -14,7 +14,8 @@ use record::{Cut, ErrorCount, Event, Library, Run, Segment, Series};
 use serde_json::Value;
 use support::{Bench, finished, hold, send_signal, texts};
 
-const SHORT: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5"];
+const SHORT: [&str; 7] =
+    ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--max-rounds=5", "--tc=1", "--qd=2"];
 /// Far longer than any test.
 const LONG: [&str; 6] = ["run", "iops", "sim:sas-slc-2011", "--scale=1/8", "--profile", "pts-e-1.0"];
 /// Short intervals between checks of the library and between retries, and no delay for interrupted runs.

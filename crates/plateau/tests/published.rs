@@ -11,7 +11,8 @@ use std::process::Command;
 use lab_server::Server;
 use support::Bench;
 
-const FAST: [&str; 4] = ["--scale=1/1024", "--max-rounds=5", "--profile=pts-e-1.0", "iops"];
+const FAST: [&str; 6] =
+    ["--scale=1/1024", "--max-rounds=5", "--profile=pts-e-1.0", "--tc=1", "--qd=2", "iops"];
 
 fn run(bench: &Bench, model: &str, more: &[&str]) -> String {
     let document = bench.json(&[&["run", model], &FAST[..], more].concat());
@@ -334,7 +335,7 @@ fn a_failed_publication_prints_one_document() {
 fn an_id_that_ends_like_a_page_does_not_collide_with_it() {
     let bench = Bench::new();
     for id in ["a", "a.html"] {
-        bench.ok(&[&["job", id], &FAST[3..], &["sim:sas-slc-2011"], &FAST[..3]].concat());
+        bench.ok(&[&["job", id], &FAST[5..], &["sim:sas-slc-2011"], &FAST[..5]].concat());
     }
     let document = bench.json(&["publish", &site(&bench)]);
     assert_eq!((&document["runs"], &document["left_out"]), (&2.into(), &serde_json::json!([])), "{document}");

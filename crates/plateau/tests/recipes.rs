@@ -23,7 +23,17 @@ fn blocks(language: &str) -> Vec<String> {
 
 /// Exports a simulated and an imported run.
 fn exported(bench: &Bench) {
-    let run = bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--max-rounds", "5"]);
+    let run = bench.json(&[
+        "run",
+        "iops",
+        "sim:sas-slc-2011",
+        "--scale",
+        "1/1024",
+        "--max-rounds",
+        "5",
+        "--tc=1",
+        "--qd=2",
+    ]);
     bench.ok(&["examples", "--install"]);
     let data = bench.path("data");
     let runs = [run["run"].as_str().unwrap(), "example-slc-a"];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use support::Bench;
 
 /// A small drive on which every test in its profile runs.
-const DRIVE: [&str; 4] = ["sim:sas-slc-2011", "--scale", "1/1024", "--json"];
+const DRIVE: [&str; 8] = ["sim:sas-slc-2011", "--scale", "1/1024", "--tc", "1", "--qd", "4", "--json"];
 
 /// A profile's tests, one run of all of them, and the run's JSON document.
 struct Measured {

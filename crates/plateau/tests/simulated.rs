@@ -8,7 +8,7 @@ use std::io::Read as _;
 use record::{Event, Until};
 use support::{Bench, round, table, text};
 
-const SMALL: [&str; 5] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
+const SMALL: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--tc=1", "--qd=2"];
 
 #[test]
 fn demo_ends_in_steady_state_with_a_report() {
@@ -242,7 +242,7 @@ fn reports_are_written_in_the_format_of_their_names() {
 #[test]
 fn idle_times_are_reported_once_in_a_row() {
     let bench = Bench::new();
-    let output = bench.run(&["run", "hir", "sim:sas-slc-2011", "--scale", "1/256"]);
+    let output = bench.run(&["run", "hir", "sim:sas-slc-2011", "--scale", "1/1024", "--tc=1", "--qd=4"]);
     let (out, err) = support::texts(&output);
     let idle: Vec<&str> = err.lines().filter(|line| line.starts_with("idle")).collect();
     assert_eq!(idle, [5, 10, 15, 25, 50].map(|seconds| format!("idle for {seconds} s")), "{err}");
@@ -362,7 +362,7 @@ fn names_that_are_not_utf_8_are_accepted() {
         serde_json::from_str::<serde_json::Value>(&out).unwrap()
     };
     let typed = bench
-        .command(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--library"])
+        .command(&["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/1024", "--library"])
         .arg(&library)
         .output();
     let (_, err) = support::texts(&typed.unwrap());

@@ -16,12 +16,12 @@ fn every_page_is_accessible_on_every_screen() {
     let Some(axe) = axe().filter(|_| !is_missing()) else { return };
     let bench = Bench::new();
     let run =
-        ["run", "iops", "sim:sas-slc-2011", "--scale=1/64", "--profile=pts-e-1.0", "--tag=t", "--note=n"];
+        ["run", "iops", "sim:sas-slc-2011", "--scale=1/1024", "--profile=pts-e-1.0", "--tag=t", "--note=n"];
     let first = bench.json(&run)["run"].as_str().expect("an id").to_owned();
-    bench.json(&["run", "iops", "sim:sata-mlc-2011", "--scale=1/64", "--profile=pts-e-1.0"]);
+    bench.json(&["run", "iops", "sim:sata-mlc-2011", "--scale=1/1024", "--profile=pts-e-1.0"]);
     let server = Server::start(&bench);
     let operator = Operator::of(&server);
-    let plan = operator.plan(&simulated("1/64"));
+    let plan = operator.plan(&simulated("1/1024"));
     let mut browser = Browser::open(&bench);
     browser.admit(&server, &operator.cookie);
     let base = format!("http://{}", server.address);
@@ -51,7 +51,7 @@ fn a_run_is_started_with_the_keyboard_watched_tagged_and_found() {
     let mut browser = Browser::open(&bench);
     browser.go(&server.link);
     let base = format!("http://{}", server.address);
-    browser.go(&format!("{base}/start?target=sim:sas-slc-2011&scale=1/64&profile=pts-e-1.0&tests=iops"));
+    browser.go(&format!("{base}/start?target=sim:sas-slc-2011&scale=1/1024&profile=pts-e-1.0&tests=iops"));
     browser.enter("button.primary", "");
     browser.wait("/^\\/start\\/./.test(location.pathname) && document.readyState === 'complete'");
     browser.enter("input[name=identity]", "sim:sas-slc-2011");

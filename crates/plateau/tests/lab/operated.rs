@@ -10,7 +10,7 @@ const MODEL: &str = "sim:sas-slc-2011";
 
 /// Makes a complete run; returns its id.
 fn complete(bench: &Bench, seed: &str) -> String {
-    let arguments = ["run", "iops", MODEL, "--scale=1/64", "--profile=pts-e-1.0", "--seed", seed];
+    let arguments = ["run", "iops", MODEL, "--scale=1/1024", "--profile=pts-e-1.0", "--seed", seed];
     bench.json(&arguments)["run"].as_str().expect("an id").to_owned()
 }
 

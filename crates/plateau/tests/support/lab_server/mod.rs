@@ -207,7 +207,7 @@ pub fn events(
 /// Runs a short simulated test and returns the run's id.
 pub fn demo(bench: &Bench) -> String {
     let document =
-        bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
+        bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/1024", "--profile", "pts-e-1.0"]);
     document["run"].as_str().expect("an id").to_owned()
 }
 
