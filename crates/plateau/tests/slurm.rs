@@ -287,8 +287,25 @@ fn check_runs(lab: &Lab, expected: usize) {
         assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{drive}: two runs at once");
     }
     for id in [REQUEUED, INTERRUPTED] {
-        let loaded = lab.load(id).expect("a run");
-        let is_resumed = loaded.entries.iter().any(|entry| matches!(entry.event, Event::Resumed { .. }));
-        assert!(is_resumed, "{id} was continued");
+        check_gap(lab, id);
     }
+}
+
+/// Checks that a continued run states its gap, and that the gap is the time between its records.
+fn check_gap(lab: &Lab, id: &str) {
+    let loaded = lab.load(id).expect("a run");
+    let gap = loaded.entries.windows(2).find_map(|pair| match pair[1].event {
+        Event::Resumed { gap_ns } => Some((gap_ns, pair[1].wall.duration_since(pair[0].wall))),
+        _ => None,
+    });
+    let (gap_ns, between) = gap.unwrap_or_else(|| panic!("{id} was continued"));
+    let stated = jiff::SignedDuration::from_nanos(i64::try_from(gap_ns).expect("a short gap"));
+    // The simulated drive is played back between the end of the gap and the record that states it.
+    let played_back = between - stated;
+    let longest = jiff::SignedDuration::from_secs(60);
+    assert!(!played_back.is_negative() && played_back < longest, "{id}: {stated:?} of {between:?}");
+    let page = lab.bench.path("continued.html");
+    lab.ok(&["report", id, page.to_str().expect("text")]);
+    let page = std::fs::read_to_string(page).expect("written");
+    assert!(page.contains("resumed after"), "{id}: the report states the gap");
 }

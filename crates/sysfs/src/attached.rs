@@ -36,7 +36,7 @@ pub struct Attached {
     pub disk: Option<String>,
     /// The NVMe controller, or the subsystem if there are several paths, such as `nvme0`.
     pub controller: Option<String>,
-    /// Links from the drive to the CPU.
+    /// Links from the drive to the CPU; those of all paths for a multipath NVMe namespace.
     pub links: Vec<Link>,
     /// The enclosure of the drive, if it reports its slots.
     pub enclosure: Option<Enclosure>,
@@ -52,9 +52,28 @@ impl Attached {
     #[must_use]
     pub fn of(roots: &Roots, device: &SysDevice) -> Self {
         let found = of_directory(device.position());
-        let slot = found.slot.or_else(|| pcie_slot(roots, device));
-        Self { numa_node: device.numa_node(), slot, ..found }
+        // The namespace itself is below its subsystem, which is not on any link.
+        let paths = device.nvme_paths();
+        let links = if paths.is_empty() { found.links } else { links_of_paths(&paths) };
+        let slot = found.slot.or_else(|| pcie_slot(device.position(), &paths, roots));
+        Self { numa_node: device.numa_node(), links, slot, ..found }
     }
+}
+
+/// Returns the links above a device, nearest first.
+fn links_above(dir: &Path) -> impl Iterator<Item = Link> + '_ {
+    dir.ancestors().skip(1).filter_map(|above| link(above, &above.file_name()?.to_string_lossy()))
+}
+
+/// Returns the links above the paths to a namespace, each of them once.
+fn links_of_paths(paths: &[PathBuf]) -> Vec<Link> {
+    let mut links = Vec::new();
+    for link in paths.iter().flat_map(|path| links_above(path)) {
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    links
 }
 
 /// Looks up the topology from the device's directory in `/sys/devices`.
@@ -66,7 +85,7 @@ fn of_directory(dir: &Path) -> Attached {
         .skip(1)
         .filter_map(name)
         .find(|name| is_numbered(name, "nvme") || is_numbered(name, "nvme-subsys"));
-    let links = dir.ancestors().skip(1).filter_map(|above| link(above, &name(above)?)).collect();
+    let links = links_above(dir).collect();
     let slot = enclosure_slot(dir);
     Attached {
         disk: disk.and_then(name),
@@ -90,9 +109,9 @@ fn enclosure_slot(dir: &Path) -> Option<PathBuf> {
 /// Returns the name of the PCIe slot that contains an NVMe drive, if the host's firmware or its hot-plug controller
 /// describes one. The slot of an HBA is not the slot of the drives attached to it, and that of a switch is not the slot
 /// of a drive: only the drive's own function counts.
-fn pcie_slot(roots: &Roots, device: &SysDevice) -> Option<String> {
-    let paths = device.nvme_paths();
-    let places = if paths.is_empty() { vec![device.position().to_owned()] } else { paths };
+fn pcie_slot(position: &Path, paths: &[PathBuf], roots: &Roots) -> Option<String> {
+    let own = [position.to_owned()];
+    let places = if paths.is_empty() { &own[..] } else { paths };
     let functions: Vec<String> = places.iter().map(|place| nvme_function(place)).collect::<Option<_>>()?;
     let slots = fs::read_dir(roots.sys.join("bus/pci/slots")).ok()?.flatten();
     let addressed = slots.filter_map(|slot| {
@@ -261,19 +280,27 @@ mod tests {
             (&format!("{subsystem}/nvme2n1/size"), "1"),
             (&format!("{one}/nvme/nvme2/nvme2c2n1/size"), "1"),
             (&format!("{other}/nvme/nvme3/nvme2c3n1/size"), "1"),
+            (&format!("{root}/0000:00:1d.0/current_link_speed"), "8.0 GT/s PCIe\n"),
+            (&format!("{root}/0000:00:1d.0/current_link_width"), "2\n"),
+            (&format!("{root}/0000:00:1e.0/current_link_speed"), "8.0 GT/s PCIe\n"),
+            (&format!("{root}/0000:00:1e.0/current_link_width"), "2\n"),
             ("bus/pci/slots/5/address", "0000:01:00\n"),
             ("bus/pci/slots/1-2/address", "0000:03:00\n"),
             ("bus/pci/slots/1-3/address", "0000:00:1e\n"),
         ]);
         let roots = Roots { sys: dir.path().to_owned(), ..Roots::default() };
         std::fs::create_dir_all(dir.path().join("dev/block")).unwrap();
-        let slot = |minor: u32, path: &str| {
+        let attached = |minor: u32, path: &str| {
             let number = DeviceNumber { major: 259, minor };
             let link = dir.path().join(format!("dev/block/{number}"));
             std::os::unix::fs::symlink(dir.path().join(path), &link).unwrap();
-            let found = Attached::of(&roots, &SysDevice::find(&roots, number).unwrap()).slot;
+            let found = Attached::of(&roots, &SysDevice::find(&roots, number).unwrap());
             std::fs::remove_file(link).unwrap();
             found
+        };
+        let slot = |minor, path: &str| attached(minor, path).slot;
+        let links = |minor, path: &str| {
+            attached(minor, path).links.into_iter().map(|link| link.name).collect::<Vec<_>>()
         };
         assert_eq!(slot(1, &format!("{one}/nvme/nvme0/nvme0n1/nvme0n1p2")).as_deref(), Some("5"));
         assert_eq!(
@@ -288,8 +315,11 @@ mod tests {
         };
         controller("nvme2", &one);
         assert_eq!(slot(4, &format!("{subsystem}/nvme2n1")).as_deref(), Some("5"), "a multipath namespace");
+        assert_eq!(links(6, &format!("{subsystem}/nvme2n1")), ["PCIe 0000:00:1d.0"]);
         controller("nvme3", &other);
         assert_eq!(slot(5, &format!("{subsystem}/nvme2n1")), None, "its paths are not in one slot");
+        let both = ["PCIe 0000:00:1d.0", "PCIe 0000:00:1e.0"];
+        assert_eq!(links(7, &format!("{subsystem}/nvme2n1")), both, "the links of all paths");
     }
 
     #[test]
