@@ -166,18 +166,37 @@ fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> 
                  /dev/nvme0n1`"
             ))
         }
-        (false, false) => {
-            let target = meaning.targets.join(" ");
-            Err(format!(
-                "{target}: no tests specified; add some, such as `plateau {command} iops {target}`, or a preset, such \
-                 as `plateau {command} quick {target}`"
-            ))
-        }
+        (false, false) => Err(without_tests(command, &meaning.targets)),
         (false, true) => Err(format!(
             "a {command} needs tests and a target, such as `plateau {command} iops TARGET`, or a preset and a target, \
              such as `plateau {command} quick TARGET`"
         )),
     }
+}
+
+/// Returns the message about targets without tests. A file of jobs or a plan among them was probably not meant as a
+/// target.
+fn without_tests(command: &str, targets: &[String]) -> String {
+    let has_extension = |target: &&String, extension| Path::new(target).extension() == Some(extension);
+    let named = |extension: &str| targets.iter().find(|target| has_extension(target, extension.as_ref()));
+    let others = |file: &String| {
+        let others: Vec<&str> = targets.iter().filter(|target| *target != file).map(String::as_str).collect();
+        if others.is_empty() { "TARGET".to_owned() } else { others.join(" ") }
+    };
+    if let Some(plan) = named("toml") {
+        return format!(
+            "{plan}: no tests specified; if this file is a plan, type `plateau {command} --plan {plan} {}`",
+            others(plan)
+        );
+    }
+    if let Some(jobs) = named("fio") {
+        return format!("{jobs}: no tests specified; if this file contains fio jobs, type `plateau load {jobs}`");
+    }
+    let target = targets.join(" ");
+    format!(
+        "{target}: no tests specified; add some, such as `plateau {command} iops {target}`, or a preset, such as \
+         `plateau {command} quick {target}`"
+    )
 }
 
 /// Rejects tests that are not part of the preset, because they would run with its settings and under its
@@ -302,6 +321,10 @@ mod tests {
         assert!(missing(&options("", None)).contains("needs tests and a target"));
         assert!(missing(&options("iops", None)).contains("iops needs a target"));
         assert!(missing(&options("./x", None)).contains("no tests specified"));
+        let plan = missing(&options("./x.toml ./y", None));
+        assert!(plan.ends_with("type `plateau plan --plan ./x.toml ./y`"), "{plan}");
+        let jobs = missing(&options("./x.fio", None));
+        assert!(jobs.ends_with("type `plateau load ./x.fio`"), "{jobs}");
         assert!(missing(&options("iops ./x ./y", None)).contains("one target, not 2"));
         assert!(missing(&options("./x", Some("quik"))).contains("available presets: quick"));
         assert!(missing(&options("iops,iops ./x", None)).contains("duplicate test"));
