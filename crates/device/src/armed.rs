@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use engine::{
-    Answer, Bounds, Choosing, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick,
-    check_ranges,
+    Answer, Bounds, Choosing, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed,
+    StreamOptions, Tick, check_ranges,
 };
 use record::{Effort, TargetFacts, Workload};
 
 use crate::array::Assembly;
 use crate::check::{check, stored};
+use crate::choosing::choose;
 use crate::error::DriveError;
 use crate::exclusive::Inner;
 
@@ -103,29 +104,35 @@ impl Armed {
     }
 
     /// Measures the engines on the target, and chooses one for each workload, unless the engine was requested. From then
-    /// on, exactly these workloads use the chosen engines. Writes only what they write.
+    /// on, exactly these workloads use the chosen engines. Writes only what they write. `manners` contains the manner of
+    /// each workload, as in [`StreamOptions`].
     ///
     /// # Errors
     /// As for [`run`](Self::run), but a failed I/O is not an error: nothing is then chosen.
-    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
+    pub fn choose_engines(
+        &mut self,
+        workloads: &[Workload],
+        manners: &[usize],
+        by: &Choosing<'_>,
+    ) -> Result<(), DriveError> {
         workloads.iter().try_for_each(|workload| check(workload, &self.facts))?;
         self.check_in_between()?;
         if let Inner::Real { held, clock, options, .. } = &mut self.inner {
-            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
+            choose(held, &self.facts.path, *clock, options, (workloads, manners), by);
         }
         self.check_in_between()
     }
 
     /// Runs several workloads concurrently, reporting the progress of each to `on_tick` about once per second.
-    /// Each workload starts as soon as it is set up. If `read_back` is set for a workload with verification,
-    /// the blocks that the workload wrote are read back at its end.
+    /// Each workload starts as soon as it is set up. A simulated drive has no manners, reads nothing back and ends no
+    /// workload with another.
     ///
     /// # Errors
     /// Returns the errors of [`run`](Self::run); the first failure ends all workloads.
     pub fn run_concurrently(
         &mut self,
         workloads: &[Workload],
-        read_back: &[bool],
+        streams: &[StreamOptions<'_>],
         on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
     ) -> Result<Vec<Answer>, DriveError> {
         for workload in workloads {
@@ -138,7 +145,7 @@ impl Armed {
             Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),
             Inner::Real { held, clock, options, .. } => {
                 let target = held.to_load(&self.facts.path, *clock, options);
-                Ok(engine::run_concurrently(&target, workloads, read_back, on_tick)?)
+                Ok(engine::run_concurrently(&target, workloads, streams, on_tick)?)
             }
         }?;
         self.check_in_between()?;

@@ -206,7 +206,7 @@ impl Assembly {
         self.facts.physical_block_bytes = found.physical_block_bytes;
         let real = Real::Block(block);
         let options = load_options(&self.facts.path, &real, &self.options, &Roots::default())?;
-        let held = real.hold(options.engine, true)?;
+        let held = real.hold(options.sends_commands(), true)?;
         Ok(Inner::Real { real: Box::new(real), held, clock, options })
     }
 

@@ -82,7 +82,7 @@ impl Inspected {
             return Err(Unconfirmed::Target { target, identity, given }.into());
         }
         log::info!("{}: not in use and without a known signature; opening it for writing", facts.path);
-        let held = real.hold(options.engine, given.is_some())?;
+        let held = real.hold(options.sends_commands(), given.is_some())?;
         if let Real::File(_) = *real {
             // Unknown until now if the file has just been created.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
@@ -108,14 +108,16 @@ fn simulated(
     model: &str,
     options: &OpenOptions,
 ) -> Result<(Simulated, TargetFacts), DriveError> {
-    if options.placement.is_some() {
-        return Err(DriveError::target(target, TargetError::NoThreads));
-    }
-    if options.polling != Polling::No {
-        return Err(DriveError::target(target, TargetError::NothingToPoll));
-    }
-    if options.engine == Engine::IoUringCmd {
-        return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
+    for manner in options.manners() {
+        if manner.placement.is_some() {
+            return Err(DriveError::target(target, TargetError::NoThreads));
+        }
+        if manner.polling != Polling::No {
+            return Err(DriveError::target(target, TargetError::NothingToPoll));
+        }
+        if manner.engine == Engine::IoUringCmd {
+            return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
+        }
     }
     Simulated::new(target, model, options)
 }

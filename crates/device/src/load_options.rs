@@ -4,7 +4,7 @@ use engine::{Choices, Engine, EngineError, LoadOptions, Places, Polling};
 
 use crate::error::DriveError;
 use crate::error::target::TargetError;
-use crate::open_options::OpenOptions;
+use crate::open_options::{Manner, OpenOptions};
 use crate::target::Real;
 
 /// Resolves the requested options for a target, or returns why they are impossible.
@@ -14,22 +14,30 @@ pub(crate) fn load_options(
     options: &OpenOptions,
     roots: &sysfs::Roots,
 ) -> Result<LoadOptions, DriveError> {
-    let places = Places::of(&roots.sys, real.numa_node(), options.placement.clone());
-    let places = places.map_err(EngineError::from)?;
-    if options.polling != Polling::No && matches!(options.engine, Engine::Libaio | Engine::Threads) {
-        return Err(DriveError::target(target, TargetError::CannotPoll));
-    }
-    if options.engine == Engine::IoUringCmd && !real.is_nvme() {
-        return Err(DriveError::target(target, TargetError::NotNvme));
-    }
-    let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
-    let polling = if impossible.is_some() { Polling::No } else { options.polling };
-    Ok(LoadOptions {
-        engine: options.engine,
-        places,
-        polling,
-        unpolled: impossible,
-        choices: Choices::default(),
-        expected_run: options.expected_run,
-    })
+    let of_manner = |manner: Manner| -> Result<LoadOptions, DriveError> {
+        let Manner { engine, placement, polling } = manner;
+        let places = Places::of(&roots.sys, real.numa_node(), placement);
+        let places = places.map_err(EngineError::from)?;
+        if polling != Polling::No && matches!(engine, Engine::Libaio | Engine::Threads) {
+            return Err(DriveError::target(target, TargetError::CannotPoll));
+        }
+        if engine == Engine::IoUringCmd && !real.is_nvme() {
+            return Err(DriveError::target(target, TargetError::NotNvme));
+        }
+        let unpolled = (polling == Polling::Completions).then(|| real.unpollable()).flatten();
+        let polling = if unpolled.is_some() { Polling::No } else { polling };
+        let (choices, others) = (Choices::default(), Vec::new());
+        Ok(LoadOptions {
+            engine,
+            places,
+            polling,
+            unpolled,
+            choices,
+            others,
+            expected_run: options.expected_run,
+        })
+    };
+    let mut manners = options.manners().map(of_manner).collect::<Result<Vec<_>, _>>()?;
+    let first = manners.remove(0);
+    Ok(LoadOptions { others: manners, ..first })
 }

@@ -40,4 +40,26 @@ pub struct OpenOptions {
     pub polling: Polling,
     /// The run whose stamps read-only workloads accept if they verify; `None` to accept every run.
     pub expected_run: Option<StampRun>,
+    /// Other manners of driving the target, for concurrent workloads that select one, numbered from 1.
+    pub other_manners: Vec<Manner>,
+}
+
+/// How a load drives a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// I/O engine.
+    pub engine: Engine,
+    /// CPUs for the threads; `None` pins each thread to a CPU near the device.
+    pub placement: Option<Placement>,
+    /// io_uring polling mode.
+    pub polling: Polling,
+}
+
+impl OpenOptions {
+    /// Returns all manners of driving the target, by their numbers.
+    pub(crate) fn manners(&self) -> impl Iterator<Item = Manner> {
+        let Self { engine, polling, ref placement, .. } = *self;
+        std::iter::once(Manner { engine, placement: placement.clone(), polling })
+            .chain(self.other_manners.iter().cloned())
+    }
 }

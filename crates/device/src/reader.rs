@@ -2,11 +2,12 @@
 
 use engine::{
     Answer, Bounds, Choosing, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions, ReplaySource,
-    Replayed, Tick,
+    Replayed, StreamOptions, Tick,
 };
 use record::{Effort, TargetFacts, Workload};
 
 use crate::check::{check, stored, unverified};
+use crate::choosing::choose;
 use crate::error::DriveError;
 use crate::error::target::TargetError;
 use crate::sim::Simulated;
@@ -33,7 +34,11 @@ impl std::fmt::Debug for Reader {
 
 impl Reader {
     pub(crate) fn of_real(facts: TargetFacts, real: &Real, options: LoadOptions) -> Result<Self, DriveError> {
-        let inner = Inner::Real { held: real.hold_to_read(options.engine)?, clock: Clock::start(), options };
+        let inner = Inner::Real {
+            held: real.hold_to_read(options.sends_commands())?,
+            clock: Clock::start(),
+            options,
+        };
         Ok(Self { facts, inner, effort: None })
     }
 
@@ -84,13 +89,18 @@ impl Reader {
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub fn choose_engines(&mut self, workloads: &[Workload], by: &Choosing<'_>) -> Result<(), DriveError> {
+    pub fn choose_engines(
+        &mut self,
+        workloads: &[Workload],
+        manners: &[usize],
+        by: &Choosing<'_>,
+    ) -> Result<(), DriveError> {
         for workload in workloads {
             self.refuse_writes(workload)?;
             check(workload, &self.facts)?;
         }
         if let Inner::Real { held, clock, options } = &mut self.inner {
-            options.choices = engine::choose(&held.to_load(&self.facts.path, *clock, options), workloads, by);
+            choose(held, &self.facts.path, *clock, options, (workloads, manners), by);
         }
         Ok(())
     }
@@ -102,6 +112,7 @@ impl Reader {
     pub fn run_concurrently(
         &mut self,
         workloads: &[Workload],
+        streams: &[StreamOptions<'_>],
         on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
     ) -> Result<Vec<Answer>, DriveError> {
         for workload in workloads {
@@ -113,7 +124,8 @@ impl Reader {
             Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),
             Inner::Real { held, clock, options } => {
                 let target = held.to_load(&self.facts.path, *clock, options);
-                Ok(engine::run_concurrently(&target, workloads, &vec![false; workloads.len()], on_tick)?)
+                let streams = streams.iter().map(|stream| StreamOptions { read_back: false, ..*stream });
+                Ok(engine::run_concurrently(&target, workloads, &streams.collect::<Vec<_>>(), on_tick)?)
             }
         }
     }

@@ -14,7 +14,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 
-use engine::Engine;
 use record::TargetFacts;
 
 use crate::error::DriveError;
@@ -128,23 +127,23 @@ impl Real {
         }
     }
 
-    /// Opens the target read-only.
-    pub(crate) fn hold_to_read(&self, engine: Engine) -> Result<Held, DriveError> {
+    /// Opens the target read-only, also for NVMe commands if the load sends any.
+    pub(crate) fn hold_to_read(&self, sends_commands: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold_to_read(),
             Self::File(file) => file.hold_to_read(),
         };
-        held.map(|held| self.with_generic(held, engine, false))
+        held.map(|held| self.with_generic(held, sends_commands, false))
     }
 
     /// Opens the target exclusively for writing and checks the target again through the descriptor. If a file
     /// contains data, opening it must be `confirmed`.
-    pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
+    pub(crate) fn hold(&self, sends_commands: bool, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),
             Self::File(file) => file.hold(confirmed),
         };
-        held.map(|held| self.with_generic(held, engine, true))
+        held.map(|held| self.with_generic(held, sends_commands, true))
     }
 
     /// Verifies between two workloads, at little cost, that the target has not been moved and that nothing has been
@@ -156,9 +155,9 @@ impl Real {
         }
     }
 
-    fn with_generic(&self, held: Held, engine: Engine, writable: bool) -> Held {
+    fn with_generic(&self, held: Held, sends_commands: bool, writable: bool) -> Held {
         match self {
-            Self::Block(block) if engine == Engine::IoUringCmd => {
+            Self::Block(block) if sends_commands => {
                 Held { generic: Some(block.generic(&held, writable)), ..held }
             }
             _ => held,

@@ -51,7 +51,7 @@ fn time_and_depth_are_kept() {
 fn an_open_loop_waits_for_each() {
     let Some(device) = Zram::new(SIZE) else { return };
     let mut target = on_zram(&device);
-    let arrivals = Some(Arrivals { per_second: 2000, process: Process::Constant });
+    let arrivals = Some(Arrivals { per_second: 2000, divisor: 1, process: Process::Constant });
     let until = Until::DurationNs(300_000_000);
     let request = Workload {
         queue_depth: 64,

@@ -72,7 +72,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
 #[test]
 fn a_device_that_dies_ends_the_run_at_once() {
     let open = |per_second| Regime {
-        arrivals: Some(Arrivals { per_second, process: Process::Poisson }),
+        arrivals: Some(Arrivals { per_second, divisor: 1, process: Process::Poisson }),
         ..Regime::default()
     };
     for (engine, regime) in [

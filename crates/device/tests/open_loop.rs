@@ -5,7 +5,7 @@ mod replayed;
 mod support;
 
 use device::OpenOptions;
-use engine::{Engine, Flow, LoadOutcome, Tick};
+use engine::{Engine, Flow, LoadOutcome, StreamOptions, Tick};
 use record::{Access, Arrivals, Process, Regime, Segment, Until, Workload};
 use support::storage_daemon::{Behaviour, StorageDaemon};
 use support::{armed, finish, skip, workload};
@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const ENGINES: [Engine; 4] = [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads];
 
 fn paced(per_second: u32, process: Process) -> Regime {
-    Regime { arrivals: Some(Arrivals { per_second, process }), ..Regime::default() }
+    Regime { arrivals: Some(Arrivals { per_second, divisor: 1, process }), ..Regime::default() }
 }
 
 fn simulated() -> device::Armed {
@@ -162,11 +162,14 @@ fn several_workloads_run_side_by_side() {
         let writes = Workload { until, regime: paced(1000, Process::Poisson), ..workload(capacity) };
         let reads = Workload { read_percent: 100, queue_depth: 2, until, seed: 2, ..workload(capacity) };
         let mut seen = [false; 2];
-        let answers =
-            target.run_concurrently(&[writes, reads], &[false; 2], &mut |index: usize, _: &Tick| {
+        let answers = target.run_concurrently(
+            &[writes, reads],
+            &[StreamOptions::default(); 2],
+            &mut |index: usize, _: &Tick| {
                 seen[index] = true;
                 Flow::Continue
-            });
+            },
+        );
         let segments: Vec<Segment> = answers
             .expect("a run")
             .into_iter()
@@ -198,7 +201,9 @@ fn stopping_one_workload_stops_all() {
     let slow = Workload { until, regime: paced(1, Process::Constant), ..workload(SIZE) };
     let busy = Workload { until, ..workload(SIZE) };
     let before_ns = target.now_ns();
-    let answers = target.run_concurrently(&[slow, busy], &[false; 2], &mut |_, _| Flow::Stop).expect("a run");
+    let answers = target
+        .run_concurrently(&[slow, busy], &[StreamOptions::default(); 2], &mut |_, _| Flow::Stop)
+        .expect("a run");
     assert!(answers.iter().all(|answer| answer.outcome == LoadOutcome::Stopped));
     assert!(target.now_ns() - before_ns < 60 * SECOND_NS, "not the requested hour");
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use device::{DriveError, ErrorKind, OpenOptions, PurgeError, PurgeOptions, SimFaults};
-use engine::{Flow, LoadOutcome};
+use engine::{Flow, LoadOutcome, StreamOptions};
 use record::{Access, PurgeEvidence, Purged, Regime, Segment, TargetKind, Until, Workload};
 use support::{finish, workload};
 
@@ -290,8 +290,9 @@ fn power_returns_after_a_loss_during_concurrent_workloads() {
     let capacity = target.facts().capacity_bytes;
     let cell = Workload { until: Until::DurationNs(7200 * SECOND_NS), ..workload(capacity) };
     let both = [cell.clone(), cell.clone()];
-    let error =
-        target.run_concurrently(&both, &[false; 2], &mut |_, _| Flow::Continue).expect_err("a loss of power");
+    let error = target
+        .run_concurrently(&both, &[StreamOptions::default(); 2], &mut |_, _| Flow::Continue)
+        .expect_err("a loss of power");
     let DriveError::Simulated(failure) = error else { panic!("{error:?}") };
     assert_eq!(failure.cause, nandsim::Cause::Power);
     let after = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });

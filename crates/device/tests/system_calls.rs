@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use device::OpenOptions;
-use engine::{Engine, Flow, LoadOutcome, Nowhere, rehearse};
+use engine::{Engine, Flow, LoadOutcome, Nowhere, StreamOptions, rehearse};
 use record::{Arrivals, Process, Regime, Until, Workload};
 use support::seccomp::Calls;
 use support::{armed, seccomp, skip, workload};
@@ -130,7 +130,7 @@ fn helper_threads_read_and_wait_for_each_other() {
 
 #[test]
 fn an_open_loop_calls_nothing_else() {
-    let arrivals = Some(Arrivals { per_second: 20_000, process: Process::Poisson });
+    let arrivals = Some(Arrivals { per_second: 20_000, divisor: 1, process: Process::Poisson });
     let regime = Regime { arrivals, ..Regime::default() };
     for (engine, depth, own) in [
         (Engine::IoUring, 8, &[libc::SYS_io_uring_enter][..]),
@@ -155,7 +155,7 @@ fn stamps_and_checks_call_nothing() {
         let mixed = |request: &Workload| {
             let answers = armed(path, &options).run_concurrently(
                 std::slice::from_ref(request),
-                &[false],
+                &[StreamOptions::default()],
                 &mut |_, _| Flow::Continue,
             );
             let findings = answers.expect("a run").remove(0).verified.expect("checks");

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use device::{Armed, ErrorKind, OpenOptions};
-use engine::{Answer, Engine, Flow, LoadOutcome, VerifyReport, Wrong};
+use engine::{Answer, Engine, Flow, LoadOutcome, StreamOptions, VerifyReport, Wrong};
 use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
 use support::{armed, workload};
 
@@ -24,7 +24,11 @@ fn checked() -> Workload {
 
 fn findings(target: &mut Armed, workload: &Workload, read_back: bool) -> VerifyReport {
     let mut answers = target
-        .run_concurrently(std::slice::from_ref(workload), &[read_back], &mut |_, _| Flow::Continue)
+        .run_concurrently(
+            std::slice::from_ref(workload),
+            &[StreamOptions::reading_back(read_back)],
+            &mut |_, _| Flow::Continue,
+        )
         .expect("a run");
     let Answer { outcome, verified: findings } = answers.remove(0);
     assert!(matches!(outcome, LoadOutcome::Finished(_)));
@@ -51,7 +55,7 @@ fn intact_targets_pass_with_every_engine() {
     };
     let mixed = checked().of_kinds(vec![kind(60, 30, 4096), kind(40, 50, 12288)]);
     let halves = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 0 });
-    let rate = record::Arrivals { per_second: 20_000, process: record::Process::Poisson };
+    let rate = record::Arrivals { per_second: 20_000, divisor: 1, process: record::Process::Poisson };
     let paced = Workload { regime: Regime { arrivals: Some(rate), ..CHECKED }, ..checked() };
     let cases = [
         checked(),
@@ -128,20 +132,28 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
     // The same writes, but the range is wiped before it is read back.
     let slow = Workload {
         regime: Regime {
-            arrivals: Some(record::Arrivals { per_second: 1500, process: record::Process::Constant }),
+            arrivals: Some(record::Arrivals {
+                per_second: 1500,
+                divisor: 1,
+                process: record::Process::Constant,
+            }),
             ..CHECKED
         },
         ..writes
     };
     let mut tampered = false;
-    let answers = target.run_concurrently(std::slice::from_ref(&slow), &[true], &mut |_, tick| {
-        // At this point, the range to be wiped has been written.
-        if !tampered && tick.share_done > 0.4 {
-            tamper(Path::new(&path));
-            tampered = true;
-        }
-        Flow::Continue
-    });
+    let answers = target.run_concurrently(
+        std::slice::from_ref(&slow),
+        &[StreamOptions::reading_back(true)],
+        &mut |_, tick| {
+            // At this point, the range to be wiped has been written.
+            if !tampered && tick.share_done > 0.4 {
+                tamper(Path::new(&path));
+                tampered = true;
+            }
+            Flow::Continue
+        },
+    );
     let found = answers.expect("a run").remove(0).verified.expect("checks");
     assert!(tampered);
     assert_eq!(found.wrong(), 256, "{found}");
@@ -156,7 +168,11 @@ fn unverifiable_workloads_are_refused_before_anything_is_written() {
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let mut refused = |workloads: &[Workload], message: &str| {
         let error = target
-            .run_concurrently(workloads, &vec![true; workloads.len()], &mut |_, _| Flow::Continue)
+            .run_concurrently(
+                workloads,
+                &vec![StreamOptions::reading_back(true); workloads.len()],
+                &mut |_, _| Flow::Continue,
+            )
             .expect_err(message);
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.to_string().contains(message), "{error}");

@@ -97,6 +97,7 @@ pub fn rehearse_by(
         unpolled: None,
         choices: Choices::default(),
         expected_run: None,
+        others: Vec::new(),
     };
     let target = Target::nowhere("nowhere", Clock::start(), &options, interval_ns);
     let way = match nowhere {
@@ -237,6 +238,7 @@ mod tests {
             unpolled: None,
             choices: Choices::default(),
             expected_run: None,
+            others: Vec::new(),
         };
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);

@@ -21,6 +21,37 @@ pub struct LoadOptions {
     pub choices: Choices,
     /// The run whose stamps read-only workloads accept if they verify; `None` to accept every run.
     pub expected_run: Option<StampRun>,
+    /// The other manners of driving the target, for concurrent workloads that select one; see
+    /// [`of_manner`](Self::of_manner). They have none of their own.
+    pub others: Vec<LoadOptions>,
+}
+
+impl LoadOptions {
+    /// Returns the options of a manner: 0 for these options themselves, and numbers from 1 for the others.
+    ///
+    /// # Panics
+    /// If there is no such manner.
+    #[must_use]
+    pub fn of_manner(&self, manner: usize) -> &Self {
+        manner.checked_sub(1).map_or(self, |other| &self.others[other])
+    }
+
+    /// Like [`of_manner`](Self::of_manner), to change the options.
+    ///
+    /// # Panics
+    /// If there is no such manner.
+    pub fn of_manner_mut(&mut self, manner: usize) -> &mut Self {
+        match manner.checked_sub(1) {
+            None => self,
+            Some(other) => &mut self.others[other],
+        }
+    }
+
+    /// Returns whether any manner sends NVMe commands.
+    #[must_use]
+    pub fn sends_commands(&self) -> bool {
+        self.engine == Engine::IoUringCmd || self.others.iter().any(Self::sends_commands)
+    }
 }
 
 /// I/O engine.

@@ -34,7 +34,7 @@ static ALLOCATOR: Counting = Counting;
 /// Returns closed and open loops, with and without verification and syncs.
 fn kinds() -> Vec<(&'static str, Workload)> {
     let plain = Workload { read_percent: 50, threads: 2, queue_depth: 8, ..workload(SIZE) };
-    let arrivals = Some(Arrivals { per_second: 100_000, process: Process::Poisson });
+    let arrivals = Some(Arrivals { per_second: 100_000, divisor: 1, process: Process::Poisson });
     let regime = |arrivals, verify| Regime { arrivals, verify, ..Regime::default() };
     let syncs = Syncs { fsync_writes: 90, fdatasync_writes: 70, ..Syncs::NONE };
     // Verification requires a single thread.

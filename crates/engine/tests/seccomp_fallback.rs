@@ -41,7 +41,8 @@ fn a_ring_that_accepts_no_submissions_is_an_error() {
             }
             let file = support::file();
             let target = opened(&file, SIZE, Engine::IoUring);
-            let arrivals = per_second.map(|per_second| Arrivals { per_second, process: Process::Constant });
+            let arrivals =
+                per_second.map(|per_second| Arrivals { per_second, divisor: 1, process: Process::Constant });
             let request = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
             let refused = target.run(&request).expect_err("nothing can be done");
             if matches!(refused, EngineError::Setup { .. }) {

@@ -95,7 +95,7 @@ fn synchronous_writes_are_plain_writes_with_a_flag() {
 #[test]
 fn a_schedule_includes_syncs_without_losing_arrivals() {
     let syncs = Syncs { fsync_writes: 20, ..Syncs::NONE };
-    let arrivals = Some(Arrivals { per_second: 20_000, process: Process::Constant });
+    let arrivals = Some(Arrivals { per_second: 20_000, divisor: 1, process: Process::Constant });
     let regime = Regime { arrivals, syncs, ..Regime::default() };
     let segment = written(Engine::Auto, 200, Workload { regime, ..request(syncs, 4) });
     assert_eq!(segment.synced.expect("syncs").syncs, 9);

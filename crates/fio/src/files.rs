@@ -1,5 +1,7 @@
 //! The files of a job. A job with several targets is split into several jobs with one target each.
 
+use engine::Engine;
+
 use super::Job;
 use super::values::Size;
 
@@ -28,7 +30,7 @@ impl Job {
             names => names.to_vec(),
         };
         let paths = names.iter().map(|name| self.path(name, 0));
-        let paths: Vec<String> = paths.collect();
+        let paths: Vec<String> = paths.map(|path| self.block_device(path)).collect();
         let clones = self.numjobs;
         Ok(self.divided(&paths, clones))
     }
@@ -64,6 +66,21 @@ impl Job {
             .replace("$jobname", &self.name)
             .replace("$jobnum", &clone.to_string())
             .replace("$filenum", &file.to_string())
+    }
+
+    /// Returns the block device of the same NVMe namespace if `path` is its character device, to which `io_uring_cmd` sends
+    /// its commands here as well.
+    fn block_device(&self, path: String) -> String {
+        let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
+        match name.strip_prefix("ng") {
+            Some(rest)
+                if self.engine == Engine::IoUringCmd
+                    && rest.starts_with(|first: char| first.is_ascii_digit()) =>
+            {
+                format!("{folder}nvme{rest}")
+            }
+            _ => path,
+        }
     }
 
     fn path(&self, name: &str, clone: u16) -> String {
@@ -142,6 +159,8 @@ mod tests {
         assert_eq!(paths("filename=one:two numjobs=2"), ["one", "two"]);
         assert_eq!(paths("filename=a\\:b directory=d"), ["d/a:b"]);
         assert_eq!(paths("filename=sim:sas-slc-2011"), ["sim:sas-slc-2011"]);
+        assert_eq!(paths("filename=/dev/ng0n1 ioengine=io_uring_cmd"), ["/dev/nvme0n1"]);
+        assert_eq!(paths("filename=/dev/ng0n1:ngc ioengine=libaio"), ["/dev/ng0n1", "ngc"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::log_options::Logs;
 use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
 use super::think::Think;
+use super::ties::Tie;
 use super::values::Size;
 
 /// fio's default percentage of reads in a mix.
@@ -41,6 +42,7 @@ pub struct Job {
     pub(crate) steady: Steady,
     pub(crate) limits: JobLimits,
     pub(crate) latency: LatencyTarget,
+    pub(crate) tie: Tie,
     /// Time before the job starts.
     pub start_delay_ns: u64,
     pub(crate) strides: Strides,
@@ -132,6 +134,13 @@ pub struct GivenOptions {
     pub(crate) globals: Vec<(&'static str, String)>,
 }
 
+impl GivenOptions {
+    /// Returns whether an option was set.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|(given, _)| *given == name)
+    }
+}
+
 impl Default for Job {
     fn default() -> Self {
         let block = vec![BlockShare { block_bytes: DEFAULT_BLOCK, share_percent: 100 }];
@@ -145,6 +154,7 @@ impl Default for Job {
             steady: Steady::default(),
             limits: JobLimits::default(),
             latency: LatencyTarget::default(),
+            tie: Tie::default(),
             start_delay_ns: 0,
             strides: Strides::default(),
             trims: false,
@@ -247,6 +257,9 @@ impl Job {
                 "without effect: {} (docs/reference/fio.md explains why)",
                 self.ignored.join(", ")
             ));
+        }
+        if self.tie.weight > 0 {
+            notes.push("flow: the job waits while it is ahead of the other jobs of its flow_id".into());
         }
         if !self.logs.is_none() {
             let seconds = self.logs.intervals.max(1);

@@ -3,11 +3,13 @@
 use std::fmt;
 
 use engine::Tick;
-use record::Segment;
+use record::{Segment, Workload};
 use stdx::units::SECOND_NS;
 
 /// As in fio, rates are not compared with a limit at the beginning.
 const SETTLE_NS: u64 = 2 * SECOND_NS;
+/// Number of a schedule's I/Os from which a rate is computed.
+const LEAST_IOS: f64 = 10.0;
 
 /// The limits of each clone of a job: reads, then writes or trims; 0 for none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,20 +104,19 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns the limits of a stream of `clones` clones with `read_percent` percent reads, which are ignored during the
-    /// ramp.
-    pub(crate) fn of(
-        limits: &JobLimits,
-        read_percent: u8,
-        block_bytes: Option<u64>,
-        clones: u16,
-        ramp_ns: u64,
-    ) -> Self {
+    /// Returns the limits of a stream, which are ignored during the ramp.
+    pub(crate) fn of(limits: &JobLimits, stream: &Workload, block_bytes: Option<u64>, ramp_ns: u64) -> Self {
+        // A slow schedule has only a few I/Os in a cycle, so that its rate would seem to vary.
+        let least_ns = stream.regime.arrivals.map_or(0, |arrivals| {
+            let rarer = stream.read_percent.min(100 - stream.read_percent);
+            let share = if rarer == 0 { 1.0 } else { f64::from(rarer) / 100.0 };
+            (LEAST_IOS / (arrivals.rate() * share) * SECOND_NS as f64) as u64
+        });
         Self {
-            limits: limits.clone(),
-            does: [read_percent > 0, read_percent < 100],
+            limits: JobLimits { cycle_ns: limits.cycle_ns.max(least_ns), ..limits.clone() },
+            does: [stream.read_percent > 0, stream.read_percent < 100],
             block_bytes,
-            clones: clones.into(),
+            clones: stream.threads.into(),
             settled_ns: SETTLE_NS.max(ramp_ns),
             time_ns: 0,
             bytes: 0,
@@ -227,6 +228,9 @@ mod tests {
         assert_eq!(second("rw=randrw rate_min=400k,44k", [100, 10]), Some(3));
         assert_eq!(second("rw=randread rate_iops_min=100,10", [100, 0]), None);
         assert_eq!(second("rw=randwrite ratemin=,40k", [0, 9]), Some(3));
+        // At two I/Os per second, a rate needs five seconds.
+        assert_eq!(second("rw=read rate=8k rate_min=7k", [1, 0]), Some(7));
+        assert_eq!(second("rw=read rate=8k rate_min=7k", [2, 0]), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Converts a job to workloads for a target.
 
 use engine::Polling;
-use record::{Access, Arrivals, DataPattern, IoKind, Reducible, Regime, Syncs, Until, Workload};
+use record::{Access, DataPattern, IoKind, Reducible, Regime, Syncs, Until, Workload};
 
 use super::Job;
 use super::job::BlockShare;
 use super::limits::Checked;
+use super::rates::Rate;
 
 /// One hundred percent.
 const ALL: u32 = 100;
@@ -38,9 +39,7 @@ impl Job {
         let block_bytes =
             sizes.clone().all(|bytes| bytes == stream.block_bytes).then(|| stream.block_bytes.into());
         let is_limited = self.limits.has_rate() || self.limits.has_latency();
-        is_limited.then(|| {
-            Checked::of(&self.limits, stream.read_percent, block_bytes, stream.threads, self.ramp_ns)
-        })
+        is_limited.then(|| Checked::of(&self.limits, stream, block_bytes, self.ramp_ns))
     }
 
     /// Checks that the options can be combined.
@@ -112,12 +111,10 @@ impl Job {
             ),
             duration @ Until::DurationNs(_) => duration,
         };
-        let arrivals = first.regime.arrivals.map(|one| {
-            let per_second = one.per_second.checked_mul(clones as u32);
-            per_second
-                .map(|per_second| Arrivals { per_second, ..one })
-                .ok_or("the total rate of all clones is too high")
-        });
+        let arrivals = first
+            .regime
+            .arrivals
+            .map(|one| Rate::joined(one, clones).ok_or("the total rate of all clones is too high"));
         let regime = Regime { arrivals: arrivals.transpose()?, ..first.regime };
         Ok(Workload { threads: self.numjobs, until, regime, ..first })
     }
@@ -199,40 +196,6 @@ impl Job {
         ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
     }
 
-    /// Returns the I/Os per second of each direction, from `rate` if that is set.
-    fn rates(&self) -> Result<Option<[u32; 2]>, String> {
-        let Some(rates) = self.rate_bytes else { return Ok(self.rate_iops) };
-        if self.rate_iops.is_some() {
-            return Err("rate and rate_iops cannot be combined".into());
-        }
-        let mut of = [0; 2];
-        for ((rate, bytes), blocks) in of.iter_mut().zip(rates).zip(&self.blocks) {
-            if bytes == 0 {
-                continue;
-            }
-            let size = blocks
-                .iter()
-                .map(|row| u64::from(row.block_bytes) * u64::from(row.share_percent))
-                .sum::<u64>();
-            let ios = (u128::from(bytes) * u128::from(ALL) + u128::from(size) / 2) / u128::from(size.max(1));
-            *rate =
-                u32::try_from(ios).ok().filter(|ios| (1..=100_000_000).contains(ios)).ok_or_else(|| {
-                    format!(
-                        "rate: {bytes} B per second must amount to 1 to 100,000,000 I/Os of this size per second"
-                    )
-                })?;
-            // A schedule has a whole number of I/Os per second: rounding 1.5 would change the load by a third.
-            let wanted = u128::from(bytes) * u128::from(ALL);
-            if (ios * u128::from(size)).abs_diff(wanted) * 100 > wanted {
-                return Err(format!(
-                    "rate: {bytes} B per second is not a whole number of I/Os of this size per second; use a multiple of the \
-                     size, or smaller I/Os"
-                ));
-            }
-        }
-        Ok(Some(of))
-    }
-
     fn data_pattern(&self) -> DataPattern {
         match (self.zero_buffers, self.compress_percent, self.dedupe_percent) {
             (true, _, _) => DataPattern::Zero,
@@ -273,51 +236,13 @@ impl Job {
         let share_percent = (part / ALL) as u8;
         Ok(IoKind { share_percent, access: self.access, read_percent, block_bytes: row.block_bytes })
     }
-
-    /// Returns the percentage of reads; if rates of reads and writes are set, they determine it.
-    fn mixed_reads(&self) -> Result<u8, String> {
-        let (Some([reads, writes]), None) = (self.rates()?, self.reads) else {
-            return Ok(self.read_percent());
-        };
-        let (part, all) = (u64::from(reads) * u64::from(ALL), u64::from(reads) + u64::from(writes));
-        if reads == writes && self.mix.is_some_and(|mix| mix != 50) || reads == 0 || writes == 0 {
-            return Err(format!(
-                "in a mix, rate_iops needs a rate for each direction: write READ,WRITE, such as {},{}",
-                u32::from(self.read_percent()) * 10,
-                1000 - u32::from(self.read_percent()) * 10
-            ));
-        }
-        if !part.is_multiple_of(all) {
-            return Err(format!("rate_iops {reads},{writes} is not an integer percentage of reads"));
-        }
-        let percent = (part / all) as u8;
-        match self.mix {
-            Some(mix) if mix != percent => {
-                Err(format!("rate_iops {reads},{writes} means {percent} % reads, not {mix} %"))
-            }
-            _ => Ok(percent),
-        }
-    }
-
-    fn arrivals(&self) -> Result<Option<Arrivals>, String> {
-        let Some([reads, writes]) = self.rates()? else { return Ok(None) };
-        let per_second = match self.reads {
-            Some(100) => reads,
-            Some(_) => writes,
-            None => reads + writes,
-        };
-        if per_second == 0 {
-            return Err(format!("the rate does not apply to {}", self.pattern));
-        }
-        Ok(Some(Arrivals { per_second, process: self.process }))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Surroundings, parse};
     use super::*;
-    use record::{Offsets, Process, Range};
+    use record::{Arrivals, Offsets, Process, Range};
 
     const GIB: u64 = 1 << 30;
 
@@ -367,7 +292,10 @@ mod tests {
     fn clones_behave_as_in_fio() {
         let random = only("rw=randwrite numjobs=4 size=64m rate_iops=100");
         assert_eq!((random.threads, random.until), (4, Until::AmountBytes(256 << 20)));
-        assert_eq!(random.regime.arrivals, Some(Arrivals { per_second: 400, process: Process::Constant }));
+        assert_eq!(
+            random.regime.arrivals,
+            Some(Arrivals { per_second: 400, divisor: 1, process: Process::Constant })
+        );
         let sequential = streams("rw=write numjobs=3 size=64m offset_increment=64m").unwrap();
         let starts: Vec<u64> = sequential.iter().map(|stream| stream.range.start_bytes >> 20).collect();
         assert_eq!(starts, [0, 64, 128]);
@@ -458,8 +386,6 @@ mod tests {
             ("size=2g", "beyond the end of the target"),
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
             ("rw=randwrite rate_iops=100,", "does not apply to randwrite"),
-            ("rate=1k", "must amount to 1 to 100,000,000"),
-            ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
             ("number_ios=5 bssplit=4k/50:8k/50", "single block size"),
             ("rw=write hipri fsync=1", "hipri cannot be combined with syncs"),

@@ -7,6 +7,7 @@ use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
+use super::ties::ExitWhat;
 use super::values::{
     bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns, time_of_us_ns,
 };
@@ -90,8 +91,14 @@ pub fn most_latency(job: &mut Job, text: &str) -> Result<(), String> {
     two_limits(&mut job.limits.most_latency_ns, text, time_of_us_ns)
 }
 
-pub fn exit_all(_: &mut Job, text: &str) -> Result<(), String> {
-    zero(text, "each job ends after its own amount or time")
+pub fn exit_what(job: &mut Job, text: &str) -> Result<(), String> {
+    job.tie.exit_what = match text {
+        "group" => ExitWhat::Group,
+        "stonewall" => ExitWhat::Stonewall,
+        "all" => ExitWhat::All,
+        _ => return Err("supported: group, stonewall, all".into()),
+    };
+    Ok(())
 }
 
 /// Accepts both values of a switch, and says in a remark that the value `differs` behaves like the other one.
@@ -129,6 +136,11 @@ pub fn cpu_policy(job: &mut Job, text: &str) -> Result<(), String> {
 }
 
 pub fn io_engine(job: &mut Job, text: &str) -> Result<(), String> {
+    const LIBBLKIO: &str = "ioengine=libblkio: io_uring is used without this library";
+    job.remarks.retain(|known| known != LIBBLKIO);
+    if text == "libblkio" {
+        job.remark(LIBBLKIO);
+    }
     job.engine = engine(text)?;
     job.one_at_a_time = is_synchronous(text);
     Ok(())

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Job;
+use super::depth_search::check_targets;
+use super::ties::check_ties;
 
 /// Returns the positions of concurrent jobs, one list per consecutive stage.
 ///
@@ -40,11 +42,18 @@ pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
     Ok(stages)
 }
 
-/// Checks that all concurrent jobs of a target start at the same time, because they share its queues.
+/// Checks that the jobs of each stage can run concurrently.
 ///
 /// # Errors
-/// Returns the position of a job that does not, and a description of the problem.
-pub fn check_delays(jobs: &[Job], stages: &[Vec<usize>]) -> Result<(), (usize, String)> {
+/// Returns the position of a job that cannot, and a description of the problem.
+pub fn check_stages(jobs: &[Job], stages: &[Vec<usize>]) -> Result<(), (usize, String)> {
+    check_delays(jobs, stages)?;
+    check_targets(jobs, stages)?;
+    check_ties(jobs)
+}
+
+/// Checks that all concurrent jobs of a target start at the same time, because they share its queues.
+fn check_delays(jobs: &[Job], stages: &[Vec<usize>]) -> Result<(), (usize, String)> {
     for stage in stages {
         let mut delays: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         for &index in stage {

@@ -120,7 +120,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
 /// Parses an I/O engine.
 pub fn engine(text: &str) -> Result<Engine, String> {
     Ok(match text {
-        "io_uring" => Engine::IoUring,
+        "io_uring" | "libblkio" => Engine::IoUring,
         "io_uring_cmd" => Engine::IoUringCmd,
         "libaio" => Engine::Libaio,
         "psync" | "sync" | "pvsync" | "pvsync2" | "posixaio" => Engine::Threads,

@@ -4,6 +4,8 @@
 #[path = "fio_jobs/examples.rs"]
 mod examples;
 mod support;
+#[path = "fio_jobs/ties.rs"]
+mod ties;
 #[path = "fio_jobs/witnessed.rs"]
 mod witnessed;
 
@@ -11,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use examples::{EXAMPLES, LINES, REFUSED, REFUSED_COMBINATIONS};
+use examples::{EXAMPLES, LINES, NEEDS_NVME, REFUSED, REFUSED_COMBINATIONS};
 use serde_json::Value;
 
 /// The test's amounts and times.
@@ -24,6 +26,9 @@ const SMALL: &[(&str, &str)] = &[
     ("ramp_time", "0"),
     ("loops", "2"),
     ("rate_iops", "1000"),
+    ("rate", "1250000"),
+    ("startdelay", "0"),
+    ("numa_cpu_nodes", "0"),
     ("directory", "."),
     ("zonesize", "64k"),
     ("zoneskip", "512k"),
@@ -35,6 +40,9 @@ const SMALL: &[(&str, &str)] = &[
     ("steadystate_check_interval", "1"),
 ];
 
+/// Options with the name of a target.
+const TARGETS: [&str; 2] = ["filename", "libblkio_path"];
+
 /// Returns an option with the test's values. Device names become file names.
 fn small(option: &str) -> String {
     let Some((name, value)) = option.split_once('=') else { return option.to_owned() };
@@ -42,7 +50,7 @@ fn small(option: &str) -> String {
         return format!("{name}={small}");
     }
     let value = match value.rsplit_once('/') {
-        Some((_, file)) if name == "filename" => file,
+        Some((_, file)) if TARGETS.contains(&name) => file,
         _ => value,
     };
     format!("{name}={value}")
@@ -77,7 +85,8 @@ fn fios_examples_run() {
         let text = text_of(sections);
         std::fs::write(folder.path().join("job.fio"), &text).expect("a job file");
         // An example without a size needs an existing target in place of the device that it names.
-        let target = text.lines().filter_map(|line| line.strip_prefix("filename=")).next_back();
+        let options = text.lines().filter_map(|line| line.split_once('='));
+        let target = options.filter(|(name, _)| TARGETS.contains(name)).map(|(_, target)| target).next_back();
         let mut arguments = vec!["job.fio".to_owned(), "--json".to_owned()];
         if let Some(target) = target.filter(|_| !text.contains("size=4m")) {
             std::fs::write(folder.path().join(target), vec![1; 16 << 20]).expect("a target");
@@ -126,17 +135,32 @@ fn other_examples_are_refused_by_name() {
     }
 }
 
+#[test]
+fn examples_for_nvme_drives_need_only_the_drive() {
+    for (name, sections) in NEEDS_NVME {
+        let folder = folder();
+        // Files take the place of the namespace; its character device is another name for it.
+        std::fs::write(folder.path().join("job.fio"), text_of(sections)).expect("a job file");
+        std::fs::write(folder.path().join("nvme0n1"), vec![1; 16 << 20]).expect("a target");
+        let output = plateau(folder.path(), &["job.fio", "--erase", "nvme0n1"].map(str::to_owned));
+        let error = support::texts(&output).1;
+        assert!(output.status.code() == Some(2) && error.contains("nvme0n1: "), "{name}: {error}");
+        assert!(error.contains("NVMe"), "{name}: {error}");
+    }
+}
+
 /// Compares the part of docs/reference/fio.md between two marker comments with a table. Set `PLATEAU_BLESS` to update it.
 #[test]
 fn the_documentation_lists_the_result_of_every_example() {
     const MARKS: [&str; 2] = ["<!-- examples -->\n", "<!-- end of examples -->"];
     let mut rows: Vec<(&str, String)> = EXAMPLES.iter().map(|(name, _)| (*name, "runs".to_owned())).collect();
     rows.extend(REFUSED.iter().map(|(name, option)| (*name, format!("refused: `{option}`"))));
+    rows.extend(NEEDS_NVME.iter().map(|(name, _)| (*name, "runs on NVMe drives".to_owned())));
     rows.extend(REFUSED_COMBINATIONS.iter().map(|(name, _, error)| (*name, format!("refused: {error}"))));
     rows.sort_unstable();
     assert!(rows.windows(2).all(|pair| pair[0].0 != pair[1].0), "an example has two rows");
     let table: String = rows.iter().map(|(name, result)| format!("| `{name}` | {result} |\n")).collect();
-    let count = format!("{} of the {} examples run.\n\n", EXAMPLES.len(), rows.len());
+    let count = format!("{} of the {} examples run.\n\n", EXAMPLES.len() + NEEDS_NVME.len(), rows.len());
     let path = format!("{}/../../docs/reference/fio.md", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("a page");
     let (before, rest) = text.split_once(MARKS[0]).expect("a mark");

@@ -167,7 +167,11 @@ fn wrong_options_are_usage_errors() {
 #[test]
 fn job_files_are_refused_with_file_line_and_option() {
     for (job, code, message) in [
-        ("[a]\nfilename=DATA\nexitall=1\n", 2, "job.fio:3: exitall=1: only 0 is supported"),
+        (
+            "[a]\nfilename=DATA\nexit_what=some\n",
+            2,
+            "job.fio:3: exit_what=some: supported: group, stonewall, all",
+        ),
         ("[a]\nfilename=DATA\nrw=trimwrite\n", 2, "job.fio:3: rw=trimwrite: a job that trims does not write"),
         ("[a]\nrw=read\n", 2, "[a]: neither filename nor size is set"),
         ("[a]\nfilename=DATA\nbs=3k\n", 0, ""),
@@ -428,8 +432,7 @@ fn the_command_line_and_job_files_know_the_same_words() {
 #[test]
 fn unsupported_options_are_refused_by_name_in_both() {
     for (word, message) in [
-        ("exitall=1", "each job ends after its own amount or time"),
-        ("flow=2", "jobs are independent of each other"),
+        ("write_iolog=x", "does not replay or record"),
         ("cgroup=x", "set outside"),
         ("gpu_dev_ids=0", "GPU memory"),
     ] {

@@ -81,10 +81,21 @@ impl From<Offsets> for stdx::access::Offsets {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
-    /// I/Os per second across all threads.
+    /// I/Os per second across all threads, before it is divided by `divisor`.
     pub per_second: u32,
+    /// Divides `per_second`, for rates that are not a whole number; otherwise 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub divisor: u32,
     /// Distribution of the intervals between arrivals.
     pub process: Process,
+}
+
+impl Arrivals {
+    /// Returns the I/Os per second across all threads.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        f64::from(self.per_second) / f64::from(self.divisor)
+    }
 }
 
 /// Distribution of the intervals between consecutive I/Os in a schedule.
@@ -126,8 +137,8 @@ impl Regime {
     /// Returns why this combination is impossible; `None` if it is possible. `is_timed` says whether the load
     /// ends after a duration.
     pub(crate) fn problem(&self, is_timed: bool) -> Option<String> {
-        if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0) {
-            return Some("a rate of zero I/Os per second".into());
+        if self.arrivals.is_some_and(|arrivals| arrivals.per_second == 0 || arrivals.divisor == 0) {
+            return Some("a rate of zero I/Os per second, or one divided by zero".into());
         }
         if self.arrivals.is_some() && self.thinktime.is_some() {
             return Some("both a schedule and pauses; a schedule does not wait".into());
@@ -144,6 +155,15 @@ impl Regime {
             _ => None,
         }
     }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
+const fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]

@@ -135,7 +135,7 @@ fn only_loads_without_side_effects_are_measured() {
     assert_eq!(of(|load| load.regime.verify = true), Some(NotMeasured::Verification));
     assert_eq!(of(|load| load.regime.trims = true), Some(NotMeasured::Trims));
     let rate = |load: &mut Workload| {
-        load.regime.arrivals = Some(Arrivals { per_second: 10, process: Process::Constant });
+        load.regime.arrivals = Some(Arrivals { per_second: 10, divisor: 1, process: Process::Constant });
     };
     assert_eq!(of(rate), Some(NotMeasured::Schedule));
     let syncs = |load: &mut Workload| load.regime.syncs = Syncs { end_fsync: true, ..Syncs::NONE };

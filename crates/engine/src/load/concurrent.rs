@@ -5,6 +5,8 @@ use std::sync::mpsc::sync_channel;
 
 use record::Workload;
 
+use super::exits::Exits;
+use super::portion::Portion;
 use super::read_back::read_back;
 use super::run::run_and_check;
 use super::target::Target;
@@ -57,43 +59,80 @@ impl Drop for StopAll<'_> {
     }
 }
 
+/// How one of several concurrent workloads is run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StreamOptions<'a> {
+    /// Whether the blocks that a workload with verification wrote are read back at its end.
+    pub read_back: bool,
+    /// How the workload is driven; see [`LoadOptions::of_manner`](crate::LoadOptions::of_manner).
+    pub manner: usize,
+    /// Ends the workload with others, and others with it; with the workload's position there.
+    pub exits: Option<(&'a Exits, usize)>,
+    /// The portion of the I/Os of several workloads that the workload issues; not for schedules.
+    pub portion: Option<Portion<'a>>,
+}
+
+impl StreamOptions<'_> {
+    /// Returns the options of workloads that only differ in whether their blocks are read back.
+    #[must_use]
+    pub fn reading_back(read_back: bool) -> Self {
+        Self { read_back, ..Self::default() }
+    }
+
+    fn ended(&self, answer: &Result<Answer, EngineError>) {
+        if let (Some((exits, position)), Ok(_)) = (self.exits, answer) {
+            exits.ended(position);
+        }
+    }
+}
+
 /// Runs several workloads concurrently until all of them have ended, reporting the progress of each to
-/// `on_tick` about once per second. If `read_back` is set, the blocks written by a workload with verification
-/// are read back at its end.
+/// `on_tick` about once per second.
 ///
 /// # Errors
 /// Returns the same errors as a single workload; the first failure ends all workloads.
 pub fn run(
     target: &Target<'_>,
     workloads: &[Workload],
-    read_back: &[bool],
+    streams: &[StreamOptions<'_>],
     on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
 ) -> Result<Vec<Answer>, EngineError> {
-    if let [only] = workloads {
-        return answer(target, only, read_back[0], &mut |tick| on_tick(0, tick)).map(|answer| vec![answer]);
+    if let ([only], [stream]) = (workloads, streams) {
+        let target = Target {
+            options: target.options.of_manner(stream.manner),
+            finish: stream.exits.map(|(exits, position)| exits.flag(position)),
+            portion: stream.portion,
+            ..*target
+        };
+        let ended = answer(&target, only, stream.read_back, &mut |tick| on_tick(0, tick));
+        stream.ended(&ended);
+        return ended.map(|answer| vec![answer]);
     }
     let stop = AtomicBool::new(false);
     let finish: Vec<AtomicBool> = workloads.iter().map(|_| AtomicBool::new(false)).collect();
-    let all: u16 = workloads.iter().fold(0, |sum: u16, workload| sum.saturating_add(workload.threads));
     std::thread::scope(|scope| {
         let _stop_all = StopAll(&stop);
         let (sender, ticks) = sync_channel(WAITING_TICKS);
-        let (mut handles, mut first) = (Vec::with_capacity(workloads.len()), 0);
+        let mut handles = Vec::with_capacity(workloads.len());
         for (index, workload) in workloads.iter().enumerate() {
-            let target = Target { concurrent_threads: (first, all - workload.threads), ..*target };
-            let (sender, stop, finish, read_back) = (sender.clone(), &stop, &finish[index], read_back[index]);
-            first += workload.threads;
+            let stream = streams[index];
+            let finish = stream.exits.map_or(&finish[index], |(exits, position)| exits.flag(position));
+            let target = Target {
+                options: target.options.of_manner(stream.manner),
+                concurrent_threads: threads_besides(workloads, streams, index),
+                finish: Some(finish),
+                portion: stream.portion,
+                ..*target
+            };
+            let (sender, stop) = (sender.clone(), &stop);
             let task = move || {
                 let mut pass_on = |tick: &Tick| {
                     // If the caller falls behind, it only misses a display update.
                     let _ = sender.try_send((index, *tick));
-                    match (stop.load(Ordering::Relaxed), finish.load(Ordering::Relaxed)) {
-                        (true, _) => Flow::Stop,
-                        (false, true) => Flow::Finish,
-                        (false, false) => Flow::Continue,
-                    }
+                    if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
                 };
-                let ended = answer(&target, workload, read_back, &mut pass_on);
+                let ended = answer(&target, workload, stream.read_back, &mut pass_on);
+                stream.ended(&ended);
                 if ended.is_err() {
                     stop.store(true, Ordering::Relaxed);
                 }
@@ -107,7 +146,10 @@ pub fn run(
         while let Ok((index, tick)) = ticks.recv() {
             match on_tick(index, &tick) {
                 Flow::Stop => stop.store(true, Ordering::Relaxed),
-                Flow::Finish => finish[index].store(true, Ordering::Relaxed),
+                Flow::Finish => {
+                    let of_exits = streams[index].exits.map(|(exits, position)| exits.flag(position));
+                    of_exits.unwrap_or(&finish[index]).store(true, Ordering::Relaxed);
+                }
                 Flow::Continue => {}
             }
         }
@@ -116,6 +158,19 @@ pub fn run(
             .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
+}
+
+/// Returns the number of threads of all preceding workloads that are driven in the same manner, and the number of
+/// threads of all other such workloads, because they share their CPUs.
+fn threads_besides(workloads: &[Workload], streams: &[StreamOptions<'_>], index: usize) -> (u16, u16) {
+    let (mut before, mut besides) = (0u16, 0u16);
+    for (other, (workload, stream)) in workloads.iter().zip(streams).enumerate() {
+        if stream.manner == streams[index].manner && other != index {
+            besides = besides.saturating_add(workload.threads);
+            before = before.saturating_add(if other < index { workload.threads } else { 0 });
+        }
+    }
+    (before, besides)
 }
 
 fn answer(

@@ -1,5 +1,6 @@
-//! The loop for closed-loop workloads with syncs or pauses. As in fio, operations are issued one at a time until the
-//! queue is full, and a pause may follow any of them. Other loads have loops without these decisions.
+//! The loop for closed-loop workloads with syncs or pauses, or in proportion to others. As in fio, operations are issued
+//! one at a time until the queue is full, and a pause may follow any of them. Other loads have loops without these
+//! decisions.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -8,12 +9,15 @@ use std::time::Duration;
 use super::content::Content;
 use super::pauses::Pauses;
 use super::periodic_syncs::PeriodicSyncs;
+use super::portion::Share;
 use super::worker::{After, Request, Worker};
 use super::write_buffers::LARGE_BYTES;
 use crate::queue::{Queue, REFILL_BATCH, Slot};
 
 /// Longest sleep during a pause, short enough for a stop request to take effect soon.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+/// Time for which a thread without I/Os in flight waits for threads that it is ahead of.
+const WAIT_NS: u64 = 20_000;
 
 /// A thread's slots and its progress.
 struct Steps {
@@ -33,6 +37,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         &mut self,
         mut syncs: PeriodicSyncs,
         mut pauses: Option<Pauses>,
+        mut share: Option<Share<'_>>,
     ) -> io::Result<u64> {
         let mut steps = Steps {
             requests: std::mem::take(&mut self.requests),
@@ -42,7 +47,16 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             completed: 0,
         };
         let (clock, mut paused_until_ns) = (self.clock, 0);
-        while !self.ahead.is_over() && self.step(&mut steps, &mut syncs)? {
+        while !self.ahead.is_over() {
+            if let Some(share) = &mut share
+                && !share.take()
+            {
+                self.wait_for_others(&mut steps, share.portion.sleep_ns)?;
+                continue;
+            }
+            if !self.step(&mut steps, &mut syncs)? {
+                break;
+            }
             if steps.free.is_empty() {
                 self.reap_some(&mut steps)?;
             }
@@ -78,6 +92,19 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
             self.queue.flush()?;
         }
         Ok(true)
+    }
+
+    /// Waits for a while, because this thread is ahead of others.
+    fn wait_for_others(&mut self, steps: &mut Steps, sleep_ns: u64) -> io::Result<()> {
+        if sleep_ns > 0 {
+            self.drain(steps)?;
+            self.pause(sleep_ns, 0);
+        } else if steps.free.len() < usize::from(self.depth) {
+            self.reap_some(steps)?;
+        } else {
+            self.pause(WAIT_NS, 0);
+        }
+        Ok(())
     }
 
     fn drain(&mut self, steps: &mut Steps) -> io::Result<()> {

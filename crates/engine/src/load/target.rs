@@ -1,9 +1,11 @@
 //! The engine's view of a target.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+use std::sync::atomic::AtomicBool;
 
 use stdx::units::SECOND_NS;
 
+use super::portion::Portion;
 use crate::clock::Clock;
 use crate::options::LoadOptions;
 use crate::queue::passthrough::Namespace;
@@ -38,8 +40,13 @@ pub struct Target<'a> {
     pub options: &'a LoadOptions,
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
-    /// For concurrent workloads: the number of threads of all preceding workloads, and the total number of threads.
+    /// For concurrent workloads: the number of threads of all preceding workloads that are driven in the same manner, and
+    /// the number of threads of all other such workloads.
     pub(crate) concurrent_threads: (u16, u16),
+    /// Once this is set, the workload ends early, with its results.
+    pub(crate) finish: Option<&'a AtomicBool>,
+    /// The portion of the I/Os of several workloads that the workload issues.
+    pub(crate) portion: Option<Portion<'a>>,
 }
 
 impl<'a> Target<'a> {
@@ -60,6 +67,8 @@ impl<'a> Target<'a> {
             options,
             interval_ns,
             concurrent_threads: (0, 0),
+            finish: None,
+            portion: None,
         }
     }
 

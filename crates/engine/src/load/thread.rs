@@ -11,6 +11,7 @@ use super::content::{Checks, Content};
 use super::message::Message;
 use super::pauses::Pauses;
 use super::periodic_syncs::PeriodicSyncs;
+use super::portion::Share;
 use super::recorder::{Recorder, Recording};
 use super::schedule::Schedule;
 use super::start::{Control, Farewell};
@@ -84,7 +85,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     let ends_ns = |ns: u64| start_ns.saturating_add(regime.ramp_ns).saturating_add(ns);
     worker.deadline_ns = duration_ns.map_or(u64::MAX, ends_ns);
     let before = effort::of_this_thread();
-    let (ending, queue_error) = match run(&mut worker, workload, thread, start_ns) {
+    let (ending, queue_error) = match run(&mut worker, target, workload, thread, start_ns) {
         Ok(ending) => (ending, None),
         Err(error) => (Ending::default(), Some(error)),
     };
@@ -111,6 +112,7 @@ pub(super) struct Ending {
 /// Runs the loop that suits the workload, and the fsync at the end if one was requested.
 fn run<Q: Queue, C: Content>(
     worker: &mut Worker<'_, Q, C>,
+    target: &Target<'_>,
     workload: &Workload,
     thread: u16,
     start_ns: u64,
@@ -123,9 +125,10 @@ fn run<Q: Queue, C: Content>(
             let schedule = Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns);
             worker.run_paced(schedule, syncs)?;
         }
-        None if regime.is_stepped() => {
+        None if regime.is_stepped() || target.portion.is_some() => {
             let pauses = regime.thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
-            ending.paused_until_ns = worker.run_stepped(syncs, pauses)?;
+            let share = target.portion.map(Share::of);
+            ending.paused_until_ns = worker.run_stepped(syncs, pauses, share)?;
         }
         None => worker.run()?,
     }
@@ -156,7 +159,7 @@ fn new_worker<'a, Q: Queue, C: Content>(
         content: C::new(workload, thread, target.options.expected_run),
         recorder,
         depth: workload.queue_depth,
-        write_buffers: WriteBuffers::of(workload),
+        write_buffers: WriteBuffers::of(workload).filter(|_| target.portion.is_none()),
         deadline_ns: u64::MAX,
         stop,
         requests: vec![

@@ -9,7 +9,7 @@ use record::{
 
 use stdx::units::SECOND_NS;
 
-use super::concurrent;
+use super::concurrent::{self, StreamOptions};
 use super::target::Target;
 use super::verify_report::{self, VerifyReport, Wrong};
 use crate::error::{EngineError, FailedOperation, FailureCause};
@@ -31,7 +31,9 @@ pub fn run(
 ) -> Result<LoadOutcome, EngineError> {
     let start_ns = target.clock.now_ns();
     let workloads = std::slice::from_ref(workload);
-    match concurrent::run(target, workloads, &[true], &mut |_, tick| on_tick(tick)) {
+    match concurrent::run(target, workloads, &[StreamOptions::reading_back(true)], &mut |_, tick| {
+        on_tick(tick)
+    }) {
         Ok(mut answers) => {
             let answer = answers.remove(0);
             let verified = answer.verified.as_ref().map(verified_of);

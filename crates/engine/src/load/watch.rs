@@ -48,7 +48,8 @@ pub(super) fn watch(
         let wait_ns = next_ns.saturating_sub(target.clock.now_ns());
         let wait = Duration::from_nanos(wait_ns).min(PULSE);
         let received = stillness.during(wait, |wait| messages.recv_timeout(wait));
-        if stillness.disturbance().is_some() {
+        finished |= target.finish.is_some_and(|finish| finish.load(Ordering::Relaxed));
+        if finished || stillness.disturbance().is_some() {
             stop.store(true, Ordering::Relaxed);
         }
         match received {

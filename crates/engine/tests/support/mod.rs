@@ -13,7 +13,7 @@ use std::path::Path;
 
 use engine::{
     Answer, Choices, Choosing, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places, Polling,
-    Target, Tick,
+    StreamOptions, Target, Tick,
 };
 use record::{Segment, Workload};
 
@@ -50,6 +50,7 @@ pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
             unpolled: None,
             choices: Choices::default(),
             expected_run: None,
+            others: Vec::new(),
         },
     }
 }
@@ -77,8 +78,12 @@ impl Opened {
     /// Runs a workload, including its content verification if enabled.
     pub fn run_checked(&self, workload: &Workload) -> Result<Answer, EngineError> {
         let workloads = std::slice::from_ref(workload);
-        let mut answers =
-            engine::run_concurrently(&self.target(), workloads, &[false], &mut |_, _: &Tick| Flow::Continue)?;
+        let mut answers = engine::run_concurrently(
+            &self.target(),
+            workloads,
+            &[StreamOptions::default()],
+            &mut |_, _: &Tick| Flow::Continue,
+        )?;
         Ok(answers.remove(0))
     }
 

@@ -1,8 +1,8 @@
 //! The options that determine where a job performs its I/O and when it ends: strides, zones, steady state, new
-//! files.
+//! files, other jobs.
 
 use super::entry::{Form, Key, key};
-use crate::setters::{least_iops, least_rate, most_latency, only_on_or_off, start_delay};
+use crate::setters::{exit_what, least_iops, least_rate, most_latency, only_on_or_off, start_delay};
 use crate::steady::criterion;
 use crate::values::{bytes, number, switch, thousandths, time_ns, time_of_us_ns};
 use stdx::units::SECOND_NS;
@@ -88,6 +88,43 @@ pub(super) const COURSE: &[Key] = &[
     )
     .differs(),
     key(
+        "exitall",
+        &[],
+        Form::Switch,
+        "as soon as one clone of any job ends, the jobs selected by its `exit_what` end too, with their results; a job with \
+         several targets ends with its I/O on the first of them; not for simulated drives, and not with `startdelay` [0]",
+        |job, text| switch(text).map(|on| job.tie.exit_all = on),
+    )
+    .differs(),
+    key(
+        "exit_what",
+        &[],
+        NAME,
+        "with `exitall`, the jobs that end with this one: `group`: those of its group, `stonewall`: all that run, `all`: also \
+         those that have not started [group]",
+        exit_what,
+    ),
+    key(
+        "flow",
+        &[],
+        N,
+        "weight of each clone: jobs with the same `flow_id` keep the ratio of their numbers of I/Os; 0: independent of others; \
+         not with a rate, and not for simulated drives [0]",
+        |job, text| number(text, 0, 1000).map(|weight| job.tie.weight = weight),
+    )
+    .differs(),
+    key("flow_id", &[], N, "number of the jobs that keep their ratio [0]", |job, text| {
+        number(text, 0, u32::MAX.into()).map(|id| job.tie.flow_id = id)
+    }),
+    key(
+        "flow_sleep",
+        &[],
+        US,
+        "pause of a clone that is ahead of the others, once no I/O is in flight; 0: it waits until it is no longer ahead; the \
+         default unit is microseconds [0]",
+        |job, text| time_of_us_ns(text).map(|ns| job.tie.sleep_ns = ns),
+    ),
+    key(
         "rate_min",
         &["ratemin"],
         Form::Size,
@@ -110,7 +147,8 @@ pub(super) const COURSE: &[Key] = &[
         "rate_cycle",
         &["ratecycle"],
         N,
-        "milliseconds over which a rate is compared with `rate_min` or `rate_iops_min`; at least a second [1000]",
+        "milliseconds over which a rate is compared with `rate_min` or `rate_iops_min`; at least a second, and ten I/Os of the \
+         job's own rate [1000]",
         |job, text| number::<u64>(text, 0, 86_400_000).map(|ms| job.limits.cycle_ns = ms * 1_000_000),
     )
     .differs(),

@@ -7,8 +7,8 @@ use super::entry::{Form, Key, key};
 use crate::setters::files::{directory, file_size, filename, filename_format};
 use crate::setters::{
     block_align, block_range, block_size, block_split, content_check, cpu_policy, distribution, each_write,
-    exit_all, first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes,
-    think_blocks_type, threads, unbuffered,
+    first_wrong_block, io_engine, new_data, only_on, pattern, polling, rate, rate_bytes, think_blocks_type,
+    threads, unbuffered,
 };
 use crate::values::{bytes, number, percent_of, size, switch, time_ns, time_of_us_ns};
 
@@ -170,14 +170,6 @@ pub(super) const EFFECTIVE: &[Key] = &[
     })
     .differs(),
     key(
-        "exitall",
-        &[],
-        Form::Switch,
-        "end all jobs with the first one: only 0, because each job ends after its own amount or time",
-        exit_all,
-    )
-    .differs(),
-    key(
         "rate_iops",
         &[],
         N,
@@ -241,11 +233,17 @@ pub(super) const EFFECTIVE: &[Key] = &[
         &[],
         NAME,
         "`io_uring`, `libaio`, `psync`, `sync`, `pvsync` or `pvsync2` for plain system calls, one at a time regardless of `iodepth`, \
-         `posixaio` for plain system calls by one thread per outstanding I/O, or `io_uring_cmd` for NVMe commands [the best on \
-         the target]",
+         `posixaio` for plain system calls by one thread per outstanding I/O, `io_uring_cmd` for NVMe commands, or `libblkio` \
+         for io_uring without that library [the best on the target]",
         io_engine,
     )
     .differs(),
+    key("libblkio_driver", &[], NAME, "`io_uring`: the driver of `libblkio`", |_, text| match text {
+        "io_uring" => Ok(()),
+        _ => Err("only io_uring is supported".into()),
+    }),
+    key("libblkio_path", &[], Form::Word("TARGET"), "the target of `libblkio`, like `filename`", filename)
+        .differs(),
     key("cmd_type", &[], NAME, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
         "nvme" => Ok(()),
         _ => Err("only nvme is supported".into()),

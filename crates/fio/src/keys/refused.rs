@@ -16,7 +16,6 @@ const NETWORK: &str = "a load tests storage, not network transfers";
 const REMOTE: &str = "remote stores are not supported; attach the store as a block device or mount it";
 const ZONED: &str = "zoned drives are not supported";
 const TRIM: &str = "a job trims either all of its blocks or none, one range at a time";
-const FLOW: &str = "jobs are independent of each other; use rate_iops to set their ratio";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
 const CGROUPS: &str = "resource groups and users are set outside Plateau, for example with systemd-run";
 const PRIORITY: &str = "process and I/O priorities are set outside Plateau, for example with ionice";
@@ -89,10 +88,7 @@ pub const REFUSED: &[Refused] = &[
     refused(&["trim_verify_zero"], TRIM),
     refused(&["trim_backlog"], TRIM),
     refused(&["trim_backlog_batch"], TRIM),
-    refused(&["flow"], FLOW),
-    refused(&["flow_id"], FLOW),
-    refused(&["flow_sleep"], FLOW),
-    refused(&["flow_watermark"], FLOW),
+    refused(&["flow_watermark"], "jobs with a flow never get ahead by more than one I/O per clone"),
     refused(&["write_iolog"], REPLAY),
     refused(&["read_iolog"], REPLAY),
     refused(&["read_iolog_chunked"], REPLAY),
@@ -138,8 +134,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["xnvme_dev_subnqn"], ENGINE),
     refused(&["xnvme_mem"], ENGINE),
     refused(&["xnvme_iovec"], ENGINE),
-    refused(&["libblkio_driver"], ENGINE),
-    refused(&["libblkio_path"], ENGINE),
     refused(&["libblkio_pre_connect_props"], ENGINE),
     refused(&["libblkio_num_entries"], ENGINE),
     refused(&["libblkio_queue_size"], ENGINE),
@@ -198,7 +192,6 @@ pub const REFUSED: &[Refused] = &[
     refused(&["dedupe_working_set_percentage"], "duplicates always repeat the most recent unique write"),
     refused(&["rwmixcycle"], "the direction of each I/O is drawn separately"),
     refused(&["cpumask"], "specify the CPUs with cpus_allowed"),
-    refused(&["exit_what"], "each job ends after its own amount or time"),
     refused(&["ignore_error"], "the first failed I/O ends the load"),
     refused(&["device-names"], "fio's profiles are not supported"),
     refused(&["load"], "fio's profiles are not supported"),

@@ -149,7 +149,7 @@ impl Part {
     /// Returns the scheduled I/Os per second.
     pub(super) fn requested_per_second(&self) -> Option<f64> {
         let rates = self.segments.iter().map(|segment| segment.workload.regime.arrivals);
-        rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
+        rates.map(|rate| rate.map(|rate| rate.rate())).sum()
     }
 
     /// Returns whether maximum response times are meaningful. For a scaled simulated drive, whose bursts are
@@ -195,7 +195,8 @@ impl Part {
                 HOST_LIMIT_SHARE * 100.0
             ));
         }
-        if self.segments.iter().any(Segment::is_shallow) {
+        // A job that waits for others does not maintain its depth.
+        if self.segments.iter().any(Segment::is_shallow) && !self.given.has("flow") {
             let share = self.depth_share().unwrap_or(0.0) * 100.0;
             remarks.push(format!(
                 "QUEUE DEPTH NOT MAINTAINED: on average, only {share:.0} % of the requested depth was \
@@ -224,8 +225,8 @@ impl Part {
                 remarks.push(format!(
                     "{} of {} I/Os per second: arrivals exceeded completions, so response times grew with \
                      the length of the load",
-                    grouped(done, 0),
-                    grouped(requested, 0)
+                    grouped(done, places_of(requested)),
+                    grouped(requested, places_of(requested))
                 ));
             }
         }
@@ -261,6 +262,11 @@ impl Part {
     pub(super) fn host_limited(&self) -> usize {
         self.segments.iter().filter(|segment| segment.is_host_limited()).count()
     }
+}
+
+/// Returns the number of decimal places of a scheduled rate.
+pub fn places_of(rate: f64) -> usize {
+    if rate.fract() == 0.0 { 0 } else { 3 }
 }
 
 /// Returns a rate; 0 if no time has passed.

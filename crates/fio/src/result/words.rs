@@ -1,9 +1,9 @@
 //! A load as text: everything about it that its PTS notation does not express.
 
-use record::{
-    Arrivals, DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Syncs, ThinkTime, Workload, Zone,
-};
+use record::{DataPattern, EachWrite, IoKind, Offsets, Process, Reducible, Syncs, ThinkTime, Workload, Zone};
 use stdx::units::{SECOND_NS, block_size, count_of, grouped};
+
+use super::part::places_of;
 
 /// Formats a workload, such as `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
 pub fn of(workload: &Workload) -> String {
@@ -23,12 +23,13 @@ pub fn of(workload: &Workload) -> String {
         words.extend(of_data(workload.data_pattern));
         words.extend(of_syncs(workload.regime.syncs));
     }
-    if let Some(Arrivals { per_second, process }) = workload.regime.arrivals {
-        let process = match process {
+    if let Some(arrivals) = workload.regime.arrivals {
+        let process = match arrivals.process {
             Process::Constant => "equally spaced",
             Process::Poisson => "independent",
         };
-        words.push(format!("{} arrivals per second, {process}", grouped(per_second.into(), 0)));
+        let rate = arrivals.rate();
+        words.push(format!("{} arrivals per second, {process}", grouped(rate, places_of(rate))));
     }
     words.extend(workload.regime.thinktime.map(of_pauses));
     if workload.regime.verify {

@@ -15,7 +15,7 @@ use crate::load::request::request;
 use crate::load::start::{self, Readings};
 use crate::load::watch::Watch;
 use device::{Armed, Reader};
-use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, Tick, VerifyReport};
+use engine::{ChoiceLimits, Choosing, Flow, LoadOutcome, StreamOptions, Tick, VerifyReport};
 use prepare::{holes, others};
 use record::{Ceiling, TargetFacts, TargetKind, Workload};
 use stdx::units::amount_base2;
@@ -25,7 +25,7 @@ use crate::output::printer;
 use crate::output::{file, places};
 use crate::run::signals;
 use fio::result::{Document, Origin, Part, Reading, Start, parts_of_stage};
-use fio::{DepthSearch, Job, Limits, PlannedLog, Searches};
+use fio::{DepthSearch, Job, Limits, PlannedLog, Searches, Ties};
 
 /// A target, opened with only the permissions that its jobs need.
 enum Opened {
@@ -45,8 +45,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     start::check(options.start_at)?;
     let request = request(options)?;
     let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
-    fio::check_delays(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
-    fio::check_targets(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
+    fio::check_stages(&request.jobs, &stages).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let mut workloads = request.workloads(&facts, options.seed)?;
@@ -99,6 +98,9 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
             part.depths = depths;
         }
         parts.extend(of_stage);
+        if fio::ends_all(&request.jobs, &stage) {
+            break;
+        }
     }
     if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
         first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
@@ -179,10 +181,14 @@ fn choose_engines(
 ) -> Done {
     for (name, target) in opened {
         let of_target = stage.iter().filter(|job| jobs[**job].filename.as_ref() == Some(name));
-        let workloads: Vec<Workload> = of_target.flat_map(|job| workloads[*job].iter().cloned()).collect();
+        let (workloads, manners): (Vec<Workload>, Vec<usize>) = of_target
+            .flat_map(|job| {
+                workloads[*job].iter().map(|workload| (workload.clone(), plan::manner_number(jobs, *job)))
+            })
+            .unzip();
         match target {
-            Opened::ToRead(reader) => reader.choose_engines(&workloads, by)?,
-            Opened::ToWrite(armed) => armed.choose_engines(&workloads, by)?,
+            Opened::ToRead(reader) => reader.choose_engines(&workloads, &manners, by)?,
+            Opened::ToWrite(armed) => armed.choose_engines(&workloads, &manners, by)?,
         }
     }
     Ok(())
@@ -219,6 +225,7 @@ struct StageRun<'a> {
     jobs: &'a [Job],
     searches: &'a Searches,
     limits: &'a Limits,
+    ties: &'a Ties,
     board: &'a Watch,
     interrupted: &'a AtomicBool,
 }
@@ -238,7 +245,12 @@ impl StageRun<'_> {
     ) -> (Vec<usize>, Ended) {
         let owners: Vec<usize> = streams.iter().map(|(job, _)| *job).collect();
         let job = |stream: usize| &self.jobs[owners[stream]];
-        let read_back: Vec<bool> = owners.iter().map(|job| self.jobs[*job].do_verify).collect();
+        let options: Vec<StreamOptions<'_>> = (0..owners.len())
+            .map(|stream| {
+                let manner = plan::manner_number(self.jobs, owners[stream]);
+                self.ties.options(job(stream), first + stream, manner)
+            })
+            .collect();
         let workloads: Vec<Workload> = streams.into_iter().map(|(_, workload)| workload.clone()).collect();
         let mut checked: Vec<_> =
             workloads.iter().enumerate().map(|(stream, workload)| job(stream).limits_of(workload)).collect();
@@ -258,7 +270,7 @@ impl StageRun<'_> {
             }
             if self.searches.add(&owners, stream, tick) { Flow::Finish } else { Flow::Continue }
         };
-        let result = target.run(&workloads, &read_back, &mut on_tick);
+        let result = target.run(&workloads, &options, &mut on_tick);
         match &result {
             Err(_) => self.board.give_up(),
             Ok((outcomes, _)) => {
@@ -297,7 +309,10 @@ fn run_stage(
         }
     }
     let limits = Limits::default();
-    let stage_run = &StageRun { jobs, searches, limits: &limits, board: &board, interrupted };
+    let streams: Vec<(usize, &Workload)> =
+        tasks.iter().flat_map(|(_, streams, _)| streams.iter().copied()).collect();
+    let ties = Ties::of(jobs, &streams);
+    let stage_run = &StageRun { jobs, searches, limits: &limits, ties: &ties, board: &board, interrupted };
     let ended: Vec<(Vec<usize>, Ended)> = std::thread::scope(|scope| {
         let handles: Vec<_> = tasks
             .into_iter()
@@ -421,12 +436,12 @@ impl Opened {
     fn run(
         &mut self,
         workloads: &[Workload],
-        read_back: &[bool],
+        streams: &[StreamOptions<'_>],
         on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
     ) -> Ended {
         let ended = match self {
-            Self::ToRead(reader) => reader.run_concurrently(workloads, on_tick),
-            Self::ToWrite(armed) => armed.run_concurrently(workloads, read_back, on_tick),
+            Self::ToRead(reader) => reader.run_concurrently(workloads, streams, on_tick),
+            Self::ToWrite(armed) => armed.run_concurrently(workloads, streams, on_tick),
         };
         let outcomes = ended?;
         Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.verified)).unzip())

@@ -175,6 +175,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         libraries: Vec::new(),
         sim_virtual_ticks: false,
         expected_run: None,
+        other_manners: Vec::new(),
     };
     // Opening the target would recreate it as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {

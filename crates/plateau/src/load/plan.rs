@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use device::{Drive, OpenOptions, SMALLEST_BYTES, SimFaults};
-use engine::{Engine, Polling};
+use device::{Drive, Manner, OpenOptions, SMALLEST_BYTES, SimFaults};
 use fio::Job;
 use plans::settings::RunSettings;
 use pts::PROFILES;
-use record::{Placement, TargetFacts, Workload};
+use record::{TargetFacts, Workload};
 use stdx::units::MIB;
 
 use crate::cli::Load;
@@ -27,32 +26,30 @@ pub struct Need {
     pub writes: bool,
     /// Whether the target is a new file that has to be written completely before the first job.
     pub lay_out: bool,
-    manner: Manner,
+    /// The different manners in which its jobs drive it, by their numbers.
+    manners: Vec<Manner>,
     end_bytes: Option<u64>,
 }
 
-/// How I/Os are submitted to a target, which is the same for all of its jobs.
-#[derive(Clone, PartialEq, Eq)]
-struct Manner {
-    engine: Engine,
-    placement: Option<Placement>,
-    polling: Polling,
+fn manner_of(job: &Job) -> Manner {
+    Manner { engine: job.engine, placement: job.placement.clone(), polling: job.polling }
 }
 
-impl Manner {
-    fn of(job: &Job) -> Self {
-        Self { engine: job.engine, placement: job.placement.clone(), polling: job.polling }
-    }
-
-    /// Describes the first difference in fio's terms.
-    fn difference(&self, other: &Self) -> Option<&'static str> {
-        match other {
-            _ if self.engine != other.engine => Some("uses a different ioengine than"),
-            _ if self.placement != other.placement => Some("uses different CPUs than"),
-            _ if self.polling != other.polling => Some("polls differently than"),
-            _ => None,
+/// Returns the different manners in which the jobs of a target drive it.
+fn manners_of(jobs: &[Job], filename: Option<&str>) -> Vec<Manner> {
+    let mut manners = Vec::new();
+    for manner in jobs.iter().filter(|job| job.filename.as_deref() == filename).map(manner_of) {
+        if !manners.contains(&manner) {
+            manners.push(manner);
         }
     }
+    manners
+}
+
+/// Returns the number of the manner in which a job drives its target.
+pub fn manner_number(jobs: &[Job], job: usize) -> usize {
+    let manner = manner_of(&jobs[job]);
+    manners_of(jobs, jobs[job].filename.as_deref()).iter().position(|other| *other == manner).unwrap_or(0)
 }
 
 impl LoadRequest {
@@ -83,12 +80,10 @@ impl LoadRequest {
             let writes = job.writes() || lay_out;
             match needs.iter_mut().find(|need| need.filename == filename) {
                 None => {
-                    needs.push(Need { filename, writes, lay_out, manner: Manner::of(job), end_bytes });
+                    let manners = manners_of(&self.jobs, job.filename.as_deref());
+                    needs.push(Need { filename, writes, lay_out, manners, end_bytes });
                 }
                 Some(need) => {
-                    if let Some(what) = Manner::of(job).difference(&need.manner) {
-                        return Err(self.about(index, &format!("{what} other jobs of the same target")));
-                    }
                     need.writes |= writes;
                     need.lay_out |= lay_out;
                     need.end_bytes = need.end_bytes.max(end_bytes);
@@ -148,6 +143,8 @@ impl Need {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;
         let length = length_of(&self.filename);
+        let mut manners = self.manners.iter().cloned();
+        let first = manners.next().unwrap_or_default();
         let mut run = RunSettings::of(PROFILES[0].settings(options.seed));
         run.apply(options.sim_faults.given()).map_err(usage)?;
         let open = OpenOptions {
@@ -160,9 +157,10 @@ impl Need {
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
             sim_faults: run.sim_faults.filter(|_| for_simulated).map(SimFaults::Typed),
-            engine: self.manner.engine,
-            placement: self.manner.placement.clone(),
-            polling: self.manner.polling,
+            engine: first.engine,
+            placement: first.placement,
+            polling: first.polling,
+            other_manners: manners.collect(),
             expected_run: options.verify_run,
             libraries: libraries.to_vec(),
             ..OpenOptions::default()
@@ -219,12 +217,17 @@ mod tests {
         let needs = jobs.needs().unwrap();
         assert_eq!((needs.len(), needs[0].writes, needs[0].end_bytes), (2, true, Some(5 << 20)));
         assert!(!needs[1].writes && needs[1].end_bytes.is_none());
-        let engines = request("[a]\nfilename=x\n[b]\nfilename=x\nioengine=libaio\n").needs();
-        assert!(engines.err().unwrap().message().contains("uses a different ioengine than"));
-        let places = request("[a]\nfilename=x\ncpus_allowed=0\n[b]\nfilename=x\ncpus_allowed=1\n").needs();
-        assert!(places.err().unwrap().message().contains("uses different CPUs than"));
-        let polled =
-            request("[a]\nfilename=x\nhipri\n[b]\nfilename=x\n[c]\nfilename=y\nsqthread_poll\n").needs();
-        assert!(polled.err().unwrap().message().contains("polls differently than"));
+    }
+
+    #[test]
+    fn jobs_of_a_target_may_drive_it_differently() {
+        let text = "[a]\nfilename=x\n[b]\nfilename=y\nhipri\n[c]\nfilename=x\nioengine=libaio\n[d]\nfilename=x\n\
+                    cpus_allowed=1\n[e]\nfilename=x\nioengine=libaio\n";
+        let request = request(text);
+        let numbers: Vec<usize> = (0..5).map(|job| manner_number(&request.jobs, job)).collect();
+        assert_eq!(numbers, [0, 0, 1, 2, 1]);
+        let needs = request.needs().unwrap();
+        assert_eq!(needs.iter().map(|need| need.manners.len()).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(needs[0].manners[1].engine, engine::Engine::Libaio);
     }
 }

@@ -7,6 +7,14 @@ pub type Example = (&'static str, &'static [&'static str]);
 /// The examples that run.
 pub const EXAMPLES: &[Example] = &[
     (
+        "1mbs_clients",
+        &[
+            "global size=32m rw=read directory=tmp rate=1250 ratemin=1024",
+            "file1 startdelay=0",
+            "file2 startdelay=4",
+        ],
+    ),
+    (
         "aio-read",
         &[
             "global ioengine=libaio buffered=0 rw=randread bs=128k size=512m directory=/data1",
@@ -24,6 +32,14 @@ pub const EXAMPLES: &[Example] = &[
         ],
     ),
     (
+        "butterfly",
+        &[
+            "global filename=/tmp/testfile bs=4k direct=1",
+            "forward rw=read flow=2",
+            "backward rw=read:-8k flow=2",
+        ],
+    ),
+    (
         "disk-zone-profile",
         &[
             "global bs=64k direct=1 rw=read ioengine=libaio iodepth=2 zonemode=strided zonesize=256m zoneskip=2g",
@@ -37,6 +53,17 @@ pub const EXAMPLES: &[Example] = &[
              steadystate=lat:5% steadystate_duration=300 steadystate_ramp_time=60 steadystate_check_interval=10 \
              write_lat_log=lat_steadystate log_avg_msec=10000",
             "latency_steady_test filename=/dev/nvme3n1 size=10G",
+        ],
+    ),
+    (
+        "exitwhat",
+        &[
+            "global filename=/tmp/test filesize=1G blocksize=4096 group_reporting exitall=1",
+            "slow1 rw=read numjobs=1 ioengine=sync new_group=1 thinktime=2000 number_ios=1000 exit_what=stonewall",
+            "fast1 new_group=1 rw=randrw numjobs=3 ioengine=libaio iodepth=32 rate=300,300,300",
+            "slow2 stonewall rw=write numjobs=1 ioengine=sync new_group=1 thinktime=2000 number_ios=1000 exit_what=all",
+            "fast2 rw=randrw numjobs=3 ioengine=libaio iodepth=32 rate=300,300,300",
+            "runsnever rw=randrw numjobs=3 ioengine=libaio iodepth=32 rate=300,300,300",
         ],
     ),
     (
@@ -89,6 +116,15 @@ pub const EXAMPLES: &[Example] = &[
             "fixed-rate-submit size=128m rw=read ioengine=libaio iodepth=32 direct=1 io_submit_mode=offload rate_iops=1000",
         ],
     ),
+    (
+        "flow",
+        &[
+            "global norandommap thread time_based runtime=30 direct=1 ioengine=libaio iodepth=256 size=100g bs=8k \
+             filename=/tmp/testfile flow_sleep=1000",
+            "job2 numjobs=1 rw=write flow=1",
+            "job1 numjobs=1 rw=randread flow=8",
+        ],
+    ),
     ("fsx", &["file ioengine=libaio iodepth=1 rw=randrw size=256k bs=4k norandommap direct=1 loops=500000"]),
     (
         "iometer-file-access-server",
@@ -112,6 +148,24 @@ pub const EXAMPLES: &[Example] = &[
             "global bs=4k rw=randread random_generator=lfsr direct=1 ioengine=libaio iodepth=128 latency_target=500000 \
              latency_window=5000 latency_percentile=99.9",
             "device filename=/dev/sda",
+        ],
+    ),
+    (
+        "libblkio-io_uring",
+        &[
+            "global ioengine=libblkio libblkio_driver=io_uring libblkio_path=/dev/nvme0n1 rw=randread blocksize=4k direct=1 \
+             time_based=1 runtime=10s",
+            "job-A ",
+            "job-B numjobs=2 thread=1",
+            "job-C thread=1",
+        ],
+    ),
+    (
+        "numa",
+        &[
+            "global ioengine=libaio buffered=0 rw=randread bs=512K iodepth=16 size=512m filename=/dev/sdb1",
+            "job1 numa_cpu_nodes=0 numa_mem_policy=bind:0",
+            "job2 numa_cpu_nodes=0-1 numa_mem_policy=interleave:0-1",
         ],
     ),
     (
@@ -195,7 +249,6 @@ pub const EXAMPLES: &[Example] = &[
 /// The examples that are refused, each with an option that is refused by name.
 pub const REFUSED: &[(&str, &str)] = &[
     ("atomic-verify", "atomic=1"),
-    ("butterfly", "flow=2"),
     ("cmdprio-bssplit", "cmdprio=0"),
     ("cmdprio-percentage", "log_prio=1"),
     ("cpp_null", "ioengine=cpp_null"),
@@ -210,12 +263,10 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("e4defrag2", "ioengine=e4defrag"),
     ("enospc-pressure", "continue_on_error=write"),
     ("exec", "ioengine=exec"),
-    ("exitwhat", "exitall=1"),
     ("falloc", "ioengine=falloc"),
     ("filecreate-ioengine", "ioengine=filecreate"),
     ("filedelete-ioengine", "ioengine=filedelete"),
     ("filestat-ioengine", "ioengine=filestat"),
-    ("flow", "flow=1"),
     ("ftruncate", "ioengine=ftruncate"),
     ("gfapi", "ioengine=gfapi"),
     ("gpudirect-rdmaio-client", "ioengine=rdma"),
@@ -226,8 +277,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("http-swift", "ioengine=http"),
     ("http-webdav", "ioengine=http"),
     ("ime", "ioengine=ime_psync"),
-    ("libblkio-io_uring", "ioengine=libblkio"),
-    ("libblkio-virtio-blk-vfio-pci", "ioengine=libblkio"),
+    ("libblkio-virtio-blk-vfio-pci", "libblkio_driver=virtio-blk-vfio-pci"),
     ("libcufile-cufile", "ioengine=libcufile"),
     ("libcufile-posix", "ioengine=libcufile"),
     ("libhdfs", "ioengine=libhdfs"),
@@ -267,7 +317,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("xnvme-fdp", "fdp=1"),
     ("xnvme-pi", "pi_act=0"),
     ("xnvme-zoned", "zonemode=zbd"),
-    ("zbd-rand-write-trim-gc", "flow=128"),
+    ("zbd-rand-write-trim-gc", "zonemode=zbd"),
     ("zbd-rand-write-zone-reset-gc", "zonemode=zbd"),
     ("zbd-rand-write", "zonemode=zbd"),
     ("zbd-seq-read", "zonemode=zbd"),
@@ -275,45 +325,26 @@ pub const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Examples with options that are supported, but not in this combination, each with the error.
-pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[
-    (
-        "1mbs_clients",
-        &[
-            "global size=32m rw=read directory=tmp rate=1250 ratemin=1024",
-            "file1 startdelay=0",
-            "file2 startdelay=4",
-        ],
-        "1250 B per second must amount to 1 to 100,000,000 I/Os of this size per second",
-    ),
-    (
-        "cross-stripe-verify",
-        &[
-            "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
+pub const REFUSED_COMBINATIONS: &[(&str, &[&str], &str)] = &[(
+    "cross-stripe-verify",
+    &[
+        "global bs=16k direct=1 rw=write:112k verify=crc32c filename=/dev/nvme0n1 verify_backlog=1 offset_increment=124g \
              io_size=120g offset=120k group_reporting verify_dump=1 loops=2",
-            "write-verify numjobs=30",
-        ],
-        "verify supports one thread per range",
-    ),
-    (
-        "numa",
-        &[
-            "global ioengine=libaio buffered=0 rw=randread bs=512K iodepth=16 size=512m filename=/dev/sdb1",
-            "job1 numa_cpu_nodes=0 numa_mem_policy=bind:0",
-            "job2 numa_cpu_nodes=0-1 numa_mem_policy=interleave:0-1",
-        ],
-        "uses different CPUs than other jobs of the same target",
-    ),
-    (
-        "uring-cmd-ng",
-        &[
-            "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1 stonewall=1",
-            "rand-write rw=randwrite sqthread_poll=1",
-            "rand-read rw=randread",
-            "write-opts rw=write sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
-        ],
-        "polls differently than other jobs of the same target",
-    ),
-];
+        "write-verify numjobs=30",
+    ],
+    "verify supports one thread per range",
+)];
+
+/// Examples that only lack the drive that they need: an NVMe drive.
+pub const NEEDS_NVME: &[Example] = &[(
+    "uring-cmd-ng",
+    &[
+        "global filename=/dev/ng0n1 ioengine=io_uring_cmd cmd_type=nvme size=1G iodepth=32 bs=4K thread=1 stonewall=1",
+        "rand-write rw=randwrite sqthread_poll=1",
+        "rand-read rw=randread",
+        "write-opts rw=write sqthread_poll=1 sqthread_poll_cpu=0 nonvectored=1 registerfiles=1",
+    ],
+)];
 
 /// Command lines of benchmark scripts and documentation; `FILE` is a file that does not exist yet.
 pub const LINES: &[&str] = &[

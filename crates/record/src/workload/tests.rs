@@ -26,7 +26,7 @@ fn plain() -> Workload {
 fn only_nondefault_fields_are_stored() {
     let stored = serde_json::to_string(&plain()).unwrap();
     assert!(!stored.contains("regime"), "{stored}");
-    let arrivals = Some(Arrivals { per_second: 500, process: Process::Poisson });
+    let arrivals = Some(Arrivals { per_second: 500, divisor: 1, process: Process::Poisson });
     let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true, ..Regime::default() };
     let data_pattern = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20 });
     for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
@@ -60,7 +60,7 @@ fn is_written_in_pts_notation() {
 #[test]
 fn impossible_workloads_state_the_reason() {
     let rate = |per_second| Regime {
-        arrivals: Some(Arrivals { per_second, process: Process::Constant }),
+        arrivals: Some(Arrivals { per_second, divisor: 1, process: Process::Constant }),
         ..Regime::default()
     };
     let reducible = |compressible_percent| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use device::{Armed, OpenOptions};
-use engine::{Engine, Flow, LoadOutcome};
+use engine::{Engine, Flow, LoadOutcome, StreamOptions};
 use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
@@ -90,7 +90,8 @@ impl Target {
 
     fn with_checks(&mut self, workload: Workload) -> anyhow::Result<LoadOutcome> {
         let armed = self.armed.as_mut().context("the target is not open")?;
-        let answers = armed.run_concurrently(&[workload], &[false], &mut |_, _| Flow::Continue)?;
+        let answers =
+            armed.run_concurrently(&[workload], &[StreamOptions::default()], &mut |_, _| Flow::Continue)?;
         let answer = answers.into_iter().next().context("the workload has no answer")?;
         let report = answer.verified.context("the load with checks has no report")?;
         anyhow::ensure!(report.wrong() == 0, "{report:?}");

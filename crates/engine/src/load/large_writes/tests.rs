@@ -184,7 +184,7 @@ fn only_deep_queues_of_large_writes_have_spare_buffers() {
     assert_eq!(spares(&large), 4);
     assert_eq!(spares(&Workload { queue_depth: 128, ..large.clone() }), 8);
     assert_eq!(spares(&Workload { queue_depth: 1022, ..large.clone() }), 2);
-    let arrivals = Some(Arrivals { per_second: 1, process: Process::Constant });
+    let arrivals = Some(Arrivals { per_second: 1, divisor: 1, process: Process::Constant });
     for without in [
         Workload { queue_depth: 1, ..large.clone() },
         Workload { queue_depth: 4096, ..large.clone() },

@@ -186,12 +186,12 @@ fn run_with(
     let syncs = PeriodicSyncs::of(syncs);
     match by {
         By::Arrivals => {
-            let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
+            let arrivals = Arrivals { per_second: 1_000_000, divisor: 1, process: Process::Constant };
             worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns), syncs)
         }
         By::Steps => {
             let pauses = thinktime.map(|thinktime| Pauses::of(thinktime, start_ns));
-            worker.run_stepped(syncs, pauses).map(|_| ())
+            worker.run_stepped(syncs, pauses, None).map(|_| ())
         }
         By::Depth | By::WriteBuffers => worker.run(),
     }
