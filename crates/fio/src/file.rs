@@ -161,8 +161,8 @@ mod tests {
             ("", "x.fio: contains no job"),
             ("[global]\nbs=4k\n", "x.fio: contains no job"),
             (
-                "[a]\n\nexitall=1\n",
-                "x.fio:3: exitall=1: only 0 is supported: each job ends after its own amount",
+                "[a]\n\nexit_what=some\n",
+                "x.fio:3: exit_what=some: supported: group, stonewall, all",
             ),
             (
                 "[a]\nexec_prerun=rm -rf /\n",
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn all_problems_of_a_file_are_reported_at_once() {
-        let text = "[a]\nbs=x\nrw=randread\niodeph=4\nflow=1\n[b\n";
+        let text = "[a]\nbs=x\nrw=randread\niodeph=4\nwrite_iolog=x\n[b\n";
         let error = parse("x.fio", text, &Job::default(), &Surroundings::none()).unwrap_err();
         let lines: Vec<&str> = error.lines().map(|line| line.split(' ').next().unwrap_or_default()).collect();
         assert_eq!(lines, ["x.fio:2:", "x.fio:4:", "x.fio:5:", "x.fio:6:"], "{error}");

@@ -151,7 +151,7 @@ fn errors_list_the_possible_values() {
         ("iodepth", "0", "1 to 4096"),
         ("verify_fatal", "2", "0 or 1"),
         ("startdelay", "5-9", "not a range"),
-        ("exitall", "1", "only 0"),
+        ("exitall", "2", "0 or 1"),
         ("bsrange", "4k-64m", "1 to 100 sizes"),
         ("bsrange", "8k-4k", "1 to 100 sizes"),
         ("filesize", "4k-8k", "same size"),
