@@ -68,7 +68,7 @@ pub use drive::Drive;
 pub use error::array::{ArrayError, ControllerFailure, ControllerStep, Defect, MdadmStep};
 pub use error::confirm::Unconfirmed;
 pub use error::description::DescriptionError;
-pub use error::simulated::SimulatedFailure;
+pub use error::simulated::{NO_POWER, SimulatedFailure};
 pub use error::target::{DataProblem, ModelProblem, TargetError, WrongKind};
 pub use error::tuning::{NotRestored, TuningError};
 pub use error::volume::VolumeError;

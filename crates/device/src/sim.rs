@@ -28,7 +28,7 @@ use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
 use crate::error::DriveError;
-use crate::error::simulated::SimulatedFailure;
+use crate::error::simulated::{NO_POWER, SimulatedFailure};
 use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
@@ -148,9 +148,8 @@ impl Simulated {
             let answers = self.run_queued(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
             answers.map(|mut answers| answers.remove(0).outcome)
         };
-        if let Err(DriveError::Simulated(failure)) = &mut outcome
-            && self.restore_power()
-        {
+        if let Err(DriveError::Simulated(failure)) = &mut outcome {
+            self.restore_power();
             let interval_ns = SECOND_NS / self.divisor;
             ticks.retain(|tick: &nandsim::Tick| tick.end_ns - tick.start_ns == interval_ns);
             let (workload, series) = (workload.clone(), series(interval_ns, &ticks, None));
@@ -159,13 +158,11 @@ impl Simulated {
         outcome
     }
 
-    /// Powers the drive on again after a power loss; returns whether a power loss had occurred.
-    fn restore_power(&mut self) -> bool {
-        let was_lost = self.ssd.has_lost_power();
-        if was_lost {
+    /// Powers the drive on again after a power loss.
+    fn restore_power(&mut self) {
+        if self.ssd.has_lost_power() {
             self.ssd.power_cycle();
         }
-        was_lost
     }
 
     /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os before the failure.
@@ -289,7 +286,7 @@ fn device_error(failed: &Failed) -> DriveError {
         ("ENODATA", failed.media),
         ("ETIMEDOUT", failed.timeouts),
         ("ENODEV", failed.removed),
-        ("EIO", failed.unpowered),
+        (NO_POWER, failed.unpowered),
     ];
     let known = counts.into_iter().filter(|&(_, count)| count > 0);
     DriveError::Simulated(Box::new(SimulatedFailure {

@@ -111,12 +111,25 @@ fn injected_faults_end_a_run_and_are_stated() {
         assert!(err.contains(message) && err.contains(hint), "{fault}: {err}");
         let journal = bench.journal().unwrap();
         assert!(finished(&journal) >= 2, "{fault}: purge and preconditioning are kept");
+        let failed = journal.entries.iter().find_map(|entry| match &entry.event {
+            record::Event::Cut(cut) => Some(cut.errors.clone()),
+            _ => None,
+        });
+        let failed = failed.expect("the workload during which the drive failed");
+        assert!(failed[0].kind == message && failed[0].count > 0, "{fault}: {failed:?}");
         let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
         let shown = bench.ok(&["show", &id]);
         let stated = format!("injected fault {shown_part}");
         assert!(shown.contains(&stated), "{shown}");
         let report = bench.json(&["report", &id]);
-        assert!(text(report["report"].as_str().unwrap().as_ref()).contains(&stated));
+        let page = text(report["report"].as_str().unwrap().as_ref());
+        assert!(page.contains(&stated));
+        let clause = page.split("<th scope=\"row\">I/O errors</th>").nth(1).expect("a clause of annex A");
+        let count: u64 = failed.iter().map(|error| error.count).sum();
+        assert!(
+            clause.split("</tr>").next().unwrap().contains(&format!(">{count}")),
+            "{fault}: {clause:.300}"
+        );
         if fault.starts_with("media") {
             assert!(bench.fails(5, &["resume", &id]).contains(message), "bad flash stays bad");
         } else {

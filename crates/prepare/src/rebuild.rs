@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Audience, Step};
-use device::{Armed, DriveError};
+use device::{Armed, DriveError, NO_POWER};
 use engine::{Flow, LoadOutcome, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
@@ -70,7 +70,9 @@ pub fn rebuild(
                 repeat(armed, segment, entry.seq, &mut waiting)?;
                 waiting.done_ns = waiting.done_ns.saturating_add(length_ns(segment));
             }
-            Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
+            // After the other faults, the drive continues in its state before the workload: they change nothing that
+            // it stores, and a removed drive or lost commands do not fail again.
+            Event::Cut(cut) if is_power_loss(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
             // Also apply `was_on`: after a crash, earlier builds restored the cache without a record.
@@ -90,6 +92,10 @@ fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     // The description of the purge has changed between builds, but its duration has not.
     let same = (again.start_ns, again.end_ns) == (purged.start_ns, purged.end_ns);
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
+}
+
+fn is_power_loss(cut: &Cut) -> bool {
+    cut.errors.iter().any(|error| error.kind == NO_POWER)
 }
 
 /// Repeats a power loss, because the drive's state depends on the data that was written before the loss and on the

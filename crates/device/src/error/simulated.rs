@@ -5,6 +5,9 @@ use std::fmt;
 use nandsim::Cause;
 use record::{Cut, ErrorCount};
 
+/// The kind of error of commands that failed because the simulated drive lost power.
+pub const NO_POWER: &str = "EIO";
+
 /// The first failed command of a load on a simulated drive.
 #[derive(Debug)]
 pub struct SimulatedFailure {
@@ -18,7 +21,8 @@ pub struct SimulatedFailure {
     pub cause: Cause,
     /// All failed commands by kind, including those after the first.
     pub errors: Vec<ErrorCount>,
-    /// The measurements of the workload before a power loss. `None` for all other failures.
+    /// The measurements of the workload before the failure. `None` if several workloads ran concurrently, or for a
+    /// replay.
     pub cut: Option<Box<Cut>>,
 }
 
