@@ -5,6 +5,7 @@ use pts::Outcome;
 use crate::document::contents::Document;
 use crate::document::marks::{Mark, MarkKind};
 use crate::facts::conformance::Verdict;
+use crate::pages::notes::ALL_NOTES;
 use charts::markup::shortened;
 
 /// Maximum number of characters in a banner's list; longer lists would leave too little space for the plot.
@@ -17,7 +18,7 @@ pub(crate) struct Strip {
     pub text: String,
 }
 
-/// Returns one banner per mark. Long lists are shortened; the special notes on page 1 contain them in full.
+/// Returns one banner per mark. Long lists are shortened; the special notes of the run contain them in full.
 pub(crate) fn strips(document: &Document, outcome: Option<&Outcome>) -> Vec<Strip> {
     let strip = |mark: Mark| Strip {
         kind: mark.kind,
@@ -47,6 +48,6 @@ fn in_short(details: &[String]) -> String {
     let text = shortened(&details[..named].join("; "), NAMED_CHARACTERS + 10);
     match details.len() - named {
         0 => text,
-        more => format!("{text}; and {more} more: see Special Notes, page 1"),
+        more => format!("{text}; and {more} more: {ALL_NOTES}"),
     }
 }

@@ -8,6 +8,9 @@ use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
 use crate::facts::interruptions::Interruption;
 
+/// Where all notes are. It names no page: they are on page 1, in an annex, or in both.
+pub(crate) const ALL_NOTES: &str = "see the run's Special Notes";
+
 /// One row of the special notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NoteRow {
@@ -153,7 +156,8 @@ pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteR
     notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
 }
 
-/// Returns the notes of one test that fit into `room`. If some notes do not fit, the last row refers to page 1.
+/// Returns the notes of one test that fit into `room`. If some notes do not fit, the last row refers to the notes of the
+/// run.
 pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, &[String])| NoteRow {
         item: outcome.title.clone(),
@@ -167,7 +171,7 @@ pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRo
     if further.is_empty() {
         return whole;
     }
-    let more = row(("MORE", &["see Special Notes, page 1".to_owned()]));
+    let more = row(("MORE", &[ALL_NOTES.to_owned()]));
     let (mut first, _) = split(rows, (room - height(&more)).max(0.0), &height);
     first.push(more);
     first
