@@ -31,8 +31,14 @@ const NAME_PITCH: f64 = 13.5;
 /// Minimum width of a picture with a map next to the columns, and the columns' share of that width.
 const WIDE_ENOUGH: f64 = 900.0;
 const SHARE_OF_COLUMNS: f64 = 0.52;
-/// Width in which the map below the columns is drawn, as a share of its width in the picture.
-const MAP_SCALE: f64 = 0.9;
+/// Width in which the map below the columns is drawn, before it is scaled to the picture: its numbers are legible in
+/// eight columns.
+const MAP_WIDTH: f64 = 414.0;
+/// Distances of names from the edges of the box: values from the left one, rows from the right one.
+const VALUE_GAP: f64 = 9.0;
+const ROW_GAP: f64 = 24.0;
+/// Maximum width that is reserved for the label of the rows on a narrow screen.
+const MOST_LABEL: f64 = 80.0;
 
 /// Projects box coordinates (cells across, cells away, height from 0 to 1) to the picture.
 struct View {
@@ -45,12 +51,13 @@ struct View {
 }
 
 impl View {
-    fn new(size: Size, across: usize, away: usize) -> Self {
+    fn new(columns: &Columns3d, ruler: &Ruler, size: Size) -> Self {
+        let (across, away) = (columns.x.len().max(1), columns.depth.len().max(1));
         let (x, y) = (across as f64 * CELL.0, away as f64 * CELL.1);
         let (width, rise) = (x * ACROSS.0 + y * AWAY.0, y * -AWAY.1);
         let fall = x * ACROSS.1;
         // Margins for labels: values on the left, names below and on the right.
-        let (left, right) = if size.is_narrow() { (64.0, 92.0) } else { (90.0, 150.0) };
+        let (left, right) = if size.is_narrow() { narrow_margins(columns, ruler) } else { (90.0, 150.0) };
         let (top, bottom) = (26.0, 40.0);
         let room = (size.width - left - right, size.height - top - bottom);
         let scale = (room.0 / width).min(room.1 / (rise + fall + HEIGHT));
@@ -70,6 +77,18 @@ impl View {
     fn far(&self) -> (f64, f64) {
         (self.across as f64, self.away as f64)
     }
+}
+
+/// Returns the left and right margins of a picture for a narrow screen: no wider than the names need.
+fn narrow_margins(columns: &Columns3d, ruler: &Ruler) -> (f64, f64) {
+    let widest = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| widest_text(&shortened(name, NAME_CHARACTERS), LABEL.size)).fold(24.0, f64::max)
+    };
+    let values = widest(&mut ruler.ticks.iter().map(|tick| tick.label.as_str()));
+    let rows = widest(&mut columns.depth.iter().map(String::as_str));
+    // A very long label extends to the left instead, above the box.
+    let label = widest_text(&columns.depth_label, TITLE.size).min(MOST_LABEL);
+    (VALUE_GAP + values + 2.0, (ROW_GAP + rows + 2.0).max(label + VALUE_GAP))
 }
 
 /// Renders `columns` as SVG with `title` as the accessible name.
@@ -99,13 +118,12 @@ pub(crate) fn columns3d_over_matrix(columns: &Columns3d, title: &str, size: Size
     if is_empty(columns) {
         return columns3d(columns, title, size);
     }
-    // The map is drawn narrower and magnified, which makes its text larger.
-    let map = Size { width: size.width * MAP_SCALE, height: 84.0 + 30.0 * columns.depth.len() as f64 };
-    let magnified = Size { width: size.width, height: map.height / MAP_SCALE };
-    let whole = Size { height: size.height + magnified.height, ..size };
+    let map = Size { width: MAP_WIDTH, height: 84.0 + 30.0 * columns.depth.len() as f64 };
+    let scaled = Size { width: size.width, height: map.height * size.width / MAP_WIDTH };
+    let whole = Size { height: size.height + scaled.height, ..size };
     let mut canvas = Canvas::new(whole, title, &description_of_both(columns));
     canvas.inset(&columns3d(columns, title, size), (0.0, 0.0), size.width);
-    canvas.inset(&matrix(columns, title, map), (0.0, size.height), magnified.width);
+    canvas.inset(&matrix(columns, title, map), (0.0, size.height), scaled.width);
     canvas.finish()
 }
 
@@ -124,7 +142,7 @@ pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str,
     let heights = || columns.heights.iter().flatten().flatten().copied();
     let all = others.iter().flat_map(|other| other.heights.iter().flatten().flatten().copied());
     let ruler = Ruler::of(Scale::LinearFromZero, heights().chain(all), 5);
-    let view = View::new(size, columns.x.len().max(1), columns.depth.len().max(1));
+    let view = View::new(columns, &ruler, size);
     let description = format!(
         "{} over {} and {}. Largest value {}. {}",
         columns.height_label,
@@ -165,7 +183,7 @@ fn draw_box(canvas: &mut Canvas, view: &View, ruler: &Ruler) {
         }
         canvas.line((front.0 - 5.0, front.1), front, frame);
         let lettering = Lettering { anchor: Anchor::End, colour: SOFT_INK, ..LABEL };
-        canvas.text((front.0 - 9.0, front.1 + 4.2), &tick.label, lettering);
+        canvas.text((front.0 - VALUE_GAP, front.1 + 4.2), &tick.label, lettering);
     }
 }
 
@@ -219,7 +237,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
         let name = shortened(name, NAME_CHARACTERS);
         widest = widest.max(text_width(&name, LABEL.size));
         canvas.rect((at.0 + 10.0, at.1 - 2.5), 9.0, 9.0, ordered(i, columns.depth.len()));
-        canvas.text((at.0 + 24.0, at.1 + 6.5), &name, Lettering { anchor: Anchor::Start, ..LABEL });
+        canvas.text((at.0 + ROW_GAP, at.1 + 6.5), &name, Lettering { anchor: Anchor::Start, ..LABEL });
     }
     let below = view.at(x_far / 2.0, 0.0, 0.0);
     canvas.text((below.0 - 34.0, below.1 + 40.0), &columns.x_label, TITLE.colour(INK));

@@ -1,13 +1,16 @@
 //! Response times over the course of a test: one column per time interval, one row per range of response times; darker
 //! cells contain more I/Os.
 
-use crate::canvas::{Anchor, Canvas, Lettering};
-use crate::panel_area::PanelArea;
+use crate::canvas::{Anchor, Canvas, Lettering, text_width};
+use crate::panel_area::{LEFT, PanelArea};
 use crate::ruler::Ruler;
 use crate::style::{INK, SOFT_INK};
 
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
+const SWATCH: f64 = 16.0;
+/// Height of the legend above a panel.
+pub(crate) const KEYS_ABOVE: f64 = 36.0;
 const SEAM: f64 = 0.3;
 /// From light to dark: less than 0.01 %, 0.1 %, 1 % and 10 % of a column's I/Os, then 10 % or more.
 const SHADES: [&str; 5] = ["#dbe9f6", "#abcfe8", "#6aaed6", "#3282be", "#08488e"];
@@ -48,12 +51,24 @@ pub(crate) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea
         let of_shade = fields.iter().filter(|field| field.shade == shade);
         canvas.rects(&of_shade.filter_map(place).collect::<Vec<_>>(), colour);
     }
-    let left = area.right + 20.0;
-    canvas.text((left, area.top + 8.0), "Share of the I/Os", KEY.colour(INK));
-    for (row, (shade, name)) in SHADES.iter().zip(NAMES).enumerate() {
-        let y = area.top + KEY_ROW * (row as f64 + 1.0);
-        canvas.rect((left, y), 16.0, 10.0, shade);
-        canvas.text((left + 24.0, y + 9.0), name, KEY);
+    draw_keys(canvas, area);
+}
+
+/// Draws the legend: a column beside the panel, or a row above it.
+fn draw_keys(canvas: &mut Canvas, area: &PanelArea<'_>) {
+    let is_above = area.keys_above.is_some();
+    let (mut left, mut y) =
+        if is_above { (LEFT, area.top - KEYS_ABOVE) } else { (area.right + 20.0, area.top - 2.0) };
+    canvas.text((left, y + 10.0), "Share of the I/Os", KEY.colour(INK));
+    y += KEY_ROW + 2.0;
+    for (shade, name) in SHADES.iter().zip(NAMES) {
+        canvas.rect((left, y), SWATCH, 10.0, shade);
+        canvas.text((left + SWATCH + if is_above { 4.0 } else { 8.0 }, y + 9.0), name, KEY);
+        if is_above {
+            left += SWATCH + 12.0 + text_width(name, KEY.size);
+        } else {
+            y += KEY_ROW;
+        }
     }
 }
 

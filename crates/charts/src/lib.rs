@@ -56,7 +56,7 @@ pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
 pub const fn narrow_size(exhibit: &Exhibit) -> Size {
     match exhibit {
         // These have names around the plot.
-        Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => Size { width: 460.0, ..Size::NARROW },
+        Exhibit::ResponseTimes(_) => Size { width: 460.0, ..Size::NARROW },
         _ => Size::NARROW,
     }
 }

@@ -14,6 +14,8 @@ use crate::style::{
 };
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
+/// Minimum distance between the labels of two ticks.
+const TICK_GAP: f64 = 4.0;
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const LEGEND_SIZE: f64 = 12.0;
 const LEGEND_CHARACTERS: usize = 26;
@@ -331,16 +333,34 @@ fn draw_ticks(canvas: &mut Canvas, plot: &LinePlot) {
             canvas.text((plot.left - 9.0, y + 4.2), &tick.label, lettering);
         }
     }
+    let ticks: Vec<(f64, &str)> =
+        plot.x.ticks.iter().filter_map(|tick| Some((plot.at_x(tick.value)?, tick.label.as_str()))).collect();
+    let step = label_step(&ticks);
     let mut free_from = f64::NEG_INFINITY;
-    for tick in &plot.x.ticks {
-        let Some(x) = plot.at_x(tick.value) else { continue };
+    for (index, &(x, label)) in ticks.iter().enumerate() {
         canvas.line((x, plot.bottom), (x, plot.bottom + 5.0), Stroke::solid(FRAME, 1.0));
-        let half = text_width(&tick.label, TICK.size) / 2.0;
-        if x - half > free_from {
-            canvas.text((x, plot.bottom + 19.0), &tick.label, TICK);
-            free_from = x + half + 4.0;
+        let half = half_width(label);
+        if index % step == 0 && x - half > free_from {
+            canvas.text((x, plot.bottom + 19.0), label, TICK);
+            free_from = x + half + TICK_GAP;
         }
     }
+}
+
+fn half_width(label: &str) -> f64 {
+    text_width(label, TICK.size) / 2.0
+}
+
+/// Returns which ticks of an even axis get a label, so that the labels are also even: every first, every second and so
+/// on. On other axes, every label is drawn that has room.
+fn label_step(ticks: &[(f64, &str)]) -> usize {
+    let apart = |pair: &[(f64, &str)]| pair[1].0 - pair[0].0;
+    let is_even = ticks.windows(2).all(|pair| (apart(pair) - apart(ticks)).abs() < 1.0);
+    let fits = |step: &usize| {
+        let labels: Vec<(f64, &str)> = ticks.iter().copied().step_by(*step).collect();
+        labels.windows(2).all(|pair| apart(pair) > half_width(pair[0].1) + half_width(pair[1].1) + TICK_GAP)
+    };
+    if is_even { (1..=ticks.len()).find(fits).unwrap_or(1) } else { 1 }
 }
 
 fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &LinePlot) {

@@ -139,7 +139,8 @@ fn printed(value: f64) -> String {
         size if size >= 100.0 => grouped(value, 0),
         size if size >= 10.0 => grouped(value, 1),
         size if size >= 1.0 => grouped(value, 2),
-        _ => grouped(value, 3),
+        size if size > 0.0 => grouped(value, 3),
+        _ => "0".to_owned(),
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) struct PanelArea<'a> {
     pub right: f64,
     pub bottom: f64,
     pub x: &'a Ruler,
+    /// Height of the legend if it is directly above the panel instead of beside it.
+    pub keys_above: Option<f64>,
 }
 
 impl PanelArea<'_> {

@@ -2,7 +2,7 @@
 
 use chartdata::exhibit::Scale;
 
-use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, widest_text};
 use crate::heat_map::{self, HeatColumn};
 use crate::marker;
 use crate::markup::shortened;
@@ -14,10 +14,12 @@ const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();
 /// Width of the legend on the right.
 const KEYS: f64 = 150.0;
-/// Width of a picture for a narrow screen; the legend remains beside its panel.
-const NARROW_WIDTH: f64 = 480.0;
 const KEY_CHARACTERS: usize = 17;
 const KEY_ROW: f64 = 15.0;
+/// Height of a legend entry above a panel on a narrow screen, large enough for a finger.
+const NARROW_KEY_ROW: f64 = 22.0;
+/// Right margin of a picture for a narrow screen, for half of the last tick's label.
+const NARROW_RIGHT: f64 = 14.0;
 const TITLE_ROW: f64 = 18.0;
 const GAP: f64 = 7.0;
 const FOOT: f64 = 40.0;
@@ -117,6 +119,12 @@ impl TimeLine {
         Size { width: Size::DEFAULT.width, height: panels + FOOT }
     }
 
+    /// Returns the size of the picture for a narrow screen, where the legend of a panel is above the panel.
+    fn narrow_size(&self) -> Size {
+        let keys: f64 = self.panels.iter().map(Panel::narrow_keys).sum();
+        Size { width: Size::NARROW.width, height: self.size().height + keys }
+    }
+
     /// Returns the heights of the panels in a picture of at most `most` pixels, if they can be that low.
     fn heights(&self, most: f64) -> Vec<f64> {
         let strips = self.panels.iter().filter(|panel| panel.is_strip()).count();
@@ -131,29 +139,39 @@ impl Panel {
     fn is_strip(&self) -> bool {
         matches!(self.content, Content::Strip(_))
     }
+
+    /// Returns the height of the legend above the panel on a narrow screen.
+    fn narrow_keys(&self) -> f64 {
+        match &self.content {
+            Content::Course(curves) | Content::Strip(curves) if curves.strands.len() > 1 => {
+                curves.strands.len().div_ceil(2) as f64 * NARROW_KEY_ROW
+            }
+            Content::Course(_) | Content::Strip(_) => 0.0,
+            Content::Heat(_) => heat_map::KEYS_ABOVE,
+        }
+    }
 }
 
 /// Renders `line` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn timeline(line: &TimeLine, title: &str) -> String {
-    drawn(line, title, Size::DEFAULT.width, MOST)
+    drawn(line, title, line.size(), MOST)
 }
 
 /// Renders the timeline for a narrow screen.
 #[must_use]
 pub fn narrow_timeline(line: &TimeLine, title: &str) -> String {
-    drawn(line, title, NARROW_WIDTH, MOST)
+    drawn(line, title, line.narrow_size(), MOST)
 }
 
 /// Renders the timeline for a page that scrolls: the tall panels keep their height, however many low panels there are.
 #[must_use]
 pub fn tall_timeline(line: &TimeLine, title: &str) -> String {
-    drawn(line, title, Size::DEFAULT.width, f64::INFINITY)
+    drawn(line, title, line.size_within(f64::INFINITY), f64::INFINITY)
 }
 
-fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
-    let size = Size { width, ..line.size_within(most) };
-    let right = size.width - KEYS;
+fn drawn(line: &TimeLine, title: &str, size: Size, most: f64) -> String {
+    let right = size.width - if size.is_narrow() { NARROW_RIGHT } else { KEYS };
     let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
     let unit = TimeUnit::of(line);
     let length = to_minutes * unit.per_minute;
@@ -162,9 +180,11 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
     let mut canvas = Canvas::new(size, title, &description);
     let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
     for (panel, height) in line.panels.iter().zip(line.heights(most)) {
-        canvas.text((LEFT, top + 12.0), &panel.title, TITLE);
-        (top, bottom) = (top + TITLE_ROW, top + TITLE_ROW + height);
-        let area = PanelArea { top, right, bottom, x: &x };
+        draw_title(&mut canvas, panel, top, size);
+        let keys = if size.is_narrow() { panel.narrow_keys() } else { 0.0 };
+        top += TITLE_ROW + keys;
+        bottom = top + height;
+        let area = PanelArea { top, right, bottom, x: &x, keys_above: size.is_narrow().then_some(keys) };
         match &panel.content {
             Content::Course(curves) | Content::Strip(curves) => {
                 draw_curves(&mut canvas, curves, panel, (&area, unit), strands);
@@ -175,7 +195,7 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
         draw_interruptions(&mut canvas, line, &area, unit);
         top = bottom + GAP;
     }
-    let area = PanelArea { top, right, bottom, x: &x };
+    let area = PanelArea { top, right, bottom, x: &x, keys_above: None };
     for tick in &x.ticks {
         let Some(at) = area.at_x(tick.value) else { continue };
         canvas.line((at, bottom), (at, bottom + 5.0), Stroke::solid(FRAME, 1.0));
@@ -184,6 +204,12 @@ fn drawn(line: &TimeLine, title: &str, width: f64, most: f64) -> String {
     let middle = ((LEFT + right) / 2.0, bottom + 34.0);
     canvas.text(middle, &format!("Time ({})", unit.many), Lettering { anchor: Anchor::Middle, ..TITLE });
     canvas.finish()
+}
+
+/// Draws the title of a panel; on a narrow screen, a long title begins at the edge.
+fn draw_title(canvas: &mut Canvas, panel: &Panel, top: f64, size: Size) {
+    let is_long = LEFT + widest_text(&panel.title, TITLE.size) > size.width;
+    canvas.text((if is_long { 2.0 } else { LEFT }, top + 12.0), &panel.title, TITLE);
 }
 
 /// Describes the extremes of each panel for assistive technology.
@@ -290,13 +316,21 @@ fn draw_strand(
 }
 
 fn draw_keys(canvas: &mut Canvas, curves: &Curves, area: &PanelArea<'_>, first: usize) {
-    let rows = (((area.bottom - area.top) / KEY_ROW) as usize).max(1);
-    let (from, to) = (area.right + 20.0, area.right + 40.0);
-    for (index, strand) in curves.strands.iter().enumerate().take(rows) {
-        let y = area.top + KEY_ROW * (index as f64 + 0.5);
+    // Beside a panel, there may be no room for all names.
+    let most =
+        if area.keys_above.is_some() { usize::MAX } else { ((area.bottom - area.top) / KEY_ROW) as usize };
+    for (index, strand) in curves.strands.iter().enumerate().take(most.max(1)) {
+        let (from, y, row) = match area.keys_above {
+            Some(height) => {
+                let from = LEFT + (index % 2) as f64 * (area.right - LEFT) / 2.0;
+                (from, area.top - height + NARROW_KEY_ROW * ((index / 2) as f64 + 0.5), NARROW_KEY_ROW)
+            }
+            None => (area.right + 20.0, area.top + KEY_ROW * (index as f64 + 0.5), KEY_ROW),
+        };
+        let to = from + 20.0;
         canvas.grouped(&format!("key s{}", first + index), |canvas| {
             canvas.hinted(&strand.name, |canvas| {
-                canvas.touchable((from - 4.0, y - KEY_ROW / 2.0), KEYS - 20.0, KEY_ROW);
+                canvas.touchable((from - 4.0, y - row / 2.0), KEYS - 20.0, row);
                 canvas.line((from, y), (to, y), Stroke::solid(colour(index), 1.6));
                 marker::draw(canvas, index, colour(index), ((from + to) / 2.0, y), 2.6);
                 let text = shortened(&strand.name, KEY_CHARACTERS);

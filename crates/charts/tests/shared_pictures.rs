@@ -6,7 +6,7 @@ use std::path::Path;
 use chartdata::ReadingHint;
 use chartdata::exhibit::{Axis, Columns3d, Exhibit, Lines, Scale, Series};
 use charts::card::{Card, CardFigure, Theme, Tone, badge, card};
-use charts::{Ranked, RankedBar, Size};
+use charts::{Content, Curves, HeatColumn, Panel, Ranked, RankedBar, Size, Strand, TimeLine};
 
 #[track_caller]
 fn is_golden(name: &str, found: &str) {
@@ -126,6 +126,69 @@ fn golden_pictures_for_narrow_screens() {
     let narrow = |exhibit: &Exhibit| charts::narrow_picture(exhibit, "Narrow").unwrap();
     is_golden("narrow_columns.svg", &narrow(&Exhibit::Columns3d(columns)));
     is_golden("narrow_lines.svg", &narrow(&Exhibit::Lines(of_runs())));
+}
+
+/// A phone shows these pictures 358 pixels wide.
+#[test]
+fn letters_on_a_narrow_screen_have_at_least_nine_pixels() {
+    let strand = |name: &str| Strand { name: name.into(), pieces: vec![vec![(0.0, 1.0), (240.0, 50_000.0)]] };
+    let strands = ["measured", "preconditioning", "third"].map(strand);
+    let curves = Curves { scale: Scale::LinearFromZero, room_for: Vec::new(), strands: strands.into() };
+    let cells = vec![(0.5, 1.0, 0.5), (1.0, 2.0, 0.001)];
+    let heat = vec![HeatColumn { from_minutes: 0.0, to_minutes: 240.0, cells }];
+    let panel = |title: &str, content| Panel { title: title.into(), content };
+    let line = TimeLine {
+        to_minutes: 240.0,
+        interruptions: Vec::new(),
+        panels: vec![
+            panel("IOPS", Content::Course(curves)),
+            panel("Response time (ms)", Content::Heat(heat)),
+            panel("A title that is too long to begin where the axis begins", Content::Heat(Vec::new())),
+        ],
+    };
+    let timeline = charts::narrow_timeline(&line, "Narrow");
+    is_golden("narrow_timeline.svg", &timeline);
+    let eight = ["0.5", "4", "8", "16", "32", "64", "128", "1024"].map(Into::into);
+    let columns = Columns3d {
+        reading: ReadingHint::Columns,
+        x_label: "Block Size (KiB)".into(),
+        depth_label: "R/W Mix".into(),
+        height_label: "IOPS".into(),
+        x: eight.into(),
+        depth: ["0/100", "65/35", "100/0"].map(Into::into).into(),
+        heights: vec![vec![Some(987_654.0); 8]; 3],
+    };
+    let columns = charts::narrow_picture(&Exhibit::Columns3d(columns), "Narrow").unwrap();
+    for svg in [timeline, columns] {
+        let width: f64 =
+            svg.split("viewBox=\"0 0 ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!(11.0 * 358.0 / width > 9.0, "{width} units");
+    }
+}
+
+/// If there is no room for all labels of an even axis, every second or third has one.
+#[test]
+fn the_labels_of_an_even_axis_are_even() {
+    let axis = |label: &str| Axis { label: label.into(), scale: Scale::LinearFromZero };
+    let points: Vec<(f64, f64)> = (0..128).map(|zone| (f64::from(zone) * 0.001_95, 100.0)).collect();
+    let lines = Lines {
+        reading: ReadingHint::ByBlockSize,
+        x: axis("Position on the disk (GB)"),
+        y: axis("IOPS"),
+        series: vec![Series { name: "RND 4KiB R".into(), points: points.into() }],
+        guides: Vec::new(),
+        marked: None,
+        bands: Vec::new(),
+    };
+    let svg = charts::narrow_picture(&Exhibit::Lines(lines), "Narrow").unwrap();
+    let texts = svg.split("</text>").filter_map(|part| part.rsplit('>').next());
+    let mut labels: Vec<f64> =
+        texts.filter_map(|text| text.parse().ok()).filter(|value| *value < 1.0).collect();
+    labels.sort_by(f64::total_cmp);
+    // Zero is a label of both axes.
+    labels.dedup();
+    let steps: Vec<f64> = labels.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(steps.len() > 2 && steps.iter().all(|step| (step - steps[0]).abs() < 1e-9), "{labels:?}");
 }
 
 /// A label that does not fit to the left of the axis starts at the edge of the picture.

@@ -355,7 +355,7 @@ fn health_is_drawn_on_the_axis_of_the_test_or_reported_as_unavailable() {
         "Temperature (°C)",
         "Power (W) of package-0",
         "Throttled (% of the time)",
-        "Write amplification (bytes to flash / bytes from host)",
+        "Write amplification (flash / host bytes)",
     ] {
         assert!(talkative.contains(&format!(">{title}</text>")), "{title}");
     }

@@ -135,7 +135,7 @@ fn amplification(timing: &Timing<'_>) -> Option<Panel> {
             from = (minute, (host, flash));
         }
     }
-    let title = "Write amplification (bytes to flash / bytes from host)";
+    let title = "Write amplification (flash / host bytes)";
     strip(title, Scale::LinearFromZero, &[1.0], vec![steps.strand()])
 }
 
@@ -225,7 +225,7 @@ mod tests {
             ..Health::default()
         };
         let (panels, _) = of(vec![wrote(500, 900), wrote(600, 1000), wrote(610, 1040), wrote(700, 1300)]);
-        assert_eq!(titles(&panels), ["Write amplification (bytes to flash / bytes from host)"]);
+        assert_eq!(titles(&panels), ["Write amplification (flash / host bytes)"]);
         assert_eq!(points(&panels[0]), [(0.0, 1.0), (1.0, 1.0), (1.0, 3.0), (3.0, 3.0)]);
         assert!(of(vec![wrote(500, 900), wrote(510, 990)]).0.is_empty(), "too little was written");
         assert!(of(vec![wrote(500, 900), wrote(0, 0)]).0.is_empty(), "counters that decrease are useless");
