@@ -178,7 +178,7 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
             section {
                 h2 { "Results of complete runs" }
                 div.scroll tabindex="0" role="region" aria-label="Results" {
-                    table {
+                    table.cards {
                         thead { tr { th { "Test" } th { "Figure" } th { "Settings" } th.number { "Latest" } th { "Unit" } th { "Marks" } th.number { "Runs" } th { "Trend" } } }
                         tbody {
                             @for history in &histories {
@@ -187,10 +187,10 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
                                     td { (figure.test) }
                                     th scope="row" { (figure.name) }
                                     td { (history.settings.text()) }
-                                    td.number { (grouped(figure.value, figure.decimals)) (host_limited(figure)) }
-                                    td { (figure.unit.symbol()) }
+                                    td.number.latest { (grouped(figure.value, figure.decimals)) (host_limited(figure)) }
+                                    td.unit { (figure.unit.symbol()) }
                                     td { (marks(row)) }
-                                    td.number { (history.values().count()) }
+                                    td.number data-label="runs" { (history.values().count()) }
                                     td { (trend(history)) }
                                 }
                             }
