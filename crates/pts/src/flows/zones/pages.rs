@@ -195,7 +195,10 @@ fn key_figures(answers: &ZoneAnswers) -> Vec<KeyFigure> {
             host_limited: at(answers, cell, zone).is_some_and(|sample| sample.host_limited),
             unit: unit(answers.sweep),
             absent: "n/a",
-            decimals: 1,
+            decimals: match answers.sweep.figure {
+                Figure::Iops => 0,
+                Figure::Throughput => 1,
+            },
         }
     };
     let ends = [(0, "first"), (ZONES - 1, "last")];
