@@ -31,6 +31,8 @@ const MOST_RECORDS: u64 = 1 << 21;
 
 /// Number of amounts in most segments.
 const AMOUNTS_OF_SEGMENT: usize = 16;
+/// Number of instants in a segment.
+const INSTANTS_OF_SEGMENT: usize = 4;
 
 /// Running totals over the records in a journal.
 #[derive(Debug, Clone, Copy, Default)]
@@ -155,8 +157,9 @@ fn further_slots(event: &Event) -> u64 {
 
 impl Numbers {
     fn take_segment(&mut self, segment: &Segment) {
-        // Growing the list step by step would take longer than adding up most segments.
+        // Growing the lists step by step would take longer than adding up most segments.
         self.amounts.reserve(AMOUNTS_OF_SEGMENT);
+        self.instants.reserve(INSTANTS_OF_SEGMENT);
         self.take_stretch(segment.start_ns, segment.end_ns);
         for direction in [&segment.read, &segment.write] {
             self.amounts.extend([direction.ios, direction.bytes]);

@@ -83,8 +83,9 @@ impl Packed {
     pub fn of(numbers: impl ExactSizeIterator<Item = u64> + Clone) -> Self {
         let length = numbers.len();
         // The highest bit set in any number is the highest bit of the largest number.
-        let bits = 64 - numbers.clone().fold(0, |all, number| all | number).leading_zeros();
-        let zeros = numbers.clone().filter(|number| *number == 0).count();
+        let examined = |(all, zeros), number| (all | number, zeros + usize::from(number == 0));
+        let (all, zeros) = numbers.clone().fold((0, 0), examined);
+        let bits = 64 - u64::leading_zeros(all);
         if zeros * bits as usize <= length {
             return Self { words: words_of(numbers, length, bits), present: None, length, bits };
         }

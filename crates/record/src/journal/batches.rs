@@ -3,13 +3,15 @@
 use std::cell::Cell;
 use std::io::{self, BufRead, ErrorKind, Read as _};
 
+use memchr::memchr_iter;
+
 use super::line::MOST_LINE_BYTES;
 use crate::Digest;
 
 /// A batch ends with the line that reaches this length: long enough to be worth a thread.
-pub(super) const BATCH_BYTES: usize = 1 << 20;
+pub(super) const BATCH_BYTES: usize = 1 << 21;
 /// Limit on the memory of a batch that is kept for reuse.
-const MOST_REUSED_BYTES: usize = 4 * BATCH_BYTES;
+const MOST_REUSED_BYTES: usize = 2 * BATCH_BYTES;
 
 thread_local! {
     /// Memory for the text of the next journal that this thread reads. Allocating it anew, and growing it, takes longer than
@@ -116,6 +118,9 @@ impl<'a> Batches<'a> {
             (self.spare.pop().unwrap_or_else(|| SPARE.take()), Vec::new(), Rest::default());
         text.clear();
         while text.len() < self.batch_bytes && rest == Rest::default() {
+            if self.lines_in_memory(&mut text, &mut ends) > 0 {
+                continue;
+            }
             match self.line(&mut text) {
                 Ok(Some(found)) => {
                     ends.push(text.len());
@@ -139,6 +144,28 @@ impl<'a> Batches<'a> {
         // A line without a link is itself invalid, and so are all lines after it.
         self.stated = Digest::stated_in(batch.line(batch.ends.len() - 1)).unwrap_or(self.stated);
         Some(batch)
+    }
+
+    /// Appends the complete lines that have been read from the file, up to the end of the batch, to `text` and their ends to
+    /// `ends`; returns their number.
+    fn lines_in_memory(&mut self, text: &mut Vec<u8>, ends: &mut Vec<usize>) -> usize {
+        // If this fails, reading the next line fails as well.
+        let Ok(buffer) = self.input.fill_buf() else { return 0 };
+        let (begin, room, mut length, mut lines) = (text.len(), self.batch_bytes - text.len(), 0, 0);
+        for newline in memchr_iter(b'\n', buffer) {
+            let end = newline + 1;
+            if end - length > MOST_LINE_BYTES {
+                break;
+            }
+            ends.push(begin + end);
+            (length, lines) = (end, lines + 1);
+            if length >= room {
+                break;
+            }
+        }
+        text.extend_from_slice(&buffer[..length]);
+        self.input.consume(length);
+        lines
     }
 
     /// Appends the next line to `text`; if the line is too long, appends only enough of it to show that. Returns the

@@ -14,7 +14,7 @@ use super::interface::{Extent, Found, FoundKind, Owner, Storage, Stored};
 /// Limit on the memory that is allocated for a file before it is read.
 const MOST_ROOM_BYTES: u64 = 1 << 20;
 /// Number of bytes to read at a time.
-const PIECE_BYTES: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 16;
 
 /// The file system of this host.
 #[derive(Debug, Clone, Copy, Default)]
