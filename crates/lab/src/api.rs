@@ -200,8 +200,8 @@ fn of_row(row: &Row) -> Value {
         "notes": file.labels.notes,
         "archived": row.archived,
         "figures": row.figures.iter().map(|figure| json!({
-            "test": figure.test,
-            "name": figure.name,
+            "test": &*figure.test,
+            "name": &*figure.name,
             "value": figure.value,
             "unit": figure.unit.symbol(),
             "host_limited": figure.host_limited,

@@ -1,7 +1,6 @@
 //! All runs of the library, one row each. A row is derived from the journal once and reused while the journal's
-//! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
+//! length and modification time are unchanged, so listing thousands of runs costs one `stat` per run, on all processors.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +8,15 @@ use follow::Stamp;
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
 use record::{
-    Annotation, Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run,
-    RunFile, TargetFacts,
+    Annotation, Annotations, Candidate, Change, Detail, LIBRARY_JOURNAL, Library, LibraryError,
+    LibraryJournalError, Run, TargetFacts,
 };
+use stdx::parallel::mapped;
 use stdx::text::with_causes;
 
+mod facts;
 mod usage;
+pub use facts::{Facts, Shared};
 pub use usage::Usage;
 use usage::{Targets, may_be_a_run};
 
@@ -46,8 +48,8 @@ impl State {
 /// A key figure of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    pub test: String,
-    pub name: String,
+    pub test: Arc<str>,
+    pub name: Arc<str>,
     pub value: f64,
     pub unit: Unit,
     pub decimals: usize,
@@ -57,7 +59,7 @@ pub struct Figure {
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    pub file: Arc<RunFile>,
+    pub file: Arc<Facts>,
     pub state: State,
     /// Number of records in the journal.
     pub records: usize,
@@ -90,14 +92,14 @@ impl Row {
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
         // Imported results are not mixed with results measured by this Plateau.
-        if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
+        if self.file.imported { format!("imported:{drive}") } else { drive }
     }
 
     /// Marks that must be shown with the run's figures.
     pub fn marks(&self) -> Vec<&'static str> {
         let mut marks = Vec::new();
         marks.extend(self.file.target.simulated.as_ref().map(|_| "SIMULATED"));
-        marks.extend(self.file.origin.as_ref().map(|_| "IMPORTED"));
+        marks.extend(self.file.imported.then_some("IMPORTED"));
         marks.extend((self.deviations > 0).then_some("MODIFIED"));
         marks.extend(match self.state {
             State::Known(Standing::Unsteady) => Some("NOT STEADY"),
@@ -108,13 +110,25 @@ impl Row {
     }
 }
 
-/// The row of each directory, with the stamp of its journal when the row was derived.
-type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
+/// Number of runs that one thread examines at a time; fewer are not worth another thread.
+const PART: usize = 256;
+
+/// A run with its row, and the stamp of its journal when the row was derived.
+struct Known {
+    place: Candidate,
+    stamp: Option<Stamp>,
+    row: Arc<Row>,
+}
+
+/// All runs, by name.
+type Rows = Vec<Known>;
 
 /// The rows of a library.
 pub struct Catalogue {
     library: Library,
-    rows: Mutex<Rows>,
+    rows: Mutex<Arc<Rows>>,
+    /// What many rows have in common.
+    shared: Shared,
     /// The targets of runs, for [`usage`](Self::usage).
     targets: Targets,
     /// The names, tags and notes that users have added to runs, with the stamp of the library's journal when it was
@@ -124,7 +138,13 @@ pub struct Catalogue {
 
 impl Catalogue {
     pub fn of(library: Library) -> Self {
-        Self { library, rows: Mutex::default(), targets: Targets::default(), added: Mutex::default() }
+        Self {
+            library,
+            rows: Mutex::default(),
+            shared: Shared::default(),
+            targets: Targets::default(),
+            added: Mutex::default(),
+        }
     }
 
     /// Returns all runs, newest first.
@@ -140,8 +160,8 @@ impl Catalogue {
             Some(_) => Arc::new(with_labels(row, &added)),
             None => Arc::clone(row),
         };
-        let mut listed: Vec<Arc<Row>> = rows.values().map(|(_, row)| labelled(row)).collect();
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+        let mut listed: Vec<Arc<Row>> = rows.iter().map(|known| labelled(&known.row)).collect();
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(rows);
         listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
         let warnings = unopened.iter().map(|(_, error)| with_causes(error)).collect();
         Ok(Listing { rows: listed, warnings })
@@ -155,26 +175,39 @@ impl Catalogue {
     fn scan(&self) -> Result<Scan, String> {
         let root = self.library.root();
         let failed = |error: std::io::Error| format!("cannot list {}: {error}", root.display());
-        let entries = self.library.entries().map_err(failed)?;
-        let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let candidates = self.library.candidates().map_err(failed)?;
+        let known = Arc::clone(&self.rows.lock().unwrap_or_else(PoisonError::into_inner));
+        let parts: Vec<&[Candidate]> = candidates.chunks(PART).collect();
+        let examined = mapped(&parts, |part| {
+            part.iter().filter_map(|place| self.examined(place, &known)).collect::<Vec<_>>()
+        });
         let mut scan = Scan::default();
-        for (name, dir) in entries {
-            if name.as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let [_, journal] = self.library.files_of(&dir);
-            let stamp = Stamp::of(&journal);
-            let row = match known.get(&dir) {
-                Some((at, row)) if *at == stamp && is_current(row, &dir) => Ok(Arc::clone(row)),
-                _ => row_of(&dir).map(Arc::new),
-            };
-            match row {
-                Ok(row) => drop(scan.rows.insert(dir, (stamp, row))),
-                Err(error) if may_be_a_run(&name, &journal) => scan.unopened.push((dir, error)),
-                Err(_) => {}
+        for found in examined.into_iter().flatten() {
+            match found {
+                Ok(known) => scan.rows.push(known),
+                Err(unopened) => scan.unopened.push(unopened),
             }
         }
         Ok(scan)
+    }
+
+    /// Returns a run with its row, or why it cannot be opened; None if it is not a run.
+    fn examined(&self, place: &Candidate, known: &Rows) -> Option<Result<Known, (PathBuf, LibraryError)>> {
+        if place.name.as_encoded_bytes().starts_with(b".") {
+            return None;
+        }
+        let dir = place.path_in(self.library.root());
+        let [_, journal] = self.library.files_of(&dir);
+        let stamp = Stamp::of(&journal);
+        let before = known.binary_search_by(|known| known.place.cmp(place)).ok().map(|at| &known[at]);
+        let current = before.filter(|known| known.stamp == stamp && is_current(&known.row, &dir));
+        let row = current
+            .map_or_else(|| row_of(&dir, &self.shared).map(Arc::new), |known| Ok(Arc::clone(&known.row)));
+        match row {
+            Ok(row) => Some(Ok(Known { place: place.clone(), stamp, row })),
+            Err(error) if may_be_a_run(&place.name, &journal) => Some(Err((dir, error))),
+            Err(_) => None,
+        }
     }
 
     /// Opens a run by its id.
@@ -218,7 +251,8 @@ impl Catalogue {
 
 fn with_labels(row: &Row, added: &Annotations) -> Row {
     let id = &row.file.id;
-    let file = RunFile { labels: added.labels(id, &row.file.labels), ..RunFile::clone(&row.file) };
+    let mut file = Facts::clone(&row.file);
+    file.labels = added.labels(id, &row.file.labels);
     Row { file: Arc::new(file), archived: added.archived(id).is_some(), ..row.clone() }
 }
 
@@ -234,11 +268,11 @@ fn is_current(row: &Row, dir: &Path) -> bool {
 }
 
 /// Derives the row of a run from its journal.
-fn row_of(dir: &Path) -> Result<Row, LibraryError> {
+fn row_of(dir: &Path, shared: &Shared) -> Result<Row, LibraryError> {
     let run = Run::open(dir)?;
     let in_progress = transfer::appears_in_progress(&run);
-    let file = Arc::new(run.file.clone());
-    let judged = run.load().map_err(|error| error.to_string()).and_then(|loaded| {
+    let file = Arc::new(shared.facts(&run.file));
+    let judged = run.load_detail(Detail::Conclusions).map_err(|error| error.to_string()).and_then(|loaded| {
         let replayed = pts::replay(&run.file, &loaded.entries)?;
         Ok((loaded, replayed))
     });
@@ -248,7 +282,7 @@ fn row_of(dir: &Path) -> Result<Row, LibraryError> {
             state: State::Known(Standing::of(&loaded.entries, &replayed.outcomes, in_progress)),
             records: loaded.entries.len(),
             last_record: loaded.entries.last().map(|entry| entry.wall),
-            figures: replayed.outcomes.iter().flat_map(figures_of).collect(),
+            figures: replayed.outcomes.iter().flat_map(|outcome| figures_of(outcome, shared)).collect(),
             deviations: replayed.modified.len(),
             archived: false,
         },
@@ -264,11 +298,11 @@ fn row_of(dir: &Path) -> Result<Row, LibraryError> {
     })
 }
 
-fn figures_of(outcome: &Outcome) -> impl Iterator<Item = Figure> {
-    outcome.key_figures.iter().filter_map(|figure| {
+fn figures_of(outcome: &Outcome, shared: &Shared) -> impl Iterator<Item = Figure> {
+    outcome.key_figures.iter().filter_map(move |figure| {
         Some(Figure {
-            test: outcome.test.clone(),
-            name: figure.name.clone(),
+            test: shared.text(&outcome.test),
+            name: shared.text(&figure.name),
             value: figure.value?,
             unit: figure.unit,
             decimals: figure.decimals,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use compare::{Point, Trend, trend_json};
-use record::RunFile;
 use report::parts::Better;
 use serde_json::{Value as Json, json};
 
-use crate::catalogue::{Figure, Row, State};
+use crate::catalogue::{Facts, Figure, Row, State};
 
 /// A drive with its runs, newest first.
 #[derive(Debug, Clone)]
@@ -28,16 +28,16 @@ impl Drive {
 
     /// Returns every figure of the drive's runs, by test, name and settings, oldest value first.
     pub fn histories(&self) -> Vec<History> {
-        let mut histories: BTreeMap<(String, String, Settings), History> = BTreeMap::new();
+        let mut histories: BTreeMap<(&str, &str, Rc<Settings>), History> = BTreeMap::new();
         for row in self.runs.iter().rev().filter(|row| is_comparable(row)) {
-            let settings = Settings::of(&row.file);
+            let settings = Rc::new(Settings::of(&row.file));
             for figure in &row.figures {
                 let value = Measured { row: Arc::clone(row), figure: figure.clone() };
-                match histories.entry((figure.test.clone(), figure.name.clone(), settings.clone())) {
+                match histories.entry((&*figure.test, &*figure.name, Rc::clone(&settings))) {
                     Entry::Occupied(mut known) => known.get_mut().push(value),
                     Entry::Vacant(new) => {
                         new.insert(History {
-                            settings: settings.clone(),
+                            settings: Settings::clone(&settings),
                             latest: value,
                             earlier: Vec::new(),
                         });
@@ -46,6 +46,24 @@ impl Drive {
             }
         }
         histories.into_values().collect()
+    }
+
+    /// Returns the history with the most recent value, without those of the other figures; the first of them if a run has
+    /// several figures.
+    pub fn most_recent(&self) -> Option<History> {
+        let complete = || self.runs.iter().rev().filter(|row| is_comparable(row));
+        let latest = complete().filter(|row| !row.figures.is_empty()).max_by_key(|row| row.file.created)?;
+        let first = latest.figures.iter().min_by_key(|figure| (&figure.test, &figure.name))?;
+        let settings = Settings::of(&latest.file);
+        let values = complete().filter(|row| settings.are_of(&row.file)).flat_map(|row| {
+            let same = |figure: &&Figure| (&figure.test, &figure.name) == (&first.test, &first.name);
+            row.figures
+                .iter()
+                .filter(same)
+                .map(|figure| Measured { row: Arc::clone(row), figure: figure.clone() })
+        });
+        let mut earlier: Vec<Measured> = values.collect();
+        Some(History { latest: earlier.pop()?, earlier, settings })
     }
 }
 
@@ -60,12 +78,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    fn of(file: &RunFile) -> Self {
-        Self {
-            profile: file.profile.clone(),
-            demand: file.settings.as_ref().map(|settings| (settings.threads, settings.queue_depth)),
-            scale_divisor: file.target.simulated.as_ref().map_or(1, |simulated| simulated.scale_divisor),
-        }
+    fn of(file: &Facts) -> Self {
+        Self { profile: file.profile.clone(), demand: file.demand, scale_divisor: file.scale_divisor() }
+    }
+
+    fn are_of(&self, file: &Facts) -> bool {
+        let Self { profile, demand, scale_divisor } = self;
+        *profile == file.profile && *demand == file.demand && *scale_divisor == file.scale_divisor()
     }
 
     /// Returns the settings as `plateau trend` prints them.
@@ -117,8 +136,8 @@ impl History {
         };
         let statistics = trend_json(&self.trend());
         json!({
-            "test": figure.test,
-            "name": figure.name,
+            "test": &*figure.test,
+            "name": &*figure.name,
             "unit": figure.unit.symbol(),
             "profile": self.settings.profile,
             "threads": self.settings.demand.map(|(threads, _)| threads),
@@ -150,18 +169,13 @@ impl History {
         };
         Trend {
             subject: self.latest.row.drive(),
-            figure: figure.name.clone(),
-            name: figure.name.clone(),
+            figure: figure.name.to_string(),
+            name: figure.name.to_string(),
             unit: figure.unit.symbol().into(),
             better: if figure.unit.is_cost() { Better::Less } else { Better::More },
             points: self.values().map(point).collect(),
         }
     }
-}
-
-/// Returns the history with the most recent value; the first of them if a run has several figures.
-pub fn most_recent(histories: &[History]) -> Option<&History> {
-    histories.iter().rev().max_by_key(|history| history.latest.row.file.created)
 }
 
 /// Returns whether the figures of a run count as results, that is, whether it is complete and reached steady

@@ -262,7 +262,11 @@ const FILES_VERSION: u32 = 5;
 
 /// Returns a hash of everything that the files of a run depend on.
 fn state_of(row: &Row, journal_sha256: &str) -> String {
-    let file = serde_json::to_string(&*row.file).unwrap_or_default();
+    let labels = serde_json::to_string(&row.file.labels).unwrap_or_default();
     let version = format!("{} {FILES_VERSION}", env!("CARGO_PKG_VERSION"));
-    Digest::of(format!("{version}\n{journal_sha256}\n{}\n{file}", row.state.word()).as_bytes()).to_string()
+    Digest::of(
+        format!("{version}\n{journal_sha256}\n{}\n{}\n{labels}", row.state.word(), row.file.sha256)
+            .as_bytes(),
+    )
+    .to_string()
 }

@@ -5,13 +5,14 @@ use pts::{Standing, Unit};
 use record::SimulatedFacts;
 
 use super::*;
+use crate::catalogue::Shared;
 use crate::pages::drives::{of_drive, published};
 use crate::pages::edition::Edition;
 
 /// A run of the IOPS test that was created `day` days after the first one, with its figure.
 fn run(folder: &Path, day: i64, iops: f64) -> Row {
     let (run, _journal) = crate::followed::example(&folder.join(day.to_string()));
-    let mut file = run.file;
+    let mut file = Shared::default().facts(&run.file);
     file.id = format!("run-{day}");
     file.created = Timestamp::from_second(1_700_000_000 + day * 86_400).expect("a time");
     let figure = Figure {
@@ -33,8 +34,8 @@ fn run(folder: &Path, day: i64, iops: f64) -> Row {
     }
 }
 
-/// Changes `run.json` of a row.
-fn with(mut row: Row, change: impl FnOnce(&mut RunFile)) -> Row {
+/// Changes the facts about the run of a row.
+fn with(mut row: Row, change: impl FnOnce(&mut Facts)) -> Row {
     change(Arc::make_mut(&mut row.file));
     row
 }
@@ -60,9 +61,9 @@ fn values_measured_with_different_settings_are_different_trends() {
     let drive = drive(vec![
         run(1, 100.0),
         with(run(2, 900.0), |file| file.profile = "pts-c-2.0".into()),
-        with(run(3, 400.0), |file| file.settings.as_mut().expect("settings").queue_depth = 7),
+        with(run(3, 400.0), |file| file.demand.as_mut().expect("settings").1 = 7),
         run(4, 110.0),
-        with(run(5, 5.0), |file| file.settings = None),
+        with(run(5, 5.0), |file| file.demand = None),
     ]);
     let own = Settings::of(&run(6, 0.0).file).text();
     let (threads, depth) = Settings::of(&run(7, 0.0).file).demand.expect("settings");
@@ -77,8 +78,9 @@ fn values_measured_with_different_settings_are_different_trends() {
         of(format!("pts-c-2.0, TC {threads}, QD {depth}"), &[900.0]),
     ];
     assert_eq!(found, expected);
-    let histories = drive.histories();
-    assert_eq!(most_recent(&histories).expect("a history").latest.row.file.id, "run-5");
+    let latest = drive.most_recent().expect("a history");
+    assert_eq!(latest.latest.row.file.id, "run-5");
+    assert!(drive.histories().contains(&latest));
 }
 
 #[test]
@@ -86,7 +88,7 @@ fn scales_of_a_simulated_drive_are_different_trends() {
     let dir = tempfile::tempdir().expect("a folder");
     let scaled = |day, iops, scale_divisor| {
         with(run(dir.path(), day, iops), |file| {
-            file.target.simulated = Some(SimulatedFacts {
+            Arc::make_mut(&mut file.target).simulated = Some(SimulatedFacts {
                 model: "tlc-client".into(),
                 model_version: 1,
                 scale_divisor,

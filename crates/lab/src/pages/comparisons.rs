@@ -61,7 +61,7 @@ const fn is_complete(row: &Row) -> bool {
 fn settings(row: &Row) -> String {
     let mut tests = row.file.tests.clone();
     tests.sort();
-    let scale = row.file.target.simulated.as_ref().map_or(1, |simulated| simulated.scale_divisor);
+    let scale = row.file.scale_divisor();
     let scale = if scale == 1 { String::new() } else { format!(", scale 1/{scale}") };
     format!("{}: {}{scale}", row.file.profile, tests.join(", "))
 }

@@ -3,11 +3,14 @@
 use maud::{Markup, html};
 use stdx::units::{amount_base10, grouped};
 
-use super::edition::Edition;
+use super::edition::{Edition, link};
 use super::frame::{Page, badge, figure, host_limited, marks, moment, problem};
 use super::sparkline::sparkline;
 use crate::app::{Answer, App, Call, Device};
-use crate::drives::{Drive, History, Measured, drives, most_recent};
+use crate::drives::{Drive, History, Measured, drives};
+
+/// Limit on the runs that the page of a drive lists; a calibration drive may have thousands.
+const MOST_RUNS: usize = 100;
 
 /// `/drives`
 pub fn list(app: &App, _: &Call) -> Answer {
@@ -50,7 +53,6 @@ fn tested_table(drives: &[Drive], edition: Edition) -> Markup {
 
 fn tested(drive: &Drive, edition: Edition) -> Markup {
     let latest = &drive.runs[0];
-    let histories = drive.histories();
     html! {
         tr {
             th scope="row" { a href=(edition.drive(&drive.id)) { (drive.id) } }
@@ -59,11 +61,11 @@ fn tested(drive: &Drive, edition: Edition) -> Markup {
             td.number data-label="runs" { (drive.runs.len()) }
             td.date { (moment(latest.file.created)) }
             td { (badge(&latest.state)) " " (marks(latest)) }
-            @match most_recent(&histories) {
+            @match drive.most_recent() {
                 Some(history) => {
                     @let Measured { row, figure: latest } = &history.latest;
                     td { (figure(latest)) " " (marks(row)) }
-                    td { (trend(history)) }
+                    td { (trend(&history)) }
                 }
                 None => { td.soft { "none complete" } td {} }
             }
@@ -203,7 +205,7 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
         section {
             h2 { "Runs" }
             ul.plain {
-                @for row in &drive.runs {
+                @for row in drive.runs.iter().take(MOST_RUNS) {
                     li {
                         a href=(edition.run(&row.file.id)) { (row.file.id) } " "
                         span.soft { (moment(row.file.created)) } " " (badge(&row.state)) " " (marks(row))
@@ -211,7 +213,21 @@ pub fn of_drive(drive: &Drive, edition: Edition) -> Markup {
                     }
                 }
             }
+            (further(drive, edition))
         }
     };
     Page { title: drive.model(), section: "Drives", follows: None, edition, content }.html()
+}
+
+/// Says how many runs of a drive its page does not list.
+fn further(drive: &Drive, edition: Edition) -> Markup {
+    let count = drive.runs.len();
+    html! {
+        @if count > MOST_RUNS {
+            @match edition {
+                Edition::Server => p.links { a href=(link("/", &[("drive", &drive.id)])) { "All " (count) " runs" } },
+                Edition::Site { .. } => p.soft { "The latest " (MOST_RUNS) " of " (count) " runs; " a href=(edition.home()) { "all runs" } },
+            }
+        }
+    }
 }
