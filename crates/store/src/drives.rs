@@ -1,5 +1,6 @@
 //! The drives in a library, each with its runs.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -40,8 +41,9 @@ pub struct Drive {
 const RUNS: &str = "\
     SELECT run.run_key, run.run_id FROM run ORDER BY run.started_utc, run.run_id, run.records DESC, run.run_key";
 
-/// The drive of every run.
-const DRIVES: &str = "SELECT drive.run_key, drive.drive, drive.kind, drive.firmware FROM drive";
+/// The drive of every run, by the keys of the runs.
+const DRIVES: &str =
+    "SELECT drive.run_key, drive.drive, drive.kind, drive.firmware FROM drive ORDER BY drive.run_key";
 
 /// The drives as they were in some runs.
 const LAST_RUNS: &str = "\
@@ -75,8 +77,10 @@ struct Drives {
     /// Number of drives.
     drives: usize,
     revisions: Vec<Revision>,
-    /// Position of each run's revision, by the key of the run.
-    of_runs: HashMap<String, usize>,
+    /// The keys of all runs, one after the other, in ascending order.
+    keys: String,
+    /// The end of each run's key, and the position of its revision.
+    of_runs: Vec<(usize, usize)>,
 }
 
 impl Drives {
@@ -100,9 +104,28 @@ impl Drives {
                 revisions.insert(name.clone(), all.revisions.len() - 1);
                 all.revisions.len() - 1
             });
-            all.of_runs.insert(run.to_owned(), revision);
+            all.keys.push_str(run);
+            all.of_runs.push((all.keys.len(), revision));
         })?;
         Ok(all)
+    }
+
+    /// Returns the drive of a run with its firmware revision.
+    fn revision_of(&self, run_key: &str) -> Option<&Revision> {
+        let key = |at: usize| {
+            let begin = at.checked_sub(1).map_or(0, |before| self.of_runs[before].0);
+            &self.keys[begin..self.of_runs[at].0]
+        };
+        let (mut low, mut high) = (0, self.of_runs.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match key(middle).cmp(run_key) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return self.revisions.get(self.of_runs[middle].1),
+            }
+        }
+        None
     }
 }
 
@@ -141,10 +164,7 @@ impl Index {
             position += 1;
             before.clear();
             before.push_str(run_id);
-            let Some(revision) = drives.of_runs.get(run_key).map(|revision| &drives.revisions[*revision])
-            else {
-                return;
-            };
+            let Some(revision) = drives.revision_of(run_key) else { return };
             let runs = &mut all[revision.drive];
             if let Some(firmware) = &revision.firmware
                 && !runs.firmware.contains(firmware)

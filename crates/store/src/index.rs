@@ -8,8 +8,7 @@ use record::{Annotations, Candidate, Library};
 
 use crate::engine::{Access, Engine, Limits};
 use crate::error::StoreError;
-use crate::listing::ListedRun;
-use crate::packed::unpacked;
+use crate::packed::PackedRun;
 use crate::schema;
 use crate::sources::{self, Source, State};
 use crate::sqlite::Sqlite;
@@ -32,7 +31,7 @@ pub struct Index {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// The rows are up to date.
-    Current(Box<ListedRun>, Standing),
+    Current(PackedRun, Standing),
     /// The run has to be read.
     Stale,
 }
@@ -47,7 +46,7 @@ pub enum InProgress {
 }
 
 /// What the row of a run shows, and the state of the files from which it was made; None for the row of another build.
-type Known = Option<(Source, (ListedRun, Standing))>;
+type Known = Option<(Source, (PackedRun, Standing))>;
 
 impl Index {
     /// Opens the index in a library; if it is missing and the library is writable, it is created.
@@ -136,13 +135,13 @@ impl Index {
         let compared = self.compared(candidates, ", source.listed", |row, judged_by, annotations| {
             let (run_id, source) = row.made_from(judged_by, annotations)?;
             // A run whose row this build cannot interpret is read from its journal.
-            Some((source, unpacked(run_id, row.further()?)?))
+            Some((source, PackedRun::of(run_id, row.further()?)?))
         })?;
         let seen = |(state, row): (State, Option<Known>)| match state {
             State::Other => None,
             State::Partial => Some(Seen::Stale),
             State::Complete(source) => Some(match row.flatten().filter(|(known, _)| *known == source) {
-                Some((_, (run, standing))) => Seen::Current(Box::new(run), standing),
+                Some((_, (run, standing))) => Seen::Current(run, standing),
                 None => Seen::Stale,
             }),
         };

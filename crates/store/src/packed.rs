@@ -1,7 +1,12 @@
-//! What lists show about a run as one text, so that a list reads one table instead of six.
+//! What lists show about a run as one text, so that a list reads one table instead of six, and separates only the texts of
+//! the runs that it shows.
 //!
 //! Each text follows its length in bytes and a colon; each list follows its number of texts and a semicolon. An optional
 //! text is a list of none or one.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::ops::Deref;
 
 use jiff::Timestamp;
 use pts::Standing;
@@ -42,11 +47,87 @@ fn add_all(out: &mut String, texts: &[String]) {
     texts.iter().for_each(|text| add(out, text));
 }
 
-/// Returns the run with this id and its state; None if `text` is not that of a run.
-pub fn unpacked(id: &str, text: &str) -> Option<(ListedRun, Standing)> {
+/// A run that the index lists. Its parts are separated when one of them is first needed: a list of ten thousand runs
+/// compares the start of each, but shows only a few.
+#[derive(Clone)]
+pub struct PackedRun {
+    /// The id, followed by the packed text.
+    text: String,
+    id_bytes: usize,
+    created: Timestamp,
+    run: OnceCell<Box<ListedRun>>,
+}
+
+impl PackedRun {
+    /// Returns the run with this id and its state; None if `packed` is not the text of a run.
+    pub(crate) fn of(id: &str, packed: &str) -> Option<(Self, Standing)> {
+        let (standing, created) = checked(packed)?;
+        let text = [id, packed].concat();
+        Some((Self { text, id_bytes: id.len(), created, run: OnceCell::new() }, standing))
+    }
+
+    /// Returns the id, without separating the parts.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.text[..self.id_bytes]
+    }
+
+    /// Returns the start, without separating the parts.
+    #[must_use]
+    pub fn created(&self) -> Timestamp {
+        self.created
+    }
+}
+
+impl From<ListedRun> for PackedRun {
+    fn from(run: ListedRun) -> Self {
+        let (text, id_bytes, created) = (run.id.clone(), run.id.len(), run.created);
+        Self { text, id_bytes, created, run: OnceCell::from(Box::new(run)) }
+    }
+}
+
+impl Deref for PackedRun {
+    type Target = ListedRun;
+
+    fn deref(&self) -> &ListedRun {
+        self.run.get_or_init(|| {
+            let (id, packed) = self.text.split_at(self.id_bytes);
+            Box::new(unpacked(id, packed).expect("the text was checked"))
+        })
+    }
+}
+
+impl PartialEq for PackedRun {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for PackedRun {}
+
+impl fmt::Debug for PackedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Returns the state and the start of a run; None if `text` is not that of a run.
+fn checked(text: &str) -> Option<(Standing, Timestamp)> {
     let mut rest = Rest(text);
-    let standing = state::named(rest.text()?)?;
-    let created = Timestamp::from_nanosecond(rest.text()?.parse().ok()?).ok()?;
+    let begin = rest.begin()?;
+    rest.skip_texts()?;
+    rest.text()?;
+    rest.text()?;
+    for _ in ["name", "tags", "notes", "serial", "identities", "models"] {
+        rest.skip_texts()?;
+    }
+    rest.0.is_empty().then_some(begin)
+}
+
+/// Returns the run with this id; None if `text` is not that of a run.
+fn unpacked(id: &str, text: &str) -> Option<ListedRun> {
+    let mut rest = Rest(text);
+    let (_, created) = rest.begin()?;
     let run = ListedRun {
         id: id.to_owned(),
         created,
@@ -60,16 +141,23 @@ pub fn unpacked(id: &str, text: &str) -> Option<(ListedRun, Standing)> {
         identities: rest.texts()?,
         models: rest.texts()?,
     };
-    rest.0.is_empty().then_some((run, standing))
+    rest.0.is_empty().then_some(run)
 }
 
 /// The part of a text that has not been read.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
+    /// Reads the state and the start.
+    fn begin(&mut self) -> Option<(Standing, Timestamp)> {
+        let standing = state::named(self.text()?)?;
+        Some((standing, Timestamp::from_nanosecond(self.text()?.parse().ok()?).ok()?))
+    }
+
     fn number(&mut self, end: char) -> Option<usize> {
-        let (number, rest) = self.0.split_once(end)?;
-        self.0 = rest;
+        let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = self.0.split_at(digits);
+        self.0 = rest.strip_prefix(end)?;
         number.parse().ok()
     }
 
@@ -83,6 +171,11 @@ impl<'a> Rest<'a> {
     fn texts(&mut self) -> Option<Vec<String>> {
         let count = self.number(';')?;
         (0..count).map(|_| self.text().map(str::to_owned)).collect()
+    }
+
+    fn skip_texts(&mut self) -> Option<()> {
+        let count = self.number(';')?;
+        (0..count).try_for_each(|_| self.text().map(drop))
     }
 }
 
@@ -115,7 +208,10 @@ mod tests {
         fn a_run_is_read_as_it_was_written(run in runs()) {
             for standing in [Standing::Steady, Standing::Incomplete] {
                 let text = packed(&run, standing);
-                prop_assert_eq!(unpacked("a", &text), Some((run.clone(), standing)));
+                let (read, its) = PackedRun::of("a", &text).expect("the text of a run");
+                prop_assert_eq!((read.id(), read.created(), its), ("a", run.created, standing));
+                prop_assert_eq!(&*read, &run);
+                prop_assert_eq!(read, PackedRun::from(run.clone()));
             }
         }
 
@@ -124,15 +220,19 @@ mod tests {
             let text = packed(&run, Standing::Complete);
             let cut = at.index(text.len());
             prop_assume!(text.is_char_boundary(cut));
-            prop_assert_eq!(unpacked("a", &text[..cut]), None);
-            prop_assert_eq!(unpacked("a", &format!("{text}1")), None);
-            let _ = unpacked("a", &other);
+            for text in [&text[..cut], &format!("{text}1"), &other] {
+                // What is accepted can be separated.
+                let accepted = PackedRun::of("a", text).map(|(read, _)| read.target.clone());
+                prop_assert_eq!(accepted.is_some(), unpacked("a", text).is_some());
+                prop_assert!(accepted.is_none() || text == other);
+            }
         }
     }
 
     #[test]
     fn a_huge_count_takes_no_memory() {
         let text = format!("6:steady1:0{};", usize::MAX);
+        assert_eq!(PackedRun::of("a", &text), None);
         assert_eq!(unpacked("a", &text), None);
     }
 }

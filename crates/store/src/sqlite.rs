@@ -25,6 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Number of statements kept in compiled form: those of an update, two per table.
 const STATEMENTS: usize = 64;
+/// Limit on the columns of a query whose rows are passed one by one.
+const MOST_COLUMNS: usize = 16;
+/// Statement that gives a write transaction enough memory for all pages that it changes; otherwise, pages are written
+/// several times. The size is in KiB.
+const MEMORY_TO_WRITE: &str = "PRAGMA cache_size = -16384";
 /// Number of SQLite VM instructions between two clock readings (about a millisecond).
 const STEPS: i32 = 10_000;
 /// How long a query that has reached its time limit may take to stop by itself.
@@ -202,6 +207,7 @@ impl Engine for Sqlite {
     }
 
     fn begin(&mut self, _: &str) -> Result<(), StoreError> {
+        self.connection.execute_batch(MEMORY_TO_WRITE).map_err(self.failed("write to"))?;
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(self.failed("write to"))
     }
 
@@ -260,8 +266,13 @@ impl Engine for Sqlite {
         let mut read = || -> rusqlite::Result<()> {
             let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
             while let Some(row) = rows.next()? {
-                let cells = (0..width).map(|column| row.get_ref(column).map(cell));
-                take(&cells.collect::<rusqlite::Result<Vec<_>>>()?);
+                // Allocating memory for each row would take as long as reading it.
+                let mut cells = [Cell::Other; MOST_COLUMNS];
+                let Some(cells) = cells.get_mut(..width) else { return Err(rusqlite::Error::InvalidQuery) };
+                for (column, one) in cells.iter_mut().enumerate() {
+                    *one = cell(row.get_ref(column)?);
+                }
+                take(cells);
             }
             Ok(())
         };

@@ -22,8 +22,10 @@ pub fn run(cli: &Cli, options: &Publish) -> Done {
     let count = runs.len();
     let states = &options.filter.only.state;
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
-    let meant = meant.map(listing::listed).filter(|run| states.is_empty() || states.contains(&run.state));
-    let ids: BTreeSet<String> = meant.map(|run| run.run.id).collect();
+    let meant = meant
+        .map(|run| listing::listed(&library, run))
+        .filter(|run| states.is_empty() || states.contains(&run.state));
+    let ids: BTreeSet<String> = meant.map(|run| run.run.id().to_owned()).collect();
     if ids.is_empty() {
         let root = library.root().display();
         let text = format!("none of the {count} runs in {root} matches; `plateau runs` lists them");

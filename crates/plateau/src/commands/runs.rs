@@ -41,7 +41,7 @@ pub fn selected(library: &Library, requested: &Only) -> Done<Vec<Listed>> {
     check(requested, &runs)?;
     let count = runs.len();
     let meant = runs.into_iter().filter(|run| listing::is_selected(&run.run, requested));
-    let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
+    let mut listed: Vec<Listed> = meant.map(|run| listing::listed(library, run)).collect();
     listed.retain(|run| requested.state.is_empty() || requested.state.contains(&run.state));
     if listed.is_empty() {
         let root = library.root().display();
@@ -114,7 +114,7 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
 fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done {
     let count = runs.len();
     let page = Page { number: options.page.unwrap_or(1), size: options.limit };
-    let (listed, total) = page_of(options, runs, page);
+    let (listed, total) = page_of(options, library, runs, page);
     if cli.json {
         return print_json(options, &listed, page, total);
     }
@@ -134,14 +134,15 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done 
 
 /// Returns the runs on a page, and the total number of runs on all pages. Journals are read only for runs that
 /// may be listed.
-fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
+fn page_of(options: &Runs, library: &Library, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
+    let listed = |run: Known| listing::listed(library, run);
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, &options.filter));
     if options.filter.only.state.is_empty() && options.sort == Sort::Newest {
         let mut meant: Vec<Known> = meant.collect();
         let total = meant.len();
-        return (meant.drain(page.range(total)).map(listing::listed).collect(), total);
+        return (meant.drain(page.range(total)).map(listed).collect(), total);
     }
-    let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
+    let mut listed: Vec<Listed> = meant.map(listed).collect();
     listed
         .retain(|run| options.filter.only.state.is_empty() || options.filter.only.state.contains(&run.state));
     listing::sort(&mut listed, options.sort);

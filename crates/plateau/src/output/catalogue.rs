@@ -1,27 +1,24 @@
 //! The runs in the library, read from the library's index if the index is up to date, and otherwise from the
 //! runs' files.
 
-use std::path::{Path, PathBuf};
-
 use pts::Standing;
 use record::{Candidate, Library, LibraryError, Run};
 use stdx::text::with_causes;
-use store::{Access, Address, InProgress, Index, ListedRun, Seen, StoreError, Updated};
+use store::{Access, Address, InProgress, Index, ListedRun, PackedRun, Seen, StoreError, Updated};
 
 use crate::failure::Done;
 use crate::output::version;
 
 /// A run in the library.
 pub struct Known {
-    pub run: Box<ListedRun>,
-    pub dir: PathBuf,
+    pub run: PackedRun,
     pub found: Found,
 }
 
 /// Where a run's state comes from.
 pub enum Found {
     /// From the index.
-    Indexed(Standing),
+    Indexed(Standing, Candidate),
     /// The run's journal has to be read.
     Unread(Box<Run>),
 }
@@ -54,23 +51,22 @@ pub fn runs_from(store: Option<&Address>, library: &Library) -> Done<(Vec<Known>
     });
     let (mut runs, mut others) = (Vec::with_capacity(seen.len()), Vec::new());
     for (candidate, seen) in candidates.into_iter().zip(seen) {
-        let dir = candidate.path_in(library.root());
         match seen {
             Some(Seen::Current(run, state))
-                if state != Standing::Incomplete || !is_in_progress(library, &dir) =>
+                if state != Standing::Incomplete || !is_in_progress(library, &candidate) =>
             {
-                runs.push(Known { run, dir, found: Found::Indexed(state) });
+                runs.push(Known { run, found: Found::Indexed(state, candidate) });
             }
-            _ => others.push(dir),
+            _ => others.push(candidate.path_in(library.root())),
         }
     }
     let (unread, unreadable) = library.list_of(others.into_iter());
-    runs.extend(unread.into_iter().map(|run| Known {
-        run: Box::new(ListedRun::of(&run.file)),
-        dir: run.dir.clone(),
-        found: Found::Unread(Box::new(run)),
-    }));
-    runs.sort_by(|a, b| b.run.created.cmp(&a.run.created).then_with(|| a.run.id.cmp(&b.run.id)));
+    runs.extend(
+        unread
+            .into_iter()
+            .map(|run| Known { run: ListedRun::of(&run.file).into(), found: Found::Unread(Box::new(run)) }),
+    );
+    runs.sort_by(|a, b| b.run.created().cmp(&a.run.created()).then_with(|| a.run.id().cmp(b.run.id())));
     Ok((runs, unreadable))
 }
 
@@ -79,7 +75,8 @@ fn is_current(seen: &[Option<Seen>]) -> bool {
 }
 
 /// Returns whether a process may be working on an incomplete run, which only the journal's lock shows.
-fn is_in_progress(library: &Library, dir: &Path) -> bool {
+fn is_in_progress(library: &Library, candidate: &Candidate) -> bool {
+    let dir = candidate.path_in(library.root());
     let name = dir.file_name().unwrap_or_default();
     library.open(name).and_then(|run| run.is_in_progress()).unwrap_or(true)
 }

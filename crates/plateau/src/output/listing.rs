@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use pts::TESTS;
-use record::Run;
-use store::ListedRun;
+use record::{Library, Run};
+use store::{ListedRun, PackedRun};
 
 use crate::cli::positional;
 use crate::cli::{Filter, Only, Sort};
@@ -15,7 +15,7 @@ use crate::output::summary::Summary;
 /// One run in a list.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    pub run: Box<ListedRun>,
+    pub run: PackedRun,
     pub dir: PathBuf,
     pub state: State,
     /// The run's current activity, its state, or the reason why it cannot be read, as text.
@@ -23,15 +23,18 @@ pub struct Listed {
 }
 
 /// Returns whether a run matches the filters that can be decided without its state.
-pub fn is_meant(run: &ListedRun, requested: &Filter) -> bool {
+pub fn is_meant(run: &PackedRun, requested: &Filter) -> bool {
     (requested.text.is_empty() || has_words(run, &requested.text)) && is_selected(run, &requested.only)
 }
 
-/// Returns whether a run matches the options that can be decided without its state.
-pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
+/// Returns whether a run matches the options that can be decided without its state. The parts of the run are separated only
+/// if there are such options.
+pub fn is_selected(run: &PackedRun, requested: &Only) -> bool {
     let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
-    let mut serials = run.serial.iter().chain(&run.identities);
-    let has_serial = requested.serial.as_ref().is_none_or(|part| serials.any(|serial| has(serial, part)));
+    let has_serial = requested.serial.as_ref().is_none_or(|part| {
+        let mut serials = run.serial.iter().chain(&run.identities);
+        serials.any(|serial| has(serial, part))
+    });
     let has_model =
         requested.model.as_ref().is_none_or(|part| run.models.iter().any(|model| has(model, part)));
     has_serial
@@ -39,7 +42,7 @@ pub fn is_selected(run: &ListedRun, requested: &Only) -> bool {
         && requested.tag.iter().all(|tag| run.tags.iter().any(|own| own == tag.trim_start_matches('#')))
         && requested.test.as_deref().is_none_or(|test| run.tests.iter().any(|name| is_test(name, test)))
         && requested.profile.as_deref().is_none_or(|profile| run.profile.starts_with(&profile.to_lowercase()))
-        && requested.since.is_none_or(|since| run.created >= since)
+        && requested.since.is_none_or(|since| run.created() >= since)
 }
 
 /// Returns whether a run's searchable text contains all of these words.
@@ -62,13 +65,18 @@ fn is_test(name: &str, requested: &str) -> bool {
 }
 
 /// Returns the list entry for a run, with its state.
-pub fn listed(known: Known) -> Listed {
-    let Known { run, dir, found } = known;
-    let (state, text) = match found {
-        Found::Indexed(standing) => (standing.into(), standing.verdict().to_owned()),
-        Found::Unread(run) => live(*run),
-    };
-    Listed { run, dir, state, text }
+pub fn listed(library: &Library, Known { run, found }: Known) -> Listed {
+    match found {
+        Found::Indexed(standing, candidate) => {
+            let (state, text) = (standing.into(), standing.verdict().to_owned());
+            Listed { run, dir: candidate.path_in(library.root()), state, text }
+        }
+        Found::Unread(unread) => {
+            let dir = unread.dir.clone();
+            let (state, text) = live(*unread);
+            Listed { run, dir, state, text }
+        }
+    }
 }
 
 fn live(run: Run) -> (State, String) {

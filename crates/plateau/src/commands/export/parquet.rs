@@ -59,7 +59,7 @@ fn chosen(library: &Library, requested: &Export) -> Done<Option<BTreeSet<String>
         return Ok(None);
     }
     let runs = runs::selected(library, &requested.only)?;
-    Ok(Some(runs.into_iter().map(|run| run.run.id).collect()))
+    Ok(Some(runs.into_iter().map(|run| run.run.id().to_owned()).collect()))
 }
 
 /// Returns the requested runs. Returns an error if a run has no rows, because an incomplete result must not
