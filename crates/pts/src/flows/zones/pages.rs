@@ -182,9 +182,9 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 
 /// Returns figures for both ends of the disk, with the smallest random or the largest sequential blocks.
 fn key_figures(answers: &ZoneAnswers) -> Vec<KeyFigure> {
-    let block_bytes = match answers.sweep.figure {
-        Figure::Iops => 4096,
-        Figure::Throughput => 1 << 20,
+    let (block_bytes, decimals) = match answers.sweep.figure {
+        Figure::Iops => (4096, 0),
+        Figure::Throughput => (1 << 20, 1),
     };
     let figure = |read_percent: u8, zone: u32, place: &str| {
         let cell = Cell { block_bytes, read_percent };
@@ -195,10 +195,7 @@ fn key_figures(answers: &ZoneAnswers) -> Vec<KeyFigure> {
             host_limited: at(answers, cell, zone).is_some_and(|sample| sample.host_limited),
             unit: unit(answers.sweep),
             absent: "n/a",
-            decimals: match answers.sweep.figure {
-                Figure::Iops => 0,
-                Figure::Throughput => 1,
-            },
+            decimals,
         }
     };
     let ends = [(0, "first"), (ZONES - 1, "last")];
