@@ -160,10 +160,7 @@ mod tests {
             ("[]\n", "x.fio:1: []"),
             ("", "x.fio: contains no job"),
             ("[global]\nbs=4k\n", "x.fio: contains no job"),
-            (
-                "[a]\n\nexit_what=some\n",
-                "x.fio:3: exit_what=some: supported: group, stonewall, all",
-            ),
+            ("[a]\n\nexit_what=some\n", "x.fio:3: exit_what=some: supported: group, stonewall, all"),
             (
                 "[a]\nexec_prerun=rm -rf /\n",
                 "x.fio:2: exec_prerun is not supported: a load does not start other programs",

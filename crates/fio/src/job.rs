@@ -11,7 +11,7 @@ use super::log_options::Logs;
 use super::steady::{Steady, SteadyState};
 use super::strides::Strides;
 use super::think::Think;
-use super::ties::Tie;
+use super::tie::Tie;
 use super::values::Size;
 
 /// fio's default percentage of reads in a mix.

@@ -34,6 +34,7 @@ pub mod steady;
 mod strided;
 mod strides;
 mod think;
+mod tie;
 mod ties;
 mod values;
 mod variables;

@@ -7,7 +7,7 @@ use record::{Access, EachWrite, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
-use super::ties::ExitWhat;
+use super::tie::ExitWhat;
 use super::values::{
     bytes, engine, is_synchronous, number, percent_of, shares, switch, thousandths, time_ns, time_of_us_ns,
 };

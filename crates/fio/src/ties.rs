@@ -6,30 +6,7 @@ use engine::{Exits, Portion, Proportion, StreamOptions};
 use record::Workload;
 
 use super::Job;
-
-/// The jobs that end with a job if any job sets `exitall`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ExitWhat {
-    /// The jobs of the same group.
-    #[default]
-    Group,
-    /// All running jobs.
-    Stonewall,
-    /// All jobs, also those that have not yet started.
-    All,
-}
-
-/// The options of a job that make it depend on others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tie {
-    pub(crate) exit_all: bool,
-    pub(crate) exit_what: ExitWhat,
-    /// Weight of each clone's I/Os; 0 if they are independent of other jobs.
-    pub(crate) weight: u32,
-    /// Jobs with the same number keep their ratio.
-    pub(crate) flow_id: u32,
-    pub(crate) sleep_ns: u64,
-}
+use super::tie::{ExitWhat, Tie};
 
 /// Returns whether jobs end with others. As in fio, one job that requests this is sufficient.
 fn any_exits(jobs: &[Job]) -> bool {

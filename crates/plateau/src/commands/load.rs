@@ -245,12 +245,10 @@ impl StageRun<'_> {
     ) -> (Vec<usize>, Ended) {
         let owners: Vec<usize> = streams.iter().map(|(job, _)| *job).collect();
         let job = |stream: usize| &self.jobs[owners[stream]];
-        let options: Vec<StreamOptions<'_>> = (0..owners.len())
-            .map(|stream| {
-                let manner = plan::manner_number(self.jobs, owners[stream]);
-                self.ties.options(job(stream), first + stream, manner)
-            })
-            .collect();
+        let manner = |stream: usize| plan::manner_number(self.jobs, owners[stream]);
+        let options =
+            (0..owners.len()).map(|stream| self.ties.options(job(stream), first + stream, manner(stream)));
+        let options: Vec<StreamOptions<'_>> = options.collect();
         let workloads: Vec<Workload> = streams.into_iter().map(|(_, workload)| workload.clone()).collect();
         let mut checked: Vec<_> =
             workloads.iter().enumerate().map(|(stream, workload)| job(stream).limits_of(workload)).collect();

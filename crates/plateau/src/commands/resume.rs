@@ -172,10 +172,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         placement: file.placement.clone(),
         sim_faults: sim.map(|sim| SimFaults::Recorded(sim.faults.clone())),
         sim_resumed: true,
-        libraries: Vec::new(),
-        sim_virtual_ticks: false,
-        expected_run: None,
-        other_manners: Vec::new(),
+        ..OpenOptions::default()
     };
     // Opening the target would recreate it as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
