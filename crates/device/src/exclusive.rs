@@ -16,6 +16,7 @@ pub(crate) struct Exclusive {
 }
 
 /// The open target itself.
+#[expect(clippy::large_enum_variant, reason = "one value per target")]
 pub(crate) enum Inner {
     Real { real: Box<Real>, held: Held, clock: Clock, options: LoadOptions },
     Simulated(Box<Simulated>),

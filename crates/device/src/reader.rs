@@ -21,6 +21,7 @@ pub struct Reader {
     effort: Option<Effort>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one value per target")]
 enum Inner {
     Real { held: Held, clock: Clock, options: LoadOptions },
     Simulated(Box<Simulated>),
