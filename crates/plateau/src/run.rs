@@ -1,7 +1,6 @@
 //! A run from beginning to end: the request, the checks before the first change, and its execution on one or more
 //! targets, including interruption and resumption. This module neither parses a command line nor formats results.
 
-pub(crate) mod active_range;
 pub(crate) mod campaign;
 pub mod course;
 pub(crate) mod driving;

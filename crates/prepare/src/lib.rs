@@ -3,6 +3,7 @@
 //! resumed, finds its drive and determines whether its drive or file has been used for another purpose.
 #![forbid(unsafe_code)]
 
+pub mod active_range;
 pub mod by_serial;
 pub mod confirmation;
 pub mod holes;

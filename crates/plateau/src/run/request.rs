@@ -177,20 +177,21 @@ fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> 
 /// Returns the message about targets without tests. A file of jobs or a plan among them was probably not meant as a
 /// target.
 fn without_tests(command: &str, targets: &[String]) -> String {
-    let has_extension = |target: &&String, extension| Path::new(target).extension() == Some(extension);
-    let named = |extension: &str| targets.iter().find(|target| has_extension(target, extension.as_ref()));
-    let others = |file: &String| {
+    let named = |extension| targets.iter().find(|target| target.ends_with(extension));
+    let others = |file| {
         let others: Vec<&str> = targets.iter().filter(|target| *target != file).map(String::as_str).collect();
         if others.is_empty() { "TARGET".to_owned() } else { others.join(" ") }
     };
-    if let Some(plan) = named("toml") {
+    if let Some(plan) = named(".toml") {
         return format!(
             "{plan}: no tests specified; if this file is a plan, type `plateau {command} --plan {plan} {}`",
             others(plan)
         );
     }
-    if let Some(jobs) = named("fio") {
-        return format!("{jobs}: no tests specified; if this file contains fio jobs, type `plateau load {jobs}`");
+    if let Some(jobs) = named(".fio") {
+        return format!(
+            "{jobs}: no tests specified; if this file contains fio jobs, type `plateau load {jobs}`"
+        );
     }
     let target = targets.join(" ");
     format!(
