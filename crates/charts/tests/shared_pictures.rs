@@ -175,7 +175,7 @@ fn the_labels_of_an_even_axis_are_even() {
         reading: ReadingHint::ByBlockSize,
         x: axis("Position on the disk (GB)"),
         y: axis("IOPS"),
-        series: vec![Series { name: "RND 4KiB R".into(), points: points.into() }],
+        series: vec![Series { name: "RND 4KiB R".into(), points }],
         guides: Vec::new(),
         marked: None,
         bands: Vec::new(),
