@@ -71,7 +71,9 @@ impl WindowStats {
             intercept: mean - slope * middle,
             slope_excursion,
             slope_allowed,
-            correlation: (value_spread > 0.0).then(|| covariance / (round_spread * value_spread).sqrt()),
+            // The mean of equal values may differ from them in its last digit, which is not a spread.
+            correlation: (range > 0.0 && value_spread > 0.0)
+                .then(|| covariance / (round_spread * value_spread).sqrt()),
             steady: mean > 0.0 && within(range, range_allowed) && within(slope_excursion, slope_allowed),
             host_limited: false,
         }
@@ -97,6 +99,14 @@ impl WindowStats {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn equal_values_have_no_correlation() {
+        let value = 220.200_96;
+        let window = WindowStats::of(5, &[value; 5]);
+        assert!((window.mean - value).abs() > 0.0, "the mean is rounded");
+        assert_eq!(window.correlation, None);
+    }
 
     #[test]
     fn edge_vectors() {
