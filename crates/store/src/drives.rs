@@ -1,7 +1,7 @@
 //! The drives in a library, each with its runs.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use jiff::Timestamp;
 
@@ -79,8 +79,8 @@ struct Drives {
     revisions: Vec<Revision>,
     /// The keys of all runs, one after the other, in ascending order.
     keys: String,
-    /// The end of each run's key, and the position of its revision.
-    of_runs: Vec<(usize, usize)>,
+    /// The place of each run's key in `keys`, and the position of its revision.
+    of_runs: Vec<(Range<usize>, usize)>,
 }
 
 impl Drives {
@@ -104,28 +104,17 @@ impl Drives {
                 revisions.insert(name.clone(), all.revisions.len() - 1);
                 all.revisions.len() - 1
             });
+            let begin = all.keys.len();
             all.keys.push_str(run);
-            all.of_runs.push((all.keys.len(), revision));
+            all.of_runs.push((begin..all.keys.len(), revision));
         })?;
         Ok(all)
     }
 
     /// Returns the drive of a run with its firmware revision.
     fn revision_of(&self, run_key: &str) -> Option<&Revision> {
-        let key = |at: usize| {
-            let begin = at.checked_sub(1).map_or(0, |before| self.of_runs[before].0);
-            &self.keys[begin..self.of_runs[at].0]
-        };
-        let (mut low, mut high) = (0, self.of_runs.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match key(middle).cmp(run_key) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-                Ordering::Equal => return self.revisions.get(self.of_runs[middle].1),
-            }
-        }
-        None
+        let known = self.of_runs.binary_search_by(|(key, _)| self.keys[key.clone()].cmp(run_key));
+        known.ok().map(|at| &self.revisions[self.of_runs[at].1])
     }
 }
 
