@@ -1,5 +1,5 @@
-//! Passes the git commit to the program and selects linker options, except in debug builds, which would otherwise
-//! be rebuilt after each commit.
+//! Passes the git commit to the program and selects linker options, except in builds without optimisation, as for tests,
+//! which would otherwise be rebuilt after each commit.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ fn main() -> Result<(), String> {
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-env-changed={}", commit::VARIABLE);
     let given = std::env::var(commit::VARIABLE).ok().filter(|text| !text.is_empty());
-    let is_debug = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+    let is_debug = is("PROFILE", "debug") || is("OPT_LEVEL", "0");
     let found = match given {
         Some(text) => Ok(commit::checked(&text)?),
         None if is_debug => Err("not recorded in debug builds"),

@@ -9,6 +9,7 @@ pub const CHECK: Check = Check { name: "arrows", run, bless: None };
 /// Each crate with the workspace crates that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("skips", &[]),
+    ("unified", &[]),
     ("stdx", &["skips"]),
     ("record", &["stdx"]),
     ("nandsim", &["stdx"]),
@@ -68,7 +69,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
             "workload", "watch", "state", "transfer", "cluster", "fleet", "failure", "host", "trace",
-            "fitting", "prepare", "follow", "notify", "forward", "outbound", "output",
+            "fitting", "prepare", "follow", "notify", "forward", "outbound", "output", "unified",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
@@ -83,7 +84,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "plateau", "trace", "notify",
         ],
     ),
-    ("xtask", &["engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy"]),
+    (
+        "xtask",
+        &["engine", "device", "labdemo", "pts", "record", "stdx", "nandsim", "skips", "tidy", "unified"],
+    ),
 ];
 
 const SECTIONS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];

@@ -25,8 +25,6 @@ use serde_json::json;
 use crate::chore::Chore;
 use results::{Benchmark, Results, Verdict};
 
-pub use release::built;
-
 /// Every benchmark.
 const BENCHMARKS: &[Benchmark] = &[
     engine::BENCHMARK,

@@ -54,6 +54,30 @@ pub fn cargo() -> Command {
     command
 }
 
+/// The profile of tests and checks; Cargo.toml describes it.
+pub const PROFILE: &str = "--profile=bench";
+
+/// Returns a command like [`cargo`] that runs in the workspace at `root` and puts its programs into a folder of their own,
+/// so that the programs of the tests do not replace those of a release build. Everything else goes to the folder that
+/// both share.
+pub fn checking(root: &Path) -> Command {
+    let build = build_folder(root);
+    let mut command = cargo();
+    command.env(PROGRAMS, build.join("checks")).env(BUILD, build).current_dir(root);
+    command
+}
+
+/// Environment variable with the folder for programs; without [`BUILD`], cargo puts everything there.
+pub const PROGRAMS: &str = "CARGO_TARGET_DIR";
+/// Environment variable with the folder for everything that cargo builds on the way to a program.
+pub const BUILD: &str = "CARGO_BUILD_BUILD_DIR";
+
+/// Returns the folder in which cargo builds the workspace at `root`.
+pub fn build_folder(root: &Path) -> PathBuf {
+    let given = [BUILD, PROGRAMS].into_iter().find_map(std::env::var_os);
+    given.map_or_else(|| root.join("target"), |folder| root.join(folder))
+}
+
 /// Removes the variables that cargo has set for this chore.
 pub fn remove_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
@@ -69,50 +93,59 @@ pub fn run_package<'a>(
     package: &str,
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> anyhow::Result<()> {
-    let mut command = cargo();
-    command.args(["run", "--quiet", "--locked", "--package", package, "--"]).args(arguments);
-    let status = command.current_dir(root).status().context("cannot start cargo")?;
+    let mut command = checking(root);
+    command.args(["run", PROFILE, "--quiet", "--locked", "--package", package, "--"]).args(arguments);
+    let status = command.status().context("cannot start cargo")?;
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
 /// Runs an optimised build of the program in another package of the workspace, in the current directory.
 pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow::Result<()> {
-    let words = ["build", "--release", "--package", package];
-    let status = Command::new(program(root, &words, package)?).args(arguments).status();
+    let mut command = cargo();
+    command.args(["build", "--release", "--package", package]).current_dir(root);
+    let status = Command::new(built(command, package, false)?).args(arguments).status();
     let status = status.with_context(|| format!("cannot start {package}"))?;
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
-/// Arguments for cargo that build every test in the workspace, and the programs of packages with integration tests.
-/// With fewer packages, cargo would select other features and build most crates again.
-pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];
+/// Builds every test in the workspace and returns the path of a program that the tests use.
+///
+/// Always builds the whole workspace: with fewer packages, cargo would select other features and build most crates
+/// again.
+pub fn program_of_tests(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let mut command = checking(root);
+    command.args(["test", PROFILE, "--workspace", "--no-run"]);
+    built(command, name, false)
+}
 
-/// Runs a cargo build with these arguments and returns the path of one of the programs that it builds.
-pub fn program(root: &Path, arguments: &[&str], name: &str) -> anyhow::Result<PathBuf> {
-    executable(&build_messages(root, arguments)?, name)
+/// Builds the program as users do, or as the tests do, and returns its path.
+pub fn plateau_program(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
+    if of_the_tests {
+        return program_of_tests(root, "plateau");
+    }
+    let mut command = cargo();
+    command.args(["build", "--release"]).current_dir(root);
+    built(command, "plateau", false)
+}
+
+/// Runs a build and returns the path of one of the programs or tests that it makes.
+pub fn built(mut build: Command, name: &str, is_test: bool) -> anyhow::Result<PathBuf> {
+    build.args(["--quiet", "--locked", "--message-format=json-render-diagnostics"]);
+    let output = build.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        let words: Vec<_> = build.get_args().map(std::ffi::OsStr::to_string_lossy).collect();
+        bail!("`cargo {}` failed", words.join(" "));
+    }
+    executable(&String::from_utf8_lossy(&output.stdout), name, is_test)
         .with_context(|| format!("cargo did not report a program {name}"))
 }
 
-/// Returns the path of a program from cargo's messages.
-fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+/// Returns the path of a program or test from cargo's messages.
+fn executable(messages: &str, name: &str, is_test: bool) -> Option<PathBuf> {
     let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let ours = |document: &Value| {
-        document["target"]["name"] == name
-            && document["target"]["kind"][0] == "bin"
-            && document["profile"]["test"] == false
-    };
-    documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
-}
-
-/// Runs a cargo build with these arguments and returns its messages, one JSON document per line.
-pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let mut command = cargo();
-    command.args(arguments).args(["--quiet", "--locked", "--message-format=json-render-diagnostics"]);
-    let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    if !output.status.success() {
-        bail!("`cargo {}` failed", arguments.join(" "));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    let mut ours = documents
+        .filter(|document| document["target"]["name"] == name && document["profile"]["test"] == is_test);
+    ours.find_map(|document| document["executable"].as_str().map(PathBuf::from))
 }
 
 /// Parses the arguments of a chore.
@@ -150,7 +183,8 @@ mod tests {
             line("bin", true, r#""/t/deps/plateau-1""#),
             line("bin", false, r#""/t/plateau""#),
         ];
-        assert_eq!(executable(&lines.join("\n"), "plateau"), Some("/t/plateau".into()));
-        assert_eq!(executable(&lines[..3].join("\n"), "plateau"), None);
+        assert_eq!(executable(&lines.join("\n"), "plateau", false), Some("/t/plateau".into()));
+        assert_eq!(executable(&lines[..3].join("\n"), "plateau", false), None);
+        assert_eq!(executable(&lines.join("\n"), "plateau", true), Some("/t/deps/plateau-1".into()));
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::{Chore, cargo};
+use crate::chore::{Chore, PROFILE, checking};
 use crate::test::SKIPS;
 
 /// Environment variable with a space-separated list of programs. A test must not be skipped because one of
@@ -38,7 +38,16 @@ const STEPS: &[Step] = &[
     Step { name: "deny", how: How::Part(&["--offline"], crate::deny::ci), environment: &[] },
     Step {
         name: "clippy",
-        how: How::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+        how: How::Cargo(&[
+            "clippy",
+            PROFILE,
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ]),
         environment: &[],
     },
     Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
@@ -50,7 +59,7 @@ const STEPS: &[Step] = &[
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
     Step {
         name: "doc",
-        how: How::Cargo(&["doc", "--workspace", "--no-deps", "--locked"]),
+        how: How::Cargo(&["doc", PROFILE, "--workspace", "--no-deps", "--locked"]),
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step { name: "fuzz", how: How::Part(&[], crate::fuzz::ci), environment: &[] },
@@ -127,8 +136,8 @@ impl Step {
             How::Part(_, function) => return function(root),
             How::Cargo(words) => words,
         };
-        let mut command = cargo();
-        command.args(words).envs(self.environment.iter().copied()).current_dir(root);
+        let mut command = checking(root);
+        command.args(words).envs(self.environment.iter().copied());
         let status = command.status().context("cannot start cargo")?;
         if status.success() { Ok(None) } else { bail!("`{}` ended with {status}", self.line()) }
     }
@@ -151,7 +160,10 @@ mod tests {
         assert_eq!(lines[5], "cargo xtask vm-test --ci");
         assert_eq!(lines[6], "cargo xtask lab-demo --ci");
         assert_eq!(lines[7], "cargo xtask recompute --ci");
-        assert_eq!(lines[10], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(
+            lines[10],
+            "RUSTDOCFLAGS='-D warnings' cargo doc --profile=bench --workspace --no-deps --locked"
+        );
     }
 
     #[test]

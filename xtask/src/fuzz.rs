@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-use crate::chore::Chore;
+use crate::chore::{Chore, PROFILE, build_folder, checking};
 
 const MANIFEST: &str = "fuzz/Cargo.toml";
 const NO_COMPILER: &str = "libfuzzer-sys needs a C++ compiler, and there is no c++ or $CXX";
@@ -33,18 +33,28 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     if !cargo(root, &["fetch", "--locked"])? {
         return Ok(Some(NOT_FETCHED.into()));
     }
-    // Because the target folder is shared with the workspace, common dependencies are compiled only once.
+    // In the workspace's build folder and with its profiles, common dependencies are compiled only once.
+    let profiles = profiles(root)?;
     ensure!(
-        cargo(root, &["check", "--locked", "--bins", "--target-dir", "target"])?,
+        cargo(root, &["check", PROFILE, "--locked", "--bins", "--config", &profiles])?,
         "a fuzz target does not compile"
     );
     Ok(None)
 }
 
+/// Writes the workspace's profiles to a file for `--config` and returns its path.
+fn profiles(root: &Path) -> anyhow::Result<String> {
+    let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
+    let profiles = manifest.into_iter().filter(|(name, _)| name == "profile");
+    let path = build_folder(root).join("profiles-for-fuzz.toml");
+    std::fs::write(&path, toml::to_string(&profiles.collect::<toml::Table>())?)?;
+    Ok(path.to_str().context("the path is not UTF-8")?.to_owned())
+}
+
 /// Returns whether cargo succeeds with these arguments for the fuzz targets.
 fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<bool> {
-    let mut command = crate::chore::cargo();
-    command.args(arguments).args(["--manifest-path", MANIFEST]).current_dir(root);
+    let mut command = checking(root);
+    command.args(arguments).args(["--manifest-path", MANIFEST]);
     Ok(command.status().context("cannot start cargo")?.success())
 }
 

@@ -70,7 +70,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 fn perform(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     let binary = match &options.binary {
         Some(path) => std::fs::canonicalize(path)?,
-        None => crate::vm_test::build(root, options.ci)?,
+        None => crate::chore::plateau_program(root, options.ci)?,
     };
     if options.filter == POWER {
         let times = options.times.unwrap_or(TIMES_POWER);

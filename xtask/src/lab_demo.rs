@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::chore::{Chore, TESTS, program};
+use crate::chore::{Chore, plateau_program};
 use labdemo::demo::{demonstrate, why_not};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -48,8 +48,7 @@ impl Chore for LabDemo {
         }
         let binary = match &self.program {
             Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
-            None if self.ci => program(root, TESTS, "plateau")?,
-            None => program(root, &["build", "--release", "--package", "plateau"], "plateau")?,
+            None => plateau_program(root, self.ci)?,
         };
         if self.ci {
             return until_settled(root, &binary);
@@ -75,7 +74,7 @@ impl Chore for LabDemo {
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     match why_not() {
         Some(why) => Ok(Some(why)),
-        None => until_settled(root, &program(root, TESTS, "plateau")?).map(|()| None),
+        None => until_settled(root, &plateau_program(root, true)?).map(|()| None),
     }
 }
 

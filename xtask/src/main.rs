@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chore::Entry;
+use unified as _;
 
 /// Every chore.
 const COMMANDS: &[Entry] = &[

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use anyhow::{Context as _, ensure};
 use copied::copy_folder;
 
-use crate::chore::{Chore, cargo};
+use crate::chore::{BUILD, Chore, PROFILE, PROGRAMS, build_folder, cargo};
 
 const PAGE: &str = "CONTRIBUTING.md";
 /// Path of an example; on the page, each example is preceded by a comment with its path.
@@ -50,7 +50,7 @@ fn follow(root: &Path) -> anyhow::Result<()> {
     let copy = ModifiedCopy {
         folder: root.join("target/newcomer"),
         target: root.join("target/newcomer/target"),
-        build: root.join("target"),
+        build: build_folder(root),
     };
     copy.prepare(root)?;
     copy.test(&["--test", TEST_CHECKS], &[])?;
@@ -103,10 +103,10 @@ impl ModifiedCopy {
     /// dependencies again.
     fn test(&self, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
         let status = cargo()
-            .args(["test", "--workspace", "--offline", "--quiet"])
+            .args(["test", PROFILE, "--workspace", "--offline", "--quiet"])
             .args(arguments)
-            .env("CARGO_TARGET_DIR", &self.target)
-            .env("CARGO_BUILD_BUILD_DIR", &self.build)
+            .env(PROGRAMS, &self.target)
+            .env(BUILD, &self.build)
             .envs(environment.iter().copied())
             .current_dir(&self.folder)
             .status()?;
@@ -120,7 +120,7 @@ impl ModifiedCopy {
 
     /// Returns the output of the program with the examples.
     fn plateau(&self, arguments: &[&str]) -> anyhow::Result<Output> {
-        let program = self.target.join("debug/plateau");
+        let program = self.target.join("release/plateau");
         let output = Command::new(program).args(arguments).current_dir(&self.folder).output()?;
         Ok(output)
     }
@@ -146,7 +146,7 @@ impl ModifiedCopy {
             error.contains("use 1 to 60 (nearest: 60)"),
             "--{NAME} 61 is refused with an unexpected message: {error}"
         );
-        let completed = Command::new(self.target.join("debug/plateau"))
+        let completed = Command::new(self.target.join("release/plateau"))
             .args(["--", "plateau", "run", "--toy"])
             .envs([("PLATEAU_COMPLETE", "fish")])
             .output()?;
@@ -215,9 +215,10 @@ fn members(manifest: &toml::Table) -> Option<impl Iterator<Item = &str>> {
 fn without_optimisation(mut manifest: toml::Table) -> toml::Table {
     let packages = manifest
         .get_mut("profile")
-        .and_then(|profiles| profiles.get_mut("dev")?.get_mut("package")?.as_table_mut());
-    if let Some(packages) = packages {
-        packages.retain(|name, _| name == "*");
+        .and_then(|profiles| profiles.get_mut("bench")?.get_mut("package")?.as_table_mut());
+    let ours = packages.into_iter().flatten().filter(|(name, _)| *name != "*");
+    for settings in ours.filter_map(|(_, settings)| settings.as_table_mut()) {
+        settings.insert("opt-level".to_owned(), 0.into());
     }
     manifest
 }
@@ -243,11 +244,12 @@ mod tests {
 
     #[test]
     fn only_dependencies_are_optimised() {
-        let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[profile.dev.package.pts]\nopt-level = 1\n\
-                    [profile.dev.package.\"*\"]\nopt-level = 1\n";
+        let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[profile.bench.package.pts]\nopt-level = 1\n\
+                    [profile.bench.package.\"*\"]\nopt-level = 1\n";
         let manifest: toml::Table = text.parse().unwrap();
         assert_eq!(members(&manifest).unwrap().collect::<Vec<_>>(), ["crates", "xtask"]);
-        let copy = toml::to_string(&without_optimisation(manifest)).unwrap();
-        assert!(copy.contains("\"*\"") && !copy.contains("pts"), "{copy}");
+        let copy = without_optimisation(manifest);
+        let level = |name: &str| copy["profile"]["bench"]["package"][name]["opt-level"].as_integer();
+        assert_eq!([level("*"), level("pts")], [Some(1), Some(0)]);
     }
 }

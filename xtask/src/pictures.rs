@@ -15,9 +15,8 @@ use nix::errno::Errno;
 use nix::pty::{Winsize, openpty};
 use serde_json::Value;
 
-use crate::bench::built;
 use crate::browser::Browser;
-use crate::chore::Chore;
+use crate::chore::{Chore, plateau_program};
 use labdemo::server::Server;
 
 /// Executable names on Debian and other distributions.
@@ -46,7 +45,7 @@ pub struct Pictures {
 
 impl Chore for Pictures {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        let program = self.binary.map_or_else(|| built(root), Ok)?;
+        let program = self.binary.map_or_else(|| plateau_program(root, false), Ok)?;
         all(root, &std::path::absolute(program)?)
     }
 }

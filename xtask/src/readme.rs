@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 pub use early::Early;
 use fresh::Fresh;
 
-use crate::chore::{Chore, remove_variables};
+use crate::chore::{BUILD, Chore, PROGRAMS, build_folder, remove_variables};
 
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
@@ -141,7 +141,9 @@ impl User {
             environment: vec![
                 ("CARGO_INSTALL_ROOT", installed),
                 // This directory is kept, so that later runs rebuild only changed files.
-                ("CARGO_TARGET_DIR", root.join("target/readme")),
+                (PROGRAMS, root.join("target/readme")),
+                // The tests have built the libraries of others there.
+                (BUILD, build_folder(root)),
                 ("PLATEAU_LIBRARY", place.join("lab")),
             ],
         }

@@ -64,7 +64,7 @@ fn perform(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>> {
     }
     let binary = match &options.binary {
         Some(path) => std::fs::canonicalize(path)?,
-        None => crate::vm_test::build(root, options.ci)?,
+        None => crate::chore::plateau_program(root, options.ci)?,
     };
     if !options.runs.is_empty() {
         return recompute(root, &binary, &[], &options.runs).map(|()| None);

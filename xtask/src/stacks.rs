@@ -14,9 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
 
-use crate::chore::{Chore, build_messages};
+use crate::chore::{Chore, PROFILE, built, cargo, checking};
 use counts::Counts;
 use drawn::Drawn;
 
@@ -92,15 +91,10 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
 
 /// Builds the test, optimised if it runs in the virtual machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
-    let mut arguments = vec!["test", "--package", "device", "--test", "stacks", "--no-run"];
-    arguments.extend(is_optimised.then_some("--release"));
-    executable(&build_messages(root, &arguments)?).context("cargo did not report a test 'stacks'")
-}
-
-fn executable(messages: &str) -> Option<PathBuf> {
-    let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut ours = documents.filter(|document| document["target"]["name"] == "stacks");
-    ours.find_map(|document| document["executable"].as_str().map(PathBuf::from))
+    let (mut command, profile) =
+        if is_optimised { (cargo(), "--release") } else { (checking(root), PROFILE) };
+    command.args(["test", profile, "--package", "device", "--test", "stacks", "--no-run"]).current_dir(root);
+    built(command, "stacks", true)
 }
 
 #[cfg(test)]

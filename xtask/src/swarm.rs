@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::{Chore, TESTS, program, run_package};
+use crate::chore::{Chore, program_of_tests, run_package};
 
 /// Arguments for `ci`: a time limit in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
@@ -29,7 +29,7 @@ impl Chore for Swarm {
 
 /// Runs the part for `ci`, with the program that was built with the tests.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    let swarm = program(root, TESTS, "swarm")?;
+    let swarm = program_of_tests(root, "swarm")?;
     let status = Command::new(swarm).args(CI).current_dir(root).status().context("cannot start swarm")?;
     if status.success() { Ok(None) } else { bail!("swarm ended with {status}") }
 }

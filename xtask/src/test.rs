@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::{Chore, cargo};
+use crate::chore::{Chore, PROFILE, checking};
 use crate::readme::Early;
 use crate::test_binaries::{self, TestBinary};
 
@@ -95,8 +95,8 @@ fn matching(root: &Path, mut binaries: Vec<TestBinary>, filters: &[String]) -> a
         return Ok(());
     }
     // Run doctests through cargo, because they have no binaries.
-    let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
-    let output = cargo().args(arguments).current_dir(root).output().context("cannot start cargo")?;
+    let arguments = ["test", PROFILE, "--workspace", "--locked", "--doc", "--quiet"];
+    let output = checking(root).args(arguments).output().context("cannot start cargo")?;
     if !output.status.success() {
         std::io::stderr().write_all(&[output.stdout, output.stderr].concat())?;
         bail!("a doctest failed; to run the doctests again: cargo {}", arguments.join(" "));

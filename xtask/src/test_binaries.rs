@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use crate::chore::cargo;
+use crate::chore::{PROFILE, checking};
 
 /// A test binary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,10 +27,10 @@ pub struct TestBinary {
 /// # Errors
 /// Returns an error if the build fails.
 pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--locked", "--no-run"]);
+    let mut command = checking(root);
+    command.args(["test", PROFILE, "--workspace", "--locked", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics");
-    let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     if !output.status.success() {
         bail!("the tests cannot be built: cargo ended with {}", output.status);
     }

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::{Chore, TESTS, program};
+use crate::chore::{Chore, plateau_program};
 use check::{Check, Group};
 use checks::GROUPS;
 pub use inside::Inside;
@@ -106,7 +106,7 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
     };
     let plateau = match &options.binary {
         Some(path) => path.clone(),
-        None => build(root, options.ci)?,
+        None => plateau_program(root, options.ci)?,
     };
     let deadline = Instant::now() + if options.ci { LIMIT_CI } else { LIMIT };
     let kit = match Kit::obtain(&folder, kernel, options.ci) {
@@ -164,13 +164,6 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
         format!("another vm-test uses {}; wait until it completes, or stop it", folder.display())
     })?;
     Ok(lock)
-}
-
-/// Builds the program under test. The build is optimised, because users run an optimised program and because an
-/// emulated CPU is slow. `ci` uses the test build, which already exists.
-pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
-    let words = if of_the_tests { TESTS } else { &["build", "--release", "--package", "plateau"] };
-    program(root, words, "plateau")
 }
 
 fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {

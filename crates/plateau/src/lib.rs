@@ -24,13 +24,13 @@ use clap::error::ErrorKind;
 pub(crate) use ::failure;
 use ::failure::{Done, Exit};
 pub use ::state;
-use cli::completion;
-use cli::rejected;
+use cli::{completion, rejected};
 pub use host::{tuning, write_cache};
 use output::printer;
 use output::verbose;
 pub use run::course;
 use run::signals;
+use unified as _;
 
 /// Disables all output to standard error, for simulations.
 pub fn mute() {

@@ -1,5 +1,5 @@
 //! Screens and plain text of runs in progress. To accept an intended change to a screen, run `PLATEAU_BLESS=1
-//! cargo test -p watch` and review the difference.
+//! cargo xtask test watch/screens` and review the difference.
 
 mod fixture;
 

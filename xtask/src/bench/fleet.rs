@@ -15,8 +15,9 @@ use labdemo::demo::why_not;
 use labdemo::folder::DemoFolder;
 use labdemo::leftovers;
 
-use super::release::{Costs, built, costs};
+use super::release::{Costs, costs};
 use super::results::{Benchmark, Measured, Results, Row, median, part};
+use crate::chore::plateau_program;
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<FleetOptions>("fleet", false);
@@ -46,7 +47,7 @@ impl Measured for FleetOptions {
         if let Some(why) = why_not() {
             bail!("{why}");
         }
-        let binary = self.binary.clone().map_or_else(|| built(root), Ok)?.canonicalize()?;
+        let binary = self.binary.clone().map_or_else(|| plateau_program(root, false), Ok)?.canonicalize()?;
         let folder = DemoFolder::new()?;
         let rows = self.rows(&folder, &binary).map_err(|error| error.context(folder.logs()));
         let left = leftovers::end_all(folder.path());

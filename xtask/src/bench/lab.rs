@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 
 use super::library::{Made, OTHER};
-use super::release::built;
 use super::results::{Benchmark, Measured, Results, Row, median, part};
 use crate::browser::Browser;
+use crate::chore::plateau_program;
 use labdemo::server::Server;
 use running::Running;
 use viewers::{All, Viewers};
@@ -63,7 +63,7 @@ const MOST_PAGE_KB: f64 = 150.0;
 
 impl Measured for LabOptions {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
-        let binary = self.binary.clone().map_or_else(|| built(root), Ok)?;
+        let binary = self.binary.clone().map_or_else(|| plateau_program(root, false), Ok)?;
         let folder = self.folder.clone().unwrap_or_else(|| folder.to_owned()).join("lab");
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;

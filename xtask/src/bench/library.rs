@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 use record::Digest;
 
-use super::release::{Costs, built, costs, watched};
+use super::release::{Costs, costs, watched};
 use super::results::{Benchmark, Measured, Results, Row};
+use crate::chore::plateau_program;
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<LibraryOptions>("library", false);
@@ -48,7 +49,7 @@ const APART: jiff::SignedDuration = jiff::SignedDuration::from_mins(30);
 
 impl Measured for LibraryOptions {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
-        let binary = self.binary.map_or_else(|| built(root), Ok)?;
+        let binary = self.binary.map_or_else(|| plateau_program(root, false), Ok)?;
         let folder = self.folder.unwrap_or_else(|| folder.to_owned()).join("library");
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;

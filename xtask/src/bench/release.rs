@@ -1,6 +1,6 @@
 //! Measures the cost of commands of the release binary.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,6 @@ use super::results::median;
 /// Number of times a command is run; its cost is the median over these runs.
 pub const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-
-/// Builds the release binary and returns its path.
-pub fn built(root: &Path) -> anyhow::Result<PathBuf> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--release", "--package", "plateau"])
-        .current_dir(root)
-        .status()?;
-    ensure!(status.success(), "plateau cannot be built");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/plateau"))
-}
 
 /// Cost of a command.
 pub struct Costs {

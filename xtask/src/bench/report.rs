@@ -15,8 +15,9 @@ use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
 use stdx::{Histogram, Packed, Rng};
 
-use super::release::{RUNS, built, costs};
+use super::release::{RUNS, costs};
 use super::results::{Benchmark, Measured, Results, Row};
+use crate::chore::plateau_program;
 
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
@@ -44,7 +45,7 @@ impl Measured for Report {
 
 /// Creates the runs, then measures.
 fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
-    let binary = built(root)?;
+    let binary = plateau_program(root, false)?;
     let library = folder.join("report-runs");
     if library.exists() {
         std::fs::remove_dir_all(&library)?;

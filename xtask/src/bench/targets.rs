@@ -10,8 +10,8 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 
-use super::release::built;
 use super::results::{Benchmark, Measured, Results, Row, median, part};
+use crate::chore::plateau_program;
 use kinds::{KINDS, Kind};
 use made::Workshop;
 use tools::{Cell, FIO_ENGINES, fio, fio_version, plateau};
@@ -45,7 +45,7 @@ struct Targets {
 impl Measured for Targets {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
         let version = fio_version()?;
-        let binary = self.binary.clone().map_or_else(|| built(root), Ok)?;
+        let binary = self.binary.clone().map_or_else(|| plateau_program(root, false), Ok)?;
         let mut rows = Vec::new();
         let is_chosen =
             |kind: &&Kind| self.kinds.is_empty() || self.kinds.iter().any(|name| name == kind.name);
