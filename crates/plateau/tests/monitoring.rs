@@ -2,6 +2,8 @@
 
 #[path = "support/lab_server/mod.rs"]
 mod lab_server;
+#[path = "monitoring/provoked.rs"]
+mod provoked;
 mod support;
 
 use std::collections::BTreeSet;
@@ -35,7 +37,7 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn every_alert_fires_when_it_is_provoked() {
+fn every_alert_fires_on_its_series() {
     if !has("promtool") {
         return;
     }
@@ -167,8 +169,14 @@ fn add_user(bench: &Bench) {
     assert!(child.wait().expect("a child").success());
 }
 
-/// Starts to forward the runs of a host to the server of a bench; returns the process and the address of its metrics.
-fn forward(host: &Bench, lab: &Bench, server: &Server) -> (Process, String) {
+/// Starts to forward the runs of a host to the server of a bench, with a command that is changed by `change`; returns the process
+/// and the address of its metrics.
+fn forward(
+    host: &Bench,
+    lab: &Bench,
+    server: &Server,
+    change: impl FnOnce(&mut Command),
+) -> (Process, String) {
     let token = lab.json(&["sender", "add", "rack7"])["token"].as_str().expect("a token").to_owned();
     let file = host.path("token");
     std::fs::write(&file, token).expect("writable");
@@ -176,6 +184,7 @@ fn forward(host: &Bench, lab: &Bench, server: &Server) -> (Process, String) {
     let (file, url) = (file.to_str().expect("text"), format!("http://{}", server.address));
     let words = ["--json", "forward", "--to", &url, "--token-file", file, "--listen", "127.0.0.1:0"];
     let mut command = host.command(&words);
+    change(&mut command);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plateau starts");
     let address = document(&mut child)["metrics"].as_str().expect("an address").to_owned();
     (Process(child), address)
@@ -202,7 +211,7 @@ fn prometheus_finds_a_series_for_every_query() {
     let held = support::hold(run.0.id());
     let host = Bench::new();
     add_user(&host);
-    let (_forward, address) = forward(&host, &bench, &server);
+    let (_forward, address) = forward(&host, &bench, &server, |_| ());
     let prometheus = Prometheus::of(&[&server.address, &address]);
     let begun = Instant::now();
     while prometheus.query("plateau_run_latest_iops").is_empty()

@@ -176,7 +176,7 @@ fn presets_that_follow_other_tools_complete() {
 
 #[test]
 fn the_review_has_25_rounds_whatever_happens() {
-    let (_, ran) = complete("tssdr", &["--cell-seconds", "3"]);
+    let (_, ran) = complete("tssdr", &["--cell-seconds", "0.5"]);
     assert!(ran["tests"].as_array().unwrap().iter().all(|test| test["rounds"] == 25));
     assert_eq!(ran["tests"][0]["tables"][0]["rows"].as_array().unwrap().len(), 8);
 }
