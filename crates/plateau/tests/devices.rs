@@ -226,7 +226,8 @@ fn finds_the_plateau_after_a_write_cliff() {
         "--json",
     ]);
     bench.wait_for("the third round", |journal| round(journal) >= 3);
-    daemon.set_total_iops(200).unwrap();
+    // Even on a very busy host, the first rounds are several times as fast.
+    daemon.set_total_iops(50).unwrap();
     let output = child.wait_with_output().unwrap();
     let (out, err) = texts(&output);
     assert!(output.status.success(), "{err}");
@@ -235,7 +236,7 @@ fn finds_the_plateau_after_a_write_cliff() {
     let window = &document["tests"][0]["window"][0];
     assert!(window["first_round"].as_u64().unwrap() >= 3, "the window starts after the cliff: {window}");
     let mean = window["mean"].as_f64().unwrap();
-    assert!((23.0..32.0).contains(&mean), "128 KiB at a limit of 200 IOPS are 26.2 MB/s: {mean}");
+    assert!((5.7..8.0).contains(&mean), "128 KiB at a limit of 50 IOPS are 6.6 MB/s: {mean}");
 }
 
 #[test]
